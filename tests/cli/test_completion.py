@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,6 +20,7 @@ import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "tools/completion"
+RECORDING = pathlib.Path(__file__).resolve().parents[1] / "golden/php.jitbpf"
 LIMIT_S = 60
 PR_SET_NAME = 15
 # Bash would run it, zsh would split it, a terminal would change its colour.
@@ -103,6 +105,8 @@ class Case(unittest.TestCase):
         for name in ("one.jitbpf", "t w o.jitbpf", "three.html", "other.c"):
             pathlib.Path(self.folder, name).touch()
         pathlib.Path(self.folder, "below").mkdir()
+        self.recording = pathlib.Path(self.folder, "profile.jitbpf")
+        shutil.copy(RECORDING, self.recording)
 
     def start_hostile(self):
         """Returns the beginning that the pids of two such processes share, and the pids."""
@@ -135,6 +139,9 @@ class InTerminals(Case):
         self.assertIn("three.html", shown)
         self.assertNotIn("other.c", shown)
         self.assertIn("speedscope", shell.complete("jitbpf record -o x."))
+        shown = shell.complete("jitbpf annotate mand")
+        self.assertIn("mandelbrot", shown)
+        self.assertIn("one.jitbpf", shell.complete("jitbpf annotate mandelbrot on"))
         self.assertIn("sha512sum", shell.complete("jitbpf record -F 99 -- sha512su"))
         prefix, pids = self.start_hostile()
         shown = shell.complete(f"jitbpf record -p {prefix}")
@@ -148,6 +155,38 @@ class InTerminals(Case):
 
     def test_zsh(self):
         self.check("zsh")
+
+
+class Recordings(Case):
+    """Which recordings are read for their functions."""
+
+    def functions(self):
+        done = subprocess.run([BUILD / "jitbpf", "complete", "zsh", "", "annotate", "mand"],
+                              cwd=self.folder, capture_output=True, timeout=LIMIT_S, check=True)
+        return done.stdout.decode().splitlines()[1:]
+
+    def test_own(self):
+        self.assertEqual(self.functions(), ["mandelbrot"])
+
+    def test_none(self):
+        self.recording.unlink()
+        self.assertEqual(self.functions(), [])
+
+    def test_fifo(self):
+        self.recording.unlink()
+        os.mkfifo(self.recording)
+        self.assertEqual(self.functions(), [])
+
+    def test_damaged(self):
+        self.recording.write_bytes(self.recording.read_bytes()[:999])
+        self.assertEqual(self.functions(), [])
+
+    def test_of_another_user(self):
+        """In a folder that all may write to, a key reads nothing of others."""
+        if os.geteuid():
+            self.skipTest("needs root")
+        os.chown(self.recording, 1, 1)
+        self.assertEqual(self.functions(), [])
 
 
 class Fish(Case):
@@ -168,7 +207,10 @@ class Fish(Case):
         self.assertEqual(self.names("jitbpf li"), ["list", "live"])
         self.assertEqual(self.names("jitbpf report --by "), ["comm", "container", "pid", "tid"])
         self.assertEqual(self.names("jitbpf report --by=t"), ["--by=tid"])
-        self.assertEqual(self.names("jitbpf report "), ["below/", "one.jitbpf", "t w o.jitbpf"])
+        self.assertEqual(self.names("jitbpf report "), ["below/", "one.jitbpf", "profile.jitbpf", "t w o.jitbpf"])
+        self.assertEqual(self.names("jitbpf annotate mand"), ["mandelbrot"])
+        self.assertIn("zend_hash_find", self.names("jitbpf annotate "))
+        self.assertEqual(self.names("jitbpf annotate mandelbrot o"), ["one.jitbpf"])
         found = self.names("jitbpf report --output=th")
         for name in ("three.html", "th.html", "th.pb.gz", "th.speedscope.json"):
             self.assertIn("--output=" + name, found)

@@ -22,8 +22,7 @@
 #include "sink/annotate/code_history.h"
 #include "sink/write/text.h"
 
-#define RECORDING_DEFAULT "profile.jitbpf"
-#define TROUBLES_SHOWN	  3
+#define TROUBLES_SHOWN 3
 
 enum annotate_format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -311,6 +310,6 @@ const struct command_spec command_annotate = {
 	.option_count = ARRAY_SIZE(options),
 	.shared = {{&filter_option_table, offsetof(struct annotate_options, filter)},
 		   {&view_option_table, offsetof(struct annotate_options, view)}},
-	.operands = CANDIDATES_RECORDINGS,
+	.operands = CANDIDATES_FUNCTIONS,
 	.run = run_annotate,
 };

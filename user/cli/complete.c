@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/complete_functions.h"
 #include "cli/option_help.h"
 #include "cli/outputs.h"
 #include "sink/ledger_terms.h"
@@ -32,6 +33,7 @@ struct completion {
 	const char *shell, *type;
 	const char *word; /* to be completed */
 	size_t fixed;	  /* bytes of it that each candidate begins with */
+	size_t operands;  /* number of operands before it */
 	char kind[512];	  /* the first line */
 	VEC(struct candidate) candidates;
 	bool failed; /* out of memory */
@@ -46,14 +48,17 @@ static void completion_deinit(struct completion *completion)
 	vec_deinit(&completion->candidates);
 }
 
+static bool is_plain_sign(char sign)
+{
+	return isascii(sign) &&
+	       (isalnum((unsigned char)sign) || (sign && strchr("_.,:=+@%/-", sign)));
+}
+
 static bool is_plain(const char *text)
 {
-	for (; *text; text++) {
-		if (!isascii(*text) ||
-		    (!isalnum((unsigned char)*text) && !strchr("_.,:=+@%/-", *text)))
-			return false;
-	}
-	return true;
+	while (is_plain_sign(*text))
+		text++;
+	return !*text;
 }
 
 /* Add what continues the fixed part of the word, if it begins as the rest of the word. */
@@ -218,9 +223,52 @@ static void add_terms(struct completion *completion)
 	}
 }
 
+static bool has(const struct completion *completion, const char *value)
+{
+	vec_for_each (candidate, &completion->candidates) {
+		if (!strcmp(candidate->value, value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Add the longest part of a name that shells do not expand, since `annotate` takes a part: a::b of
+ * JIT$a::b, and f of f(int).
+ */
+static void add_function(struct completion *completion, char *name)
+{
+	size_t begin = 0, longest = 0, at = 0;
+
+	name[strcspn(name, "(<")] = 0;
+	for (size_t bytes; name[at]; at += bytes + !!name[at + bytes]) {
+		for (bytes = 0; is_plain_sign(name[at + bytes]);)
+			bytes++;
+		if (bytes > longest && name[at] != '-') {
+			begin = at;
+			longest = bytes;
+		}
+	}
+	name[begin + longest] = 0;
+	if (longest && !has(completion, name + begin))
+		add(completion, name + begin, NULL, NULL);
+}
+
+static void add_functions(struct completion *completion)
+{
+	CLEANUP(function_names_deinit) function_names names = {0};
+
+	if (complete_functions(RECORDING_DEFAULT, &names))
+		return;
+	vec_for_each (name, &names)
+		add_function(completion, *name);
+}
+
 static void add_candidates(struct completion *completion, enum candidates candidates,
 			   const char *const *words)
 {
+	if (candidates == CANDIDATES_FUNCTIONS && completion->operands)
+		candidates = CANDIDATES_RECORDINGS;
 	if (candidates == CANDIDATES_FILES || candidates == CANDIDATES_RECORDINGS ||
 	    candidates == CANDIDATES_OUTPUTS)
 		say_kind(completion, "files");
@@ -250,6 +298,9 @@ static void add_candidates(struct completion *completion, enum candidates candid
 		break;
 	case CANDIDATES_TERMS:
 		add_terms(completion);
+		break;
+	case CANDIDATES_FUNCTIONS:
+		add_functions(completion);
 		break;
 	default:
 		break;
@@ -353,6 +404,8 @@ static void complete_in(struct completion *completion, const struct command_spec
 
 			if (option && option->type != OPTION_FLAG && !attached)
 				waits = option;
+		} else {
+			completion->operands++;
 		}
 	}
 }

@@ -41,6 +41,7 @@ enum candidates {
 	CANDIDATES_NAMES,     /* the same, and names of processes */
 	CANDIDATES_COMMANDS,  /* commands of jitbpf */
 	CANDIDATES_TERMS,     /* keys of the ledger's terms */
+	CANDIDATES_FUNCTIONS, /* a function of the default recording, then a recording */
 };
 
 struct option_spec {

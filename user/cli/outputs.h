@@ -15,6 +15,7 @@
 #include "pipeline/pipeline.h"
 
 #define RECORDING_EXTENSION ".jitbpf"
+#define RECORDING_DEFAULT   "profile" RECORDING_EXTENSION /* what commands read and write */
 
 struct output_stream; /* see outputs.c */
 

@@ -67,7 +67,7 @@ static int start_outputs(struct recording *run)
 	string_list *paths = &run->declared;
 	int err = 0;
 
-	run->default_output = "profile" RECORDING_EXTENSION;
+	run->default_output = RECORDING_DEFAULT;
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: vec_push(paths, *path);
 	if (!paths->size && !run->options->only_live)
