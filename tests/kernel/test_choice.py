@@ -90,6 +90,19 @@ class Choice(Loads):
         rows, _run = self.run_loads([load], ["-p", file])
         self.assertGreater(rows[load.pid], 100)
 
+    def test_code_of_others(self):
+        """Processes that were not chosen have no rows, whatever code they load."""
+        engine = subprocess.Popen([harness.ENGINE, "storm", "--slots", "16", "--rate", "200",
+                                   "--seconds", "60"], stdout=subprocess.DEVNULL,
+                                  env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        load = self.start("=0.3", program=self.other_program())
+        rows, run = self.run_loads([load], ["-p", load.args[0].rsplit("/")[-1]])
+        self.assertEqual(list(rows), [load.pid])
+        self.assertNotIn("jit-engine", run.stderr)
+        self.assertRegex(run.stderr, r"\nand \d+ more, without samples\n")
+
     def test_users(self):
         os.chmod(self.folder, 0o755)
         mine, other = self.start("=0.3"), self.start("=0.3", user=61234)

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "sink/cgroup_text.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
@@ -184,6 +185,36 @@ static void add_row(struct text_table *table, const struct view *view,
 	add_cgroup(table, view, &group->key);
 }
 
+/*
+ * Returns the number of groups that may have rows. If processes were chosen, the run has seen JIT
+ * code of others, too: groups without samples, which come last, have no rows.
+ */
+static size_t count_shown(const struct sample_groups *groups, const struct view *view)
+{
+	bool chosen = view->ledger->filtered || begins_with(view->info->command, RUN_OF_PROCESSES);
+	size_t count = groups->groups.size;
+
+	if (!chosen || !count || !groups->groups.data[0].samples)
+		return count;
+	while (!groups->groups.data[count - 1].samples)
+		count--;
+	return count;
+}
+
+static void put_more(struct text *text, size_t count, uint64_t samples)
+{
+	if (!count)
+		return;
+	text_printf(text, "and %zu more, ", count);
+	if (samples) {
+		text_put_string(text, "with ");
+		text_put_number(text, samples, 0);
+		text_put_string(text, samples == 1 ? " sample\n" : " samples\n");
+	} else {
+		text_put_string(text, "without samples\n");
+	}
+}
+
 void sample_groups_put(const struct sample_groups *groups, const struct view *view, size_t rows,
 		       struct text *text, uint32_t columns)
 {
@@ -209,9 +240,10 @@ void sample_groups_put(const struct sample_groups *groups, const struct view *vi
 	};
 	CLEANUP(text_table_deinit)
 	struct text_table table = {.columns = headings, .column_count = ARRAY_SIZE(headings)};
-	size_t count = groups->groups.size;
+	size_t count = groups->groups.size, shown = count_shown(groups, view);
 	uint64_t samples = 0, more = 0;
 
+	rows = shown < rows ? shown : rows;
 	vec_for_each (group, &groups->groups)
 		samples += group->samples;
 	for (size_t i = 0; i < count; i++) {
@@ -221,11 +253,7 @@ void sample_groups_put(const struct sample_groups *groups, const struct view *vi
 			more += groups->groups.data[i].samples;
 	}
 	text_table_put(&table, text, columns, view->options.colours);
-	if (count <= rows)
-		return;
-	text_printf(text, "and %zu more, with ", count - rows);
-	text_put_number(text, more, 0);
-	text_put_string(text, more == 1 ? " sample\n" : " samples\n");
+	put_more(text, count > rows ? count - rows : 0, more);
 }
 
 void sample_groups_deinit(struct sample_groups *groups)
