@@ -54,8 +54,8 @@ SLOW = "|".join((
     "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
     "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
     "LiveCode.test_native",
-    r"docs\.Documented\.test_docs_(engines|recording)_", "FullDisk.test_record",
-    "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
+    r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",
+    "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}", f"ONLY=^(?!.*({SLOW}))"]
 ALONE = (

@@ -2,6 +2,8 @@
 """Which processes are profiled: by name, user, cgroup and container."""
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 
@@ -81,6 +83,30 @@ class Choice(Loads):
         rows = self.sampled(run)
         self.assertEqual(list(rows), later)
         self.assertGreater(rows[later[0]], 100)
+
+    def test_ten_thousand_of_a_name(self):
+        """They cost no time of the run, and the one that uses CPU time is found among them."""
+        other = self.other_program()
+        name = os.path.basename(other)
+        idle = os.path.join(self.folder, "idle", name)
+        os.mkdir(os.path.dirname(idle))
+        os.symlink(shutil.which("sleep"), idle)
+        sleeping = []
+
+        def end_all():
+            for pid in sleeping:
+                os.kill(pid, signal.SIGKILL)
+            for pid in sleeping:
+                os.waitpid(pid, 0)
+
+        self.addCleanup(end_all)
+        for _ in range(10_000):
+            sleeping.append(os.posix_spawn(idle, [name, "600"], {}))
+        load = self.start("=0.3", program=other)
+        rows, run = self.run_loads([load], ["-p", name])
+        self.assertEqual([pid for pid in rows if pid not in sleeping], [load.pid])
+        self.assertGreater(rows[load.pid], 100)
+        self.assertEqual(run.summary()["samples"]["lost"], 0)
 
     def test_name_of_file(self):
         """Of the program's file."""

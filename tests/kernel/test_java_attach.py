@@ -130,7 +130,7 @@ class Late(Attached):
         """Before the agent, `list` says how it comes; then it counts the methods."""
         process = self.start_java()
         listed = self.listed(process.pid)
-        self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +- .* nothing$")
+        self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +[\d.]+ MB +nothing\b")
         self.assertIn("Java: a JVM publishes its code with our agent, which 'record -p PID'",
                       listed.stderr)
         self.attach(process.pid)

@@ -15,6 +15,7 @@ MODE, LIBRARY, USER = sys.argv[1], sys.argv[2], int(sys.argv[3])
 PR_SET_NAME = 15
 
 libc = ctypes.CDLL(None)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell's background jobs ignore it
 
 
 def say(text):
