@@ -54,7 +54,7 @@ SLOW = "|".join((
     "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
     "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
     "LiveCode.test_native", r"java\.Compiler\.test_colours", r"\.Turnover\.test_pauses",
-    r"\.AtStart\.test_rotated", r"\.Storm\.test_10000_a_second",
+    r"\.AtStart\.test_rotated", r"jitdump\.Storm\.test_10000",
     r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",
     "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
