@@ -131,10 +131,24 @@ function checkSame(page, deltas, expected) {
 	return { versions, last };
 }
 
+/** After an update: each node whose frames have moved leads to where one of them is, that with most samples first. */
+function checkMoves(tree, before, totals) {
+	const after = [...tree.place.data.subarray(0, before.length)], moves = tree.takeMoves(), ends = new Map();
+	before.forEach((node, i) => {
+		const sums = ends.get(node) ?? new Map();
+		ends.set(node, sums.set(after[i], (sums.get(after[i]) ?? 0) + totals[i]));
+	});
+	for (const [node, sums] of ends) {
+		const to = moves.get(node) ?? node, most = Math.max(...sums.values());
+		assert.equal(sums.get(to), most, `node ${node} leads to ${to}, which has other samples`);
+	}
+	return [...moves].filter(([node, to]) => node !== to).length;
+}
+
 /** Random changes of a profile: a tree that is updated many times is the tree that is made at once. */
-function checkRandom(page) {
+function checkRandom(page, mostFrames) {
 	const random = randoms(), from = made(page), live = version(page, from), frames = () =>
-		Array.from({ length: 1 + random(3) }, () => ({ name: random(40), module: random(3), file: random(5), line: random(9), kind: 3,
+		Array.from({ length: 1 + random(mostFrames) }, () => ({ name: random(40), module: random(3), file: random(5), line: random(9), kind: 3,
 			flags: random(2) }));
 	from.strings = Array.from({ length: 40 }, (_, i) => i ? `name${i}` : '');
 	from.rows = [{ pid: 1, inner: 0, comm: 0, fields: [] }];
@@ -171,8 +185,12 @@ function checkRandom(page) {
 			from.frames[location] = frames();
 			from.changed.push(location);
 		}
+		const { place, total } = live.tree;
+		const before = [...place.data.subarray(0, place.size)], totals = [...total.data.subarray(0, total.size)];
 		const changes = live.update();
 		addSamples(live.profile.tree, changes);
+		if (mostFrames === 1)
+			moved += checkMoves(live.tree, before, totals);
 		if (round % 10 && round < 140)
 			continue;
 		const again = version(page, from), recounted = from.takeRecounted();
@@ -211,7 +229,7 @@ function checkDamaged(page, deltas) {
 	assert(refused > 1000, `only ${refused} of 2000 damaged sequences were refused`);
 }
 
-let versions = 0, jitBins = 0;
+let versions = 0, jitBins = 0, moved = 0;
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);
 	const { deltas, ended } = split(bytes, 1 << 16);
@@ -226,10 +244,11 @@ for (const recording of recordings) {
 		if (!hide)
 			checkDamaged(page, deltas);
 		if (recording === recordings[0])
-			checkRandom(page);
+			[1, 3].forEach(most => checkRandom(page, most));
 	}
 }
 assert(jitBins > 0, 'no JIT code by time');
+assert(moved > 100, `only ${moved} nodes have moved`);
 assert(versions > 4 * recordings.length, `only ${versions} versions`);
 assert.throws(() => split(Uint8Array.of(255, 255, 255, 255, 0), 5), BadDelta);
 console.log('deltas: ok');

@@ -83,6 +83,11 @@ export class Graph {
 		};
 	}
 
+	/** Frames of the current tree are at other nodes: what is selected stays so. */
+	move(moves: Map<number, number>): void {
+		this.selected = moves.get(this.selected) ?? this.selected;
+	}
+
 	/** Zoom into a node of the current tree. */
 	zoom(node: number): void {
 		this.focus = node;

@@ -64,8 +64,8 @@ export class LiveVersion {
 	}
 }
 
-/** Shows a version; `changes` are of the same tree as the one before. */
-type Show = (profile: Profile, changes: Counts) => void;
+/** Shows a version; `changes` and `moves` (LiveTree.takeMoves()) are of the same tree as the one before. */
+type Show = (profile: Profile, changes: Counts, moves: Map<number, number>) => void;
 
 export class LiveProfile {
 	private readonly labels: LiveLabels;
@@ -160,7 +160,7 @@ export class LiveProfile {
 		this.due = false;
 		const begun = performance.now(), changes = version.update();
 		this.shown = version;
-		this.show(version.profile, changes);
+		this.show(version.profile, changes, version.tree.takeMoves());
 		const pause = pauseAfter(performance.now() - begun);
 		this.nextAt = begun + pause;
 		this.pace = paceOf(pause);

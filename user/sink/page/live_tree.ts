@@ -70,6 +70,11 @@ export class CountChanges implements Counts {
 	get samples(): Float64Array { return this.columns[2].data; }
 }
 
+function addTo(steps: Map<number, Map<number, number>>, node: number, to: number, samples: number): void {
+	const ends = steps.get(node) ?? new Map<number, number>();
+	steps.set(node, ends.set(to, (ends.get(to) ?? 0) + samples));
+}
+
 export class LiveTree {
 	readonly tree: Tree;
 	private readonly texts: (Texts | undefined)[] = [];             // by location
@@ -79,6 +84,7 @@ export class LiveTree {
 	private heaviest = new Int32Array(64);  // by node: node of the profile that its source is of, plus 1
 	private readonly shown = numbers();     // by count: the samples that the tree has
 	private readonly countNode = integers();        // by count: node of the tree
+	private moves = new Map<number, number>();      // from nodes of the tree to others
 
 	constructor(private readonly labels: LiveLabels, private readonly from: DeltaProfile) {
 		this.tree = new Tree(1, labels.order);
@@ -93,6 +99,13 @@ export class LiveTree {
 	/** A location in a function itself, not in one that it is inlined into; -1: none. */
 	locationOf(label: number): number {
 		return this.texts.findIndex(texts => texts?.labels[texts.labels.length - 1] === label);
+	}
+
+	/** Where frames are that have got names, since the last call: from nodes of the tree to others. */
+	takeMoves(): Map<number, number> {
+		const { moves } = this;
+		this.moves = new Map();
+		return moves;
 	}
 
 	/** Take what is new. Returns the samples that have changed, which the caller adds to the tree. */
@@ -229,23 +242,53 @@ export class LiveTree {
 				this.weighSource(i, stale);
 	}
 
+	/** Locations of one node may have got several names, or none yet: that with most samples is followed. */
+	private noteMoves(steps: Map<number, Map<number, number>>, moved: Uint8Array): void {
+		const { place, total, moves, tree, from: { location } } = this, step = new Map<number, number>();
+		const left = new Uint8Array(tree.count);        // by node: frames have left it
+		for (const node of steps.keys())
+			left[node] = 1;
+		for (let i = 0; i < place.size; i++)
+			for (let at = place.data[i], frames = moved[i] ? 0 : this.framesOf(location.data[i]); frames > 0; frames--, at = tree.parent[at])
+				if (left[at])
+					addTo(steps, at, at, total.data[i]);
+		for (const [node, ends] of steps)
+			step.set(node, [...ends].reduce((a, b) => b[1] > a[1] ? b : a)[0]);
+		for (const [node, to] of moves)
+			moves.set(node, step.get(to) ?? to);
+		for (const [node, to] of step)
+			moves.set(node, to);
+	}
+
+	private framesOf(location: number): number {
+		return this.isHidden(location) ? 0 : this.texts[location]?.labels.length ?? 0;
+	}
+
+	/** The frames of a location, whose innermost one is at a node: the outermost first. */
+	private chain(node: number, frames: number): number[] {
+		const nodes: number[] = [];
+		for (let at = node; frames > 0; frames--, at = this.tree.parent[at])
+			nodes.push(at);
+		return nodes.reverse();
+	}
+
 	/** Place nodes anew. Returns the nodes of the tree whose sources have to be found again. */
 	private move(renamed: Set<number>, before: Map<number, Texts>): Uint8Array {
 		const { from, place, tree } = this, { parent, location } = from, moved = new Uint8Array(place.size);
-		const stale: number[] = [];
+		const stale: number[] = [], steps = new Map<number, Map<number, number>>();
 		for (let i = 0; i < place.size; i++) {
 			if (parent.data[i] < 0 || !(moved[parent.data[i]] || renamed.has(location.data[i])))
 				continue;
 			moved[i] = 1;
 			const frames = this.isHidden(location.data[i]) ? 0 :
 				(before.get(location.data[i]) ?? this.texts[location.data[i]]!).labels.length;
-			let at = place.data[i];
-			for (let left = frames; left > 0; left--, at = tree.parent[at])
-				stale.push(at);
-			at = place.data[i] = this.placeOf(i);
-			for (let left = this.isHidden(location.data[i]) ? 0 : this.texts[location.data[i]]!.labels.length; left > 0; left--, at = tree.parent[at])
-				stale.push(at);
+			const old = this.chain(place.data[i], frames), samples = this.total.data[i];
+			place.data[i] = this.placeOf(i);
+			const now = this.chain(place.data[i], this.framesOf(location.data[i]));
+			stale.push(...old, ...now);
+			old.forEach((node, k) => addTo(steps, node, now[Math.min(k, now.length - 1)], samples));
 		}
+		this.noteMoves(steps, moved);
 		const marks = new Uint8Array(tree.count);
 		this.heaviest = withRoom(this.heaviest, tree.count);
 		for (const node of stale) {

@@ -21,7 +21,7 @@ addEventListener('error', event => fault(event.message));
 addEventListener('unhandledrejection', event => fault(String(event.reason)));
 
 const data = readData(byId('profile').textContent!);
-const live = data.live && new LiveProfile(data.live, data.words, (newer, more) => view.refresh(newer, more));
+const live = data.live && new LiveProfile(data.live, data.words, (newer, more, moves) => view.refresh(newer, more, moves));
 byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);

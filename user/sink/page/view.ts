@@ -20,7 +20,7 @@ import { byId, percent, plural } from './text';
 import { ThreadList, chosenThreads } from './threads';
 import { rangeOf } from './time_range';
 import { Tip } from './tip';
-import { follow, type Tree } from './tree';
+import { follow, pathTo, type Tree } from './tree';
 import { addSamples, weigh } from './weigh';
 
 export class View {
@@ -243,8 +243,19 @@ export class View {
 			this.wanted = [];
 	}
 
+	/** Frames above the one that is zoomed into, or it itself, have got names: the zoom stays at its frame. */
+	private followMoves(moves: Map<number, number>): void {
+		const { graph, state, profile: { tree } } = this, node = follow(tree, state.zoom), to = moves.get(node);
+		if (graph.tree === tree)
+			graph.move(moves);
+		if (to === undefined || this.wanted.length || pathTo(tree, node).length !== state.zoom.length)
+			return;
+		this.state = { ...state, zoom: pathTo(tree, to) };
+		this.remember('replace');
+	}
+
 	/** Show a newer version of the profile, in which samples have been added. What a person looks at stays. */
-	refresh(newer: Profile, more: Counts): void {
+	refresh(newer: Profile, more: Counts, moves: Map<number, number>): void {
 		const { profile, graph, root } = this, first = !profile.runs.length, same = newer.tree === profile.tree;
 		const show = graph.hold(), showCallees = this.callees.hold();
 		Object.assign(profile, newer);
@@ -256,6 +267,8 @@ export class View {
 			addSamples(this.base, more, this.rules);
 		else
 			this.reweigh();
+		if (same && moves.size)
+			this.followMoves(moves);
 		this.threads.refresh(profile);
 		if (first) {
 			graph.tree = this.callees.tree = this.base;
