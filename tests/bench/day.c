@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profile/ledger.h"
 #include "sink/live/live_sink.h"
+#include "tests/bench/bench.h"
 
 #define HOUR	3600u
 #define RATE	(2u * 99u) /* samples of a second */
@@ -39,12 +39,6 @@ static struct view view = {.info = &info,
 static uint32_t nodes[STACKS];
 static uint64_t bytes;
 
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
 static bool publish(void *context, struct shared_bytes *delta, bool snapshot)
 {
 	uint32_t size = htole32((uint32_t)delta->size_bytes);
@@ -55,24 +49,6 @@ static bool publish(void *context, struct shared_bytes *delta, bool snapshot)
 	bytes += delta->size_bytes;
 	shared_bytes_put(delta);
 	return false;
-}
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static uint32_t random_below(uint32_t limit)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)((state >> 32) % limit);
 }
 
 static uint32_t make_location(uint32_t number)

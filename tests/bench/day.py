@@ -2,7 +2,6 @@
 """A day at 99 Hz on two CPUs, as fast as it can be: memory of the recorder's part and of the page, and
 the time of a delta, at several hours."""
 
-import http.server
 import os
 import re
 import shutil
@@ -17,55 +16,40 @@ import measure
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
 from browser import Browser  # noqa: E402
-from live_page import REFRESHED, busy  # noqa: E402
+from live_page import REFRESHED, PageServer, busy  # noqa: E402
 
 HOURS = (1, 6, 12, 18, 23)
 HOUR = 3600
 SINGLE = 10     # deltas that are measured one by one
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves the page, and the deltas of `day` up to the second `until`."""
-
-    daemon_threads = True
+class Server(PageServer):
+    """Sends the deltas of `day` up to the second `until`."""
 
     def __init__(self, page, program):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.page, self.program, self.until, self.changed = page, program, 0, threading.Condition()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.program, self.until, self.changed = program, 0, threading.Condition()
+        super().__init__(page)
 
     def go(self, until):
         with self.changed:
             self.until = until
             self.changed.notify_all()
 
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):  # pylint: disable=invalid-name
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        if not self.path.endswith("deltas"):
-            self.wfile.write(self.server.page)
-            return
-        with subprocess.Popen([self.server.program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as day:
+    def send(self, out):
+        with subprocess.Popen([self.program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as day:
             try:
-                self.copy(day.stdout)
-            except OSError:
-                pass
-            day.kill()
+                self.copy(day.stdout, out)
+            finally:
+                day.kill()
 
-    def copy(self, deltas):
+    def copy(self, deltas, out):
         seconds = 0
         while (size := deltas.read(4)) and (bytes_ := struct.unpack("<I", size)[0]):
-            with self.server.changed:
-                self.server.changed.wait_for(lambda: seconds < self.server.until)
+            with self.changed:
+                self.changed.wait_for(lambda: seconds < self.until)
             delta = deltas.read(bytes_)
-            self.wfile.write(size + delta)
+            out.write(size + delta)
             seconds += delta[6]  # it is complete
-
-    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
-        pass
 
 
 def resident_mb(browser):

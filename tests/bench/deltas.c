@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "profile/ledger.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/live_sink.h"
+#include "tests/bench/bench.h"
 
 #define ROUNDS	  50
 #define DEPTH	  16 /* frames of a stack that are new; its outer ones are shared */
@@ -35,12 +35,6 @@ static struct {
 	bool want;
 } published;
 
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
 static bool publish(void *context, struct shared_bytes *delta, bool snapshot)
 {
 	bool want = published.want;
@@ -51,24 +45,6 @@ static bool publish(void *context, struct shared_bytes *delta, bool snapshot)
 		require(!vec_push(&published.deltas, shared_bytes_get(delta)));
 	shared_bytes_put(delta);
 	return want;
-}
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static uint32_t random_below(uint32_t limit)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)((state >> 32) % limit);
 }
 
 static uint32_t make_location(uint32_t number)

@@ -51,14 +51,14 @@ def versions(data):
             begin = at
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves the page, and the deltas: the first version at once, each other one when `more` is released."""
+class PageServer(http.server.ThreadingHTTPServer):
+    """Serves a page, and the deltas that send() of a subclass writes."""
 
     daemon_threads = True
 
-    def __init__(self, page, deltas):
+    def __init__(self, page):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.page, self.deltas, self.more = page, list(versions(deltas)), threading.Semaphore(0)
+        self.page = page
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -71,14 +71,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(self.server.page)
             return
         try:
-            for delta in self.server.deltas:
-                self.wfile.write(delta)
-                self.server.more.acquire()
+            self.server.send(self.wfile)
         except OSError:
             pass
 
     def log_message(self, format, *args):  # pylint: disable=redefined-builtin
         pass
+
+
+class Server(PageServer):
+    """Sends the first version at once, each other one when `more` is released."""
+
+    def __init__(self, page, deltas):
+        self.deltas, self.more = list(versions(deltas)), threading.Semaphore(0)
+        super().__init__(page)
+
+    def send(self, out):
+        for delta in self.deltas:
+            out.write(delta)
+            self.more.acquire()
 
 
 def busy(browser):
