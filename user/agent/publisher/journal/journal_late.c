@@ -129,7 +129,8 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		if (err && vec_push(&late->unanswered, late->pid))
 			return -ENOMEM;
 		if (!late->files.count)
-			flags |= unreadable_flags(late->files.other_version ? -ENOTSUP : -EBADMSG);
+			flags |= journal_unreadable_flags(late->files.other_version ? -ENOTSUP
+										    : -EBADMSG);
 		err = send_journal(late, flags, came_ns, take, take_context);
 		if (err)
 			return err;
@@ -188,7 +189,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		return 1;
 	if (journal_is_unreadable(more)) {
 		/* The reading is incomplete: later events may have ended the code that was read. */
-		more = send_journal(late, unreadable_flags(more), clock_now_ns(), take,
+		more = send_journal(late, journal_unreadable_flags(more), clock_now_ns(), take,
 				    take_context);
 		end_process(late);
 	} else if (!more && ++late->file < late->files.count) {

@@ -46,7 +46,7 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 			journal_room *room, uint64_t most_bytes, const struct journal_taker *taker);
 
 /* Returns the flags of a JOURNAL record for an error of opening or reading. */
-static inline uint16_t unreadable_flags(int err)
+static inline uint16_t journal_unreadable_flags(int err)
 {
 	return JITBPF_JOURNAL_UNREADABLE | (err == -ENOTSUP ? JITBPF_JOURNAL_OTHER_VERSION : 0);
 }

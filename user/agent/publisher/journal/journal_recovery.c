@@ -239,7 +239,7 @@ static uint64_t least_of(const struct journal_loss *loss)
 static int end_recovery(struct pass *pass, int err)
 {
 	struct journal_recovery *recovery = pass->recovery;
-	uint16_t flags = unreadable_flags(err);
+	uint16_t flags = journal_unreadable_flags(err);
 
 	/* A process without a journal has lost nothing that it could have told. */
 	if (!pass->process && pass->loss->whole && err != -ENOTSUP)
