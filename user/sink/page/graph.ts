@@ -11,6 +11,8 @@ const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, OUTLINED = 8, MOVE_MS = 180;
 const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
+type Range = [from: number, to: number];        // in the tree's units
+
 export class Graph {
 	tree!: Tree;
 	focus = 0;                      // node that is zoomed into
@@ -35,6 +37,8 @@ export class Graph {
 	private frame = 0;
 	private scrolled = 0;           // scroll position of the last drawing; reading it for each frame is slow
 	private turn = 0;               // number of the latest movement; older movements stop
+	private goal: Range | null = null;      // what a movement leads to
+	private found = true;           // the whole path of the focus exists
 
 	constructor(readonly box: HTMLElement, private readonly names: Names) {
 		this.room = box.querySelector('.room')!;
@@ -47,13 +51,18 @@ export class Graph {
 		});
 	}
 
-	/** Show a tree, zoomed to the node at a path, without animation. */
-	show(tree: Tree, path: number[]): void {
+	private aim(tree: Tree, path: number[]): void {
 		this.tree = tree;
 		this.focus = follow(tree, path);
-		this.selected = this.hovered = -1;
-		[this.from, this.to] = this.span(this.focus);
-		this.turn++;
+		this.found = tree.depth[this.focus] === path.length;
+		this.hovered = -1;
+	}
+
+	/** Show a tree, zoomed to the node at a path, without animation. */
+	show(tree: Tree, path: number[]): void {
+		this.aim(tree, path);
+		this.selected = -1;
+		this.stay(this.span(this.focus));
 		this.makeRoom();
 		this.reveal(this.focus);
 		this.redraw();
@@ -61,21 +70,22 @@ export class Graph {
 
 	/**
 	 * Before samples change: returns what shows a newer version of the tree. What is looked at stays, by its path, and
-	 * keeps its part of the view.
+	 * keeps its part of the view. A movement goes on.
 	 */
 	hold(): (tree: Tree, path: number[]) => void {
-		const [left, right] = this.span(this.focus), wide = right - left, before = this.tree, { focus } = this;
-		const from = (this.from - left) / wide, to = (this.to - left) / wide, { scrollTop } = this.box;
+		const [left, right] = this.span(this.focus), part = (at: number) => (at - left) / (right - left);
+		const view = [part(this.from), part(this.to)], goal = this.goal?.map(part), { tree: before, focus, found } = this;
+		const { scrollTop } = this.box;
 		return (tree, path) => {
 			if (tree !== before && this.selected >= 0)
 				this.selected = follow(tree, pathTo(before, this.selected));
-			this.tree = tree;
-			this.focus = follow(tree, path);
-			this.hovered = -1;
-			const [newLeft, newRight] = this.span(this.focus), same = before.depth[focus] === tree.depth[this.focus];
-			this.turn++;
-			this.from = same ? Math.max(0, newLeft + from * (newRight - newLeft)) : newLeft;
-			this.to = same ? Math.min(this.span(0)[1], newLeft + to * (newRight - newLeft)) : newRight;
+			this.aim(tree, path);
+			const span = this.span(this.focus), same = (found && this.found) || before.depth[focus] === tree.depth[this.focus];
+			const rangeOf = ([from, to]: number[]): Range => [Math.max(0, span[0] + from * (span[1] - span[0])),
+				Math.min(this.span(0)[1], span[0] + to * (span[1] - span[0]))];
+			this.stay(same ? rangeOf(view) : span);
+			if (same && goal)
+				this.moveTo(rangeOf(goal));
 			this.makeRoom();
 			if (!this.flipped)
 				this.box.scrollTop = scrollTop;
@@ -91,16 +101,17 @@ export class Graph {
 	/** Zoom into a node of the current tree. */
 	zoom(node: number): void {
 		this.focus = node;
+		this.found = true;
 		this.makeRoom();
 		this.reveal(node);
-		this.moveTo(...this.span(node));
+		this.moveTo(this.span(node));
 	}
 
 	get isWhole(): boolean {
 		return this.focus === 0 && this.from === 0 && this.to === this.span(0)[1];
 	}
 
-	span(node: number): [number, number] {
+	span(node: number): Range {
 		const { tree } = this, left = tree.left(node);
 		return [left, left + (tree.width(node) || 1)];
 	}
@@ -108,9 +119,8 @@ export class Graph {
 	/** Show another range. A range that exceeds the tree is moved, and keeps its width. */
 	look(from: number, to: number): void {
 		const whole = this.span(0)[1], wide = Math.min(whole, Math.max(to - from, whole * 1e-9));
-		this.turn++;
-		this.from = Math.max(0, Math.min(from, whole - wide));
-		this.to = this.from + wide;
+		const left = Math.max(0, Math.min(from, whole - wide));
+		this.stay([left, left + wide]);
 		this.redraw();
 	}
 
@@ -277,18 +287,29 @@ export class Graph {
 		this.pen.fillText(text, x + PAD, y + ROW / 2, end - x - 2 * PAD);
 	}
 
-	private moveTo(from: number, to: number): void {
-		const startFrom = this.from, startTo = this.to, start = performance.now(), mine = ++this.turn;
+	/** Show a range, and end a movement. */
+	private stay([from, to]: Range): void {
+		this.turn++;
+		this.goal = null;
+		this.from = from;
+		this.to = to;
+	}
+
+	private moveTo(goal: Range): void {
+		const { from, to } = this, start = performance.now(), mine = ++this.turn;
 		const step = (now: number) => {
 			const t = still.matches ? 1 : Math.min(1, Math.max(0, (now - start) / MOVE_MS)), eased = 1 - (1 - t) ** 3;
 			if (mine !== this.turn)
 				return;
-			this.from = t === 1 ? from : startFrom + (from - startFrom) * eased;
-			this.to = t === 1 ? to : startTo + (to - startTo) * eased;
+			this.from = t === 1 ? goal[0] : from + (goal[0] - from) * eased;
+			this.to = t === 1 ? goal[1] : to + (goal[1] - to) * eased;
 			this.draw();
 			if (t < 1)
 				requestAnimationFrame(step);
+			else
+				this.goal = null;
 		};
+		this.goal = goal;
 		requestAnimationFrame(step);
 	}
 }
