@@ -18,7 +18,7 @@
 struct journal_owner {
 	struct owner_key key;
 	struct journal_budget budget;
-	uint64_t served_ns; /* spent on the owner in the current round */
+	uint64_t served_ns; /* what the owner has cost in the current round (journal_recovery.h) */
 	uint64_t late_ns;   /* when a round last ended without a process of it; 0: never */
 };
 

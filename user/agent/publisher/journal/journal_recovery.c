@@ -279,14 +279,16 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 				.take_context = take_context,
 			},
 	};
-	uint64_t took_ns;
+	uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), took_ns;
 	int err;
 
 	if (!pass.owner)
 		return -ENOMEM;
 	loss->tried_ns = loss->tried_ns ?: now_ns;
 	err = last && !loss->begun ? -EBUSY : read_slice(&pass);
-	took_ns = clock_now_ns() - now_ns;
+	/* Time that other programs have the CPU is not the process's, but a wait for it is. */
+	took_ns = err == -EINPROGRESS ? clock_now_ns() - now_ns
+				      : clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	loss->served_ns += took_ns;
 	pass.owner->served_ns += took_ns;
 	if (err == -ENOMEM)

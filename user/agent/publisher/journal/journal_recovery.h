@@ -7,8 +7,8 @@
  * A recovery is done in slices: one turn of the event loop spends RECOVERY_TURN_NS on all of them,
  * and reads about RECOVERY_TURN_BYTES. The round stays open meanwhile, for RECOVERY_OPEN_NS at
  * most. What is not read by then counts as unreadable, so code is unknown, never wrong. The owner
- * of processes (journal_owners.h) that has cost the least is served next, and one process is served
- * for RECOVERY_PROCESS_NS at most.
+ * of processes (journal_owners.h) that has cost the least is served next, and one process costs
+ * RECOVERY_PROCESS_NS at most. The cost is CPU time, and time spent waiting for the process.
  *
  * Event loop only.
  */
@@ -42,7 +42,7 @@ struct journal_loss {
 	bool collecting;	   /* all lost events were emitted; live ones are collected */
 	uint64_t tried_ns;	   /* when it was first tried */
 	uint64_t turn_ns;	   /* last turn in which its process did not answer */
-	uint64_t served_ns;	   /* time spent on it */
+	uint64_t served_ns;	   /* its cost so far */
 	uint64_t from_sequence;	   /* first to emit */
 	uint64_t expected;	   /* the next one, if none is missing */
 	uint64_t certain_from;	   /* lower entries may be dead: the journal dropped a later one */
