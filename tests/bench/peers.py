@@ -4,7 +4,8 @@ samples whose innermost frame has the name of a function, the share whose stack 
 main function, bytes of output per sample, and CPU time by CPU time bare.
 
 perf is measured as installed; samply if $SAMPLY is its path, async-profiler if $ASYNC_PROFILER is that of
-libasyncProfiler.so. Engines publish for each profiler in the way that it reads.
+libasyncProfiler.so, OpenTelemetry's eBPF profiler if $OTEL_PROFILER is its path. Engines publish for each
+profiler in the way that it reads.
 """
 
 import bisect
@@ -24,7 +25,9 @@ from workload import TIMED, WORKLOADS
 
 ROUNDS = 3
 FREQ_HZ = 499
-ASYNC_PROFILER, SAMPLY = os.environ.get("ASYNC_PROFILER"), os.environ.get("SAMPLY")
+ASYNC_PROFILER, SAMPLY, OTEL_PROFILER = (
+    os.environ.get(name) for name in ("ASYNC_PROFILER", "SAMPLY", "OTEL_PROFILER"))
+OTLP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "otlp.py")
 NO_NAME = re.compile(r"\[unknown\]|0x[0-9a-f]+|\[.*\.so.*\]|\[[\w.+-]+\]|\?*")
 
 # main: what a whole stack contains; of Java, also what the main thread begins with, since interpreted
@@ -184,11 +187,28 @@ class AsyncProfiler:
             return outcome(stacks, program, os.path.getsize(self.out))
 
 
+class OpenTelemetry:
+    """It samples the whole machine, so the size is by all samples."""
+    name, for_engine = "OpenTelemetry eBPF profiler", "none"
+
+    def __init__(self, bench):
+        self.out = bench.path("peers.otlp.json")
+
+    def around(self, command):
+        return [sys.executable, OTLP, self.out, OTEL_PROFILER, str(FREQ_HZ), *command]
+
+    def read(self, program):
+        with open(self.out, encoding="utf-8") as file:
+            sent = json.load(file)
+        got = outcome(of_thread(sent["stacks"], program.thread), program, 0)
+        return got._replace(size=sent["bytes"] / sent["samples"])
+
+
 def programs(bench, for_engine):
     """Yields the programs, each for about two seconds, whose engines publish for a kind of reader."""
     yield Program("C without frame pointers", [bench.path("descent"), "1500"], r"^main\b", "descent")
-    debug = {"api": 128, "map": 16, "dump": 32}.get(for_engine)
-    if debug:
+    debug = {"api": 128, "map": 16, "dump": 32, "none": 0}.get(for_engine)
+    if debug is not None:
         php = [word.replace("jit_debug=128", f"jit_debug={debug}") for word in measure.php(0, 700)]
         yield Program("PHP's JIT", php, r"^php_execute_script\b", "php")
     if shutil.which("javac"):
@@ -201,7 +221,8 @@ def programs(bench, for_engine):
 
 def profilers(bench):
     found = [Jitbpf(bench), Perf(bench, "fp"), Perf(bench, "dwarf")]
-    return found + [Samply(bench)] * bool(SAMPLY) + [AsyncProfiler(bench)] * bool(ASYNC_PROFILER)
+    return (found + [Samply(bench)] * bool(SAMPLY) + [AsyncProfiler(bench)] * bool(ASYNC_PROFILER) +
+            [OpenTelemetry(bench)] * bool(OTEL_PROFILER))
 
 
 def seconds(bench, command):
