@@ -5,8 +5,9 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, encodeProfile, namingOf, readData,
-	weigh } = await load('data', 'delta', 'encode', 'live', 'live_labels', 'naming', 'stream', 'weigh');
+const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, PathTexts, Shaped, Splitter, addSamples, callersOf, encodeProfile,
+	exists, namingOf, outermost, pathTo, readData, readState, shapes, weigh } = await load('callers', 'data', 'delta', 'encode',
+	'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich', 'shaped', 'state', 'stream', 'tree', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -69,13 +70,15 @@ function noteLabels(known, { labels, strings }) {
 	}
 }
 
-const version = (page, from) => {
+const newLabels = page => {
 	const labels = new LiveLabels(page.live);
 	labels.string('');
 	labels.label('all', '', 5);
 	labels.source('', 0);
-	return new LiveVersion(labels, page.words, from);
+	return labels;
 };
+
+const version = (page, from, labels = newLabels(page)) => new LiveVersion(labels, page.words, from);
 
 /** Samples that were added one version after another are those that are counted at once. */
 function checkWeights(profile) {
@@ -128,21 +131,138 @@ function checkSame(page, deltas, expected) {
 	for (const profile of [last, expected])
 		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');
+	assert.equal(new Set(from.places.map((_, location) => from.keyOf(location))).size, from.places.length, 'locations differ');
 	return { versions, last };
 }
 
-/** After an update: each node whose frames have moved leads to where one of them is, that with most samples first. */
-function checkMoves(tree, before, totals) {
-	const after = [...tree.place.data.subarray(0, before.length)], moves = tree.takeMoves(), ends = new Map();
-	before.forEach((node, i) => {
-		const sums = ends.get(node) ?? new Map();
-		ends.set(node, sums.set(after[i], (sums.get(after[i]) ?? 0) + totals[i]));
-	});
-	for (const [node, sums] of ends) {
-		const to = moves.get(node) ?? node, most = Math.max(...sums.values());
-		assert.equal(sums.get(to), most, `node ${node} leads to ${to}, which has other samples`);
+const nodeAt = (tree, path) => path.reduce((at, label) => tree.find(at, label), 0);
+
+/** The path to the frame that a stack was kept for. */
+const pathOf = (labels, at) => [...labels.slice(0, at).flat(), ...labels[at].slice(0, 1)];
+
+/** Nodes of the profile, by the locations of their stacks. */
+function nodesByStack({ from, tree, place }) {
+	const keys = [], nodes = new Map();
+	for (let i = 0; i < place.size; i++) {
+		const up = from.parent.data[i];
+		keys[i] = up < 0 ? `-1 ${tree.label[place.data[i]]}` : `${keys[up]} ${from.location.data[i]}`;
+		nodes.set(keys[i], [...nodes.get(keys[i]) ?? [], i]);
 	}
-	return [...moves].filter(([node, to]) => node !== to).length;
+	return nodes;
+}
+
+const stackKey = ({ steps }) => steps.map(step => step.location).join(' ').replace('-1', `-1 ${steps[0].labels[0]}`);
+
+/** Stacks through random nodes: each has most samples of one caller's callees. Returns them with their nodes of the profile. */
+function keepStacks(live, random) {
+	const { tree, place, total, from: { parent } } = live.tree, byStack = nodesByStack(live.tree), kept = [];
+	const used = [...tree.label.keys()].filter(node => node > 0 && node < tree.count && tree.total[0][node]);
+	for (let tries = 5; tries; tries--) {
+		const node = tries < 5 ? used[random(used.length)] : 1 + random(tree.count - 1), stack = live.tree.stackThrough(other => other === node), groups = new Map();
+		const under = i => live.tree.frameAt(i, other => other === node) >= 0;
+		for (let i = 0; i < place.size; i++)
+			if (under(i))
+				groups.set(parent.data[i], (groups.get(parent.data[i]) ?? 0) + total.data[i]);
+		const most = Math.max(0, ...groups.values());
+		assert.equal(stack === null, most === 0);
+		if (!stack)
+			continue;
+		assert.equal(stack.nodes[stack.at], node);
+		assert.deepEqual(stack.nodes.map(at => tree.label[at]), live.tree.labelsOf(stack).flat());
+		const i = byStack.get(stackKey(stack)).find(each => groups.get(parent.data[each]) === most);
+		assert(i !== undefined, 'another caller has more samples there');
+		kept.push({ stack, i, before: pathOf(live.tree.labelsOf(stack), stack.at) });
+	}
+	return kept;
+}
+
+/** Each stack leads to its frames in this version, in which its node has the number `i` too. */
+function checkStacks(live, kept) {
+	const { tree, place } = live.tree;
+	for (const { stack, i, before } of kept) {
+		const labels = live.tree.labelsOf(stack), path = pathOf(labels, stack.at);
+		assert(exists(tree, path));
+		assert.equal(nodeAt(tree, labels.flat()), place.data[i]);
+		moved += String(path) !== String(before);
+	}
+}
+
+/** The same profile in another epoch: locations have other numbers, and all have names. */
+function otherEpoch(page, from) {
+	const other = made(page), last = from.places.length - 1, named = from.frames.find(frames => frames);
+	for (const key of ['strings', 'rows', 'threads', 'totals', 'comm'])
+		other[key] = from[key];
+	for (let location = last; location >= 0; location--) {
+		other.places.push(from.places[location]);
+		other.frames.push(from.frames[location] ?? named);
+		other.owner.push(from.owner.at(location));
+		other.offset.forEach((half, i) => half.push(from.offset[i].at(location)));
+	}
+	for (let i = 0; i < from.parent.size; i++) {
+		other.parent.push(from.parent.at(i));
+		other.location.push(from.parent.at(i) < 0 ? from.location.at(i) : last - from.location.at(i));
+	}
+	other.epoch = from.epoch + 1;
+	return other;
+}
+
+/** What of the page's view KeptFrames uses, of a graph of the profile's tree or of one with other frames. */
+class StandIn {
+	constructor(live, state) {
+		this.profile = live.profile;
+		this.names = new Names(this.profile);
+		this.texts = new PathTexts(this.names);
+		this.state = { ...readState(''), ...state };
+		this.shaped = shapes(this.state) ? new Shaped(this.profile, this.state, this.names, this.texts) : null;
+		this.weigh();
+	}
+
+	get base() { return this.shaped?.tree ?? this.profile.tree; }
+	get centre() { return this.of ?? -1; }
+	isCentre(label) { return label === this.of; }
+
+	weigh() {
+		this.shaped?.grow();
+		weigh(this.base, this.profile, { place: this.shaped?.place });
+		this.tree = this.of ? callersOf(this.base, [], { label: this.of, nodes: outermost(this.base, label => label === this.of) })
+			: this.state.callers ? callersOf(this.base, this.state.zoom) : this.base;
+	}
+
+	get graph() { return { tree: this.tree, selected: this.selected ?? -1, selectAt: path => { this.path = path; } }; }
+}
+
+/** Zoom and selection in a tree without some frames, callers, or a sandwich: they stay where the frames are. */
+function checkKept(live, random, update) {
+	const { profile } = live, some = () => profile.tree.label[1 + random(profile.tree.count - 1)];
+	const view = new StandIn(live, { collapse: !random(2), callers: !random(2) });
+	view.state.hide = random(2) ? ['f' + view.texts.functionOf(some())] : [];
+	view.shaped = shapes(view.state) ? new Shaped(view.profile, view.state, view.names, view.texts) : null;
+	if (!random(4)) {
+		view.of = some();
+		view.state.callers = false;
+	}
+	view.weigh();
+	const used = [...view.tree.label.keys()].filter(node => node > 0 && node < view.tree.count && view.tree.total[0][node]);
+	const node = used.length && used[random(used.length)], path = pathTo(view.tree, node), kept = new KeptFrames(view);
+	if (!node)
+		return addSamples(live.profile.tree, live.update());
+	view.state.zoom = view.of ? [] : path;
+	view.selected = node;
+	kept.note(live.tree);
+	const { steps, at } = kept.selected.stack, ofSteps = steps.flatMap(step => step.labels.map(() => step));
+	update(view.of ? ofSteps.slice(0, at).filter(step => step !== ofSteps[at]) : steps);    // the function of a sandwich keeps its name
+	Object.assign(view.profile, live.profile);
+	view.weigh();
+	kept.take(live.tree);
+	view.weigh();
+	if (!view.path) // it has the name of a function that is hidden, or of one above it
+		assert(view.state.hide.length || view.state.collapse);
+	for (const now of !view.path ? [] : view.of ? [view.path] : [view.path, view.state.zoom]) {
+		assert(exists(view.tree, now), `${path} has become ${now}, which is nowhere`);
+		assert(view.tree.total[0][nodeAt(view.tree, now)] > 0);
+	}
+	shifted += view.path !== undefined && String(view.path) !== String(path);
+	weigh(live.profile.tree, live.profile);
 }
 
 /** Random changes of a profile: a tree that is updated many times is the tree that is made at once. */
@@ -154,11 +274,17 @@ function checkRandom(page, mostFrames) {
 	from.rows = [{ pid: 1, inner: 0, comm: 0, fields: [] }];
 	from.threads = [{ pid: 1, tid: 1, comm: 1 }, { pid: 1, tid: 2, comm: 2 }];
 	from.totals = page.live.totals.map(() => 0);
+	const place = () => {
+		from.owner.push(from.places.length % 5);
+		from.offset[0].push(from.places.length % 7);
+		from.offset[1].push(from.places.length);
+		from.places.push(4);
+	};
 	const grow = nodes => {
 		for (let left = nodes; left; left--) {
 			const node = from.parent.size, location = from.places.length;
 			if (!random(3)) {
-				from.places.push(4);
+				place();
 				from.frames[location] = random(4) ? frames() : null;
 			}
 			from.parent.push(node && random(40) ? random(node) : -1);
@@ -172,30 +298,42 @@ function checkRandom(page, mostFrames) {
 			}
 		}
 	};
-	from.places.push(4);
+	const rename = location => {
+		if (location < 0)
+			return;
+		from.frames[location] = frames();
+		from.changed.push(location);
+	};
+	place();
 	from.frames.push(null);
-	for (let round = 0; round < 150; round++) {
-		grow(round ? random(9) : 3000);
+	for (let round = 0; round < 130; round++) {
+		grow(round ? random(9) : 1500);
 		for (let left = random(5); left; left--) {
 			const count = random(from.samples.size);
 			from.recount(count, from.samples.data[count] + 1 + random(3));
 		}
-		if (!random(9)) {
-			const location = random(from.places.length);
-			from.frames[location] = frames();
-			from.changed.push(location);
-		}
-		const { place, total } = live.tree;
-		const before = [...place.data.subarray(0, place.size)], totals = [...total.data.subarray(0, total.size)];
-		const changes = live.update();
-		addSamples(live.profile.tree, changes);
-		if (mostFrames === 1)
-			moved += checkMoves(live.tree, before, totals);
-		if (round % 10 && round < 140)
+		const kept = round && round % 10 === 0 ? keepStacks(live, random) : [];
+		if (!random(9))
+			rename(random(from.places.length));
+		for (const { stack } of kept.slice(0, 1))
+			rename(stack.steps[random(stack.steps.length)].location);
+		if (round % 10 % 3 === 1)
+			checkKept(live, random, steps => {
+				rename(steps[random(steps.length)]?.location ?? -1);
+				live.update();
+			});
+		else
+			addSamples(live.profile.tree, live.update());
+		checkStacks(live, kept);
+		if (round % 10 && round < 125)
 			continue;
-		const again = version(page, from), recounted = from.takeRecounted();
+		const again = version(page, from, live.labels), recounted = from.takeRecounted();
 		addSamples(again.profile.tree, again.update());
 		assert.deepEqual(recounted, []);
+		checkStacks(again, kept);
+		const other = version(page, otherEpoch(page, from), live.labels);
+		other.update();
+		checkStacks(other, kept);
 		assert.deepEqual(lines(live.profile), lines(again.profile));
 		checkWeights(live.profile);
 	}
@@ -229,7 +367,7 @@ function checkDamaged(page, deltas) {
 	assert(refused > 1000, `only ${refused} of 2000 damaged sequences were refused`);
 }
 
-let versions = 0, jitBins = 0, moved = 0;
+let versions = 0, jitBins = 0, moved = 0, shifted = 0;
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);
 	const { deltas, ended } = split(bytes, 1 << 16);
@@ -248,7 +386,8 @@ for (const recording of recordings) {
 	}
 }
 assert(jitBins > 0, 'no JIT code by time');
-assert(moved > 100, `only ${moved} nodes have moved`);
+assert(moved > 100, `only ${moved} stacks have other names`);
+assert(shifted > 20, `only ${shifted} paths have changed`);
 assert(versions > 4 * recordings.length, `only ${versions} versions`);
 assert.throws(() => split(Uint8Array.of(255, 255, 255, 255, 0), 5), BadDelta);
 console.log('deltas: ok');

@@ -52,6 +52,22 @@ class Cursor {
 		throw new BadDelta('a number is too long');
 	}
 
+	/** A number of 64 bits, exactly: its high bits and its low 28. */
+	halves(): [high: number, low: number] {
+		const from = this.at;
+		let low = this.number();
+		if (low < 2 ** 53)
+			return [Math.floor(low / 2 ** 28), low % 2 ** 28];
+		const end = this.at;
+		this.at = from;
+		low = 0;
+		for (let scale = 1; scale < 2 ** 28; scale *= 128)
+			low += (this.bytes[this.at++] & 127) * scale;
+		const high = this.number();
+		this.at = end;
+		return [high, low];
+	}
+
 	below(limit: number): number {
 		const value = this.number();
 		if (value >= limit)
@@ -108,6 +124,8 @@ export class DeltaProfile {
 	places: number[] = [];                  // kind of each location
 	frames: (Frame[] | null)[] = [];        // of each location, innermost first
 	private readonly changed: number[] = [];        // locations whose frames were given again
+	private readonly owner = numbers();     // of each location
+	private readonly offset = [numbers(), naturals()] as const;     // of each location: high bits, low ones
 	readonly parent = integers();           // of each node; -1: none
 	readonly location = naturals();         // of each node; of a root, its row
 	readonly comm = new Map<number, number>();      // of each root
@@ -186,9 +204,20 @@ export class DeltaProfile {
 	private takeLocation(at: Cursor): void {
 		this.places.push(at.below(256));
 		this.frames.push(null);
-		at.number();    // owner
-		at.number();    // offset
+		this.owner.push(at.number());
+		at.halves().forEach((half, i) => this.offset[i].push(half));
 		this.takeNames(at, this.places.length - 1, false);
+	}
+
+	/** What a location is in all epochs, while its number is that of one. */
+	keyOf(location: number): string {
+		const [high, low] = this.offset;
+		return `${this.places[location]} ${this.owner.at(location)} ${high.at(location)} ${low.at(location)}`;
+	}
+
+	/** Whether locations have got names since the last update. */
+	get hasRenamed(): boolean {
+		return this.changed.length > 0;
 	}
 
 	private takeNames(at: Cursor, location: number, again: boolean): void {

@@ -4,7 +4,7 @@
 import { palette } from './colour';
 import type { Names } from './names';
 import { shortened } from './text';
-import { follow, pathTo, type Tree } from './tree';
+import { exists, follow, pathTo, type Tree } from './tree';
 
 export const ROW = 19;
 const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, OUTLINED = 8, MOVE_MS = 180;
@@ -39,6 +39,7 @@ export class Graph {
 	private turn = 0;               // number of the latest movement; older movements stop
 	private goal: Range | null = null;      // what a movement leads to
 	private found = true;           // the whole path of the focus exists
+	private chosen: number[] | null = null;         // the path of what is selected, while it does not exist
 
 	constructor(readonly box: HTMLElement, private readonly names: Names) {
 		this.room = box.querySelector('.room')!;
@@ -54,7 +55,7 @@ export class Graph {
 	private aim(tree: Tree, path: number[]): void {
 		this.tree = tree;
 		this.focus = follow(tree, path);
-		this.found = tree.depth[this.focus] === path.length;
+		this.found = exists(tree, path);
 		this.hovered = -1;
 	}
 
@@ -62,6 +63,7 @@ export class Graph {
 	show(tree: Tree, path: number[]): void {
 		this.aim(tree, path);
 		this.selected = -1;
+		this.chosen = null;
 		this.stay(this.span(this.focus));
 		this.makeRoom();
 		this.reveal(this.focus);
@@ -77,9 +79,8 @@ export class Graph {
 		const view = [part(this.from), part(this.to)], goal = this.goal?.map(part), { tree: before, focus, found } = this;
 		const { scrollTop } = this.box;
 		return (tree, path) => {
-			if (tree !== before && this.selected >= 0)
-				this.selected = follow(tree, pathTo(before, this.selected));
 			this.aim(tree, path);
+			this.keepSelected(before);
 			const span = this.span(this.focus), same = (found && this.found) || before.depth[focus] === tree.depth[this.focus];
 			const rangeOf = ([from, to]: number[]): Range => [Math.max(0, span[0] + from * (span[1] - span[0])),
 				Math.min(this.span(0)[1], span[0] + to * (span[1] - span[0]))];
@@ -93,9 +94,18 @@ export class Graph {
 		};
 	}
 
-	/** Frames of the current tree are at other nodes: what is selected stays so. */
-	move(moves: Map<number, number>): void {
-		this.selected = moves.get(this.selected) ?? this.selected;
+	/** Select a frame by its path in the next version of the tree that has it. */
+	selectAt(path: number[]): void {
+		this.selected = -1;
+		this.chosen = path;
+	}
+
+	/** What is selected, in a newer version of the tree that was shown before. */
+	private keepSelected(before: Tree): void {
+		const { tree } = this, path = this.selected < 0 ? this.chosen : tree === before ? null : pathTo(before, this.selected);
+		if (path)
+			this.selected = exists(tree, path) ? follow(tree, path) : -1;
+		this.chosen = this.selected < 0 ? path : null;
 	}
 
 	/** Zoom into a node of the current tree. */

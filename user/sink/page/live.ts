@@ -5,6 +5,7 @@
 import { naturals } from './columns';
 import { PROCESS, type Counts, type Profile, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
+import type { StackFinder } from './kept_frames';
 import { codeLane } from './live_code';
 import { LiveLabels, type Live } from './live_labels';
 import { LiveTree, cgroupText, runOf, type CountChanges } from './live_tree';
@@ -64,8 +65,12 @@ export class LiveVersion {
 	}
 }
 
-/** Shows a version; `changes` and `moves` (LiveTree.takeMoves()) are of the same tree as the one before. */
-type Show = (profile: Profile, changes: Counts, moves: Map<number, number>) => void;
+export interface Page {
+	/** Names will change, or the version of the profile. `finder` is of the version that is shown. */
+	hold(finder: StackFinder): void;
+	/** Show a version. `changes` are of the same tree as that of the version before, if they have one tree. */
+	refresh(profile: Profile, changes: Counts, finder: StackFinder): void;
+}
 
 export class LiveProfile {
 	private readonly labels: LiveLabels;
@@ -78,7 +83,7 @@ export class LiveProfile {
 	private pace = '';
 	private connection: Connection = 'connecting';
 
-	constructor(private readonly live: Live, private readonly words: Words, private readonly show: Show) {
+	constructor(private readonly live: Live, private readonly words: Words, private readonly page: Page) {
 		this.labels = new LiveLabels(live);
 		this.labels.string('');
 		this.labels.label('all', '', PROCESS);
@@ -158,9 +163,12 @@ export class LiveProfile {
 		if (!version.from.complete)     // more of it will come
 			return;
 		this.due = false;
-		const begun = performance.now(), changes = version.update();
+		const begun = performance.now();
+		if (this.shown && (this.shown !== version || version.from.hasRenamed))
+			this.page.hold(this.shown.tree);
+		const changes = version.update();
 		this.shown = version;
-		this.show(version.profile, changes, version.tree.takeMoves());
+		this.page.refresh(version.profile, changes, version.tree);
 		const pause = pauseAfter(performance.now() - begun);
 		this.nextAt = begun + pause;
 		this.pace = paceOf(pause);

@@ -5,6 +5,7 @@
 import { integers, naturals, numbers, withRoom } from './columns';
 import { PROCESS, type Counts, type Process, type Run } from './data';
 import type { DeltaProfile } from './delta';
+import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
 import type { LiveLabels, Texts } from './live_labels';
 import { Tree } from './tree';
 
@@ -70,12 +71,7 @@ export class CountChanges implements Counts {
 	get samples(): Float64Array { return this.columns[2].data; }
 }
 
-function addTo(steps: Map<number, Map<number, number>>, node: number, to: number, samples: number): void {
-	const ends = steps.get(node) ?? new Map<number, number>();
-	steps.set(node, ends.set(to, (ends.get(to) ?? 0) + samples));
-}
-
-export class LiveTree {
+export class LiveTree implements StackFinder {
 	readonly tree: Tree;
 	private readonly texts: (Texts | undefined)[] = [];             // by location
 	private readonly place = integers();    // of each node of the profile: that of its innermost frame
@@ -84,7 +80,8 @@ export class LiveTree {
 	private heaviest = new Int32Array(64);  // by node: node of the profile that its source is of, plus 1
 	private readonly shown = numbers();     // by count: the samples that the tree has
 	private readonly countNode = integers();        // by count: node of the tree
-	private moves = new Map<number, number>();      // from nodes of the tree to others
+	private readonly byKey = new Map<string, number>();     // locations, while stacks of other epochs are looked up
+	private keyed = 0;                      // their number
 
 	constructor(private readonly labels: LiveLabels, private readonly from: DeltaProfile) {
 		this.tree = new Tree(1, labels.order);
@@ -99,13 +96,6 @@ export class LiveTree {
 	/** A location in a function itself, not in one that it is inlined into; -1: none. */
 	locationOf(label: number): number {
 		return this.texts.findIndex(texts => texts?.labels[texts.labels.length - 1] === label);
-	}
-
-	/** Where frames are that have got names, since the last call: from nodes of the tree to others. */
-	takeMoves(): Map<number, number> {
-		const { moves } = this;
-		this.moves = new Map();
-		return moves;
 	}
 
 	/** Take what is new. Returns the samples that have changed, which the caller adds to the tree. */
@@ -242,53 +232,88 @@ export class LiveTree {
 				this.weighSource(i, stale);
 	}
 
-	/** Locations of one node may have got several names, or none yet: that with most samples is followed. */
-	private noteMoves(steps: Map<number, Map<number, number>>, moved: Uint8Array): void {
-		const { place, total, moves, tree, from: { location } } = this, step = new Map<number, number>();
-		const left = new Uint8Array(tree.count);        // by node: frames have left it
-		for (const node of steps.keys())
-			left[node] = 1;
-		for (let i = 0; i < place.size; i++)
-			for (let at = place.data[i], frames = moved[i] ? 0 : this.framesOf(location.data[i]); frames > 0; frames--, at = tree.parent[at])
-				if (left[at])
-					addTo(steps, at, at, total.data[i]);
-		for (const [node, ends] of steps)
-			step.set(node, [...ends].reduce((a, b) => b[1] > a[1] ? b : a)[0]);
-		for (const [node, to] of moves)
-			moves.set(node, step.get(to) ?? to);
-		for (const [node, to] of step)
-			moves.set(node, to);
+	/** Of a node of the profile. That of a process is one. */
+	private framesOf(node: number): number {
+		const { location, parent } = this.from;
+		return parent.data[node] < 0 ? 1 : this.isHidden(location.data[node]) ? 0 : this.texts[location.data[node]]!.labels.length;
 	}
 
-	private framesOf(location: number): number {
-		return this.isHidden(location) ? 0 : this.texts[location]?.labels.length ?? 0;
+	/** The first node of the tree, from the root on, that a node of the profile has a frame at; -1: none. */
+	private frameAt(node: number, is: (node: number) => boolean): number {
+		let at = this.place.data[node], found = -1;
+		for (let frames = this.framesOf(node); frames > 0; frames--, at = this.tree.parent[at])
+			if (is(at))
+				found = at;
+		return found;
 	}
 
-	/** The frames of a location, whose innermost one is at a node: the outermost first. */
-	private chain(node: number, frames: number): number[] {
-		const nodes: number[] = [];
+	/** The stack with most samples: first of all callees of one caller, then of one of them. */
+	stackThrough(is: (node: number) => boolean): KeptStack | null {
+		const { place, total: { data: total }, from: { parent } } = this, callees = new Map<number, { samples: number; heaviest: number }>();
+		for (let i = 0; i < place.size; i++) {
+			if (!total[i] || this.frameAt(i, is) < 0)
+				continue;
+			const group = callees.get(parent.data[i]) ?? { samples: 0, heaviest: i };
+			group.samples += total[i];
+			if (total[i] > total[group.heaviest])
+				group.heaviest = i;
+			callees.set(parent.data[i], group);
+		}
+		const [most] = [...callees.values()].sort((a, b) => b.samples - a.samples);
+		return most ? this.stackOf(most.heaviest, is) : null;
+	}
+
+	private stackOf(node: number, is: (node: number) => boolean): KeptStack {
+		const { from, tree, place, texts } = this, steps: KeptStep[] = [], nodes: number[] = [];
+		for (let at = node; at >= 0; at = from.parent.data[at]) {
+			const location = from.location.data[at];
+			if (from.parent.data[at] < 0)
+				steps.unshift({ location: -1, key: '', labels: [tree.label[place.data[at]]] });
+			else if (!this.isHidden(location))
+				steps.unshift({ location, key: from.keyOf(location), labels: texts[location]!.labels.slice().reverse() });
+		}
+		for (let at = place.data[node]; at > 0; at = tree.parent[at])
+			nodes.unshift(at);
+		return { epoch: from.epoch, steps, nodes, at: nodes.indexOf(this.frameAt(node, is)) };
+	}
+
+	/** The labels of a stack by now, for each frame that it had. Inlined frames that are new are those of the innermost one. */
+	labelsOf({ epoch, steps }: KeptStack): number[][] {
+		return steps.flatMap(({ location, key, labels }) => {
+			const known = epoch === this.from.epoch ? location : this.locationAt(key);
+			const now = this.texts[known]?.labels.slice().reverse() ?? labels;
+			return labels.map((_, i) => now.slice(i, i < labels.length - 1 ? i + 1 : now.length));
+		});
+	}
+
+	/** A location by its key; -1: none yet. */
+	private locationAt(key: string): number {
+		const { byKey, from } = this;
+		for (; this.keyed < from.places.length; this.keyed++)
+			byKey.set(from.keyOf(this.keyed), this.keyed);
+		return byKey.get(key) ?? -1;
+	}
+
+	/** Add the frames of a location, whose innermost one is at a node. */
+	private addChain(nodes: number[], node: number, frames: number): void {
 		for (let at = node; frames > 0; frames--, at = this.tree.parent[at])
 			nodes.push(at);
-		return nodes.reverse();
 	}
 
 	/** Place nodes anew. Returns the nodes of the tree whose sources have to be found again. */
 	private move(renamed: Set<number>, before: Map<number, Texts>): Uint8Array {
 		const { from, place, tree } = this, { parent, location } = from, moved = new Uint8Array(place.size);
-		const stale: number[] = [], steps = new Map<number, Map<number, number>>();
+		const stale: number[] = [];
 		for (let i = 0; i < place.size; i++) {
 			if (parent.data[i] < 0 || !(moved[parent.data[i]] || renamed.has(location.data[i])))
 				continue;
 			moved[i] = 1;
 			const frames = this.isHidden(location.data[i]) ? 0 :
 				(before.get(location.data[i]) ?? this.texts[location.data[i]]!).labels.length;
-			const old = this.chain(place.data[i], frames), samples = this.total.data[i];
+			this.addChain(stale, place.data[i], frames);
 			place.data[i] = this.placeOf(i);
-			const now = this.chain(place.data[i], this.framesOf(location.data[i]));
-			stale.push(...old, ...now);
-			old.forEach((node, k) => addTo(steps, node, now[Math.min(k, now.length - 1)], samples));
+			this.addChain(stale, place.data[i], this.framesOf(i));
 		}
-		this.noteMoves(steps, moved);
 		const marks = new Uint8Array(tree.count);
 		this.heaviest = withRoom(this.heaviest, tree.count);
 		for (const node of stale) {

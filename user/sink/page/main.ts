@@ -21,7 +21,10 @@ addEventListener('error', event => fault(event.message));
 addEventListener('unhandledrejection', event => fault(String(event.reason)));
 
 const data = readData(byId('profile').textContent!);
-const live = data.live && new LiveProfile(data.live, data.words, (newer, more, moves) => view.refresh(newer, more, moves));
+const live = data.live && new LiveProfile(data.live, data.words, {
+	hold: finder => view.hold(finder),
+	refresh: (newer, more, finder) => view.refresh(newer, more, finder),
+});
 byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);

@@ -83,6 +83,25 @@ export class Shaped {
 		}
 	}
 
+	/** Where a node of the profile's tree is; -1: its frame is hidden. */
+	nodeOf(node: number): number {
+		const at = this.at[node];
+		return this.tree.label[at] === this.profile.tree.label[node] ? at : -1;
+	}
+
+	/** A path of the profile's tree in this one. */
+	pathOf(labels: number[]): number[] {
+		const path: number[] = [];
+		for (const label of labels) {
+			const above = this.collapse ? path.lastIndexOf(label) : -1;
+			if (above >= 0)
+				path.length = above + 1;
+			else if (!this.hidden.has(label))
+				path.push(label);
+		}
+		return path;
+	}
+
 	/** Recursion: the frame of the same function that is already above. */
 	private child(parent: number, label: number): number {
 		const { tree } = this;

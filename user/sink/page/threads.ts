@@ -46,6 +46,7 @@ function groupsOf({ threads, counts, strings }: Profile, column: Uint32Array, ma
 	return groups.size > 1 ? [...groups.values()] : [];
 }
 
+const LONGEST = 100;    // letters of a name that is not in the list
 const SHORT = 200;      // a longer list is filled again only before it is opened
 
 export class ThreadList {
@@ -61,8 +62,12 @@ export class ThreadList {
 		return [...this.select.options].some(option => option.value === key);
 	}
 
+	/** The choice of a live page may be without samples so far, or in this recording. */
 	choose(key: string): void {
-		this.select.value = key;
+		const { select } = this;
+		if (key && !this.has(key))
+			select.append(Object.assign(element('option', `${visible(key.replace(/^[=@]/, '').slice(0, LONGEST))} – no samples`), { value: key }));
+		select.value = key;
 	}
 
 	/** Show a newer version, unless the list may be open. */
@@ -99,7 +104,7 @@ export class ThreadList {
 		};
 		add('Containers and units', groupsOf(profile, container, CONTAINER));
 		add('Threads by name', commands.length < rows ? commands : []);
-		select.value = chosen;
+		this.choose(chosen);
 	}
 }
 

@@ -262,6 +262,10 @@ export function follow(tree: Tree, path: number[]): number {
 	return at;
 }
 
+export function exists(tree: Tree, path: number[]): boolean {
+	return tree.depth[follow(tree, path)] === path.length;
+}
+
 export function pathTo(tree: Tree, node: number): number[] {
 	const path: number[] = [];
 	for (let i = node; i > 0; i = tree.parent[i])

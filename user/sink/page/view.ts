@@ -5,6 +5,7 @@ import { callersOf } from './callers';
 import { ModuleColours, changeColour, colourKey, kindColour, shadeOf } from './colour';
 import type { Counts, Profile } from './data';
 import { Graph } from './graph';
+import { KeptFrames, type StackFinder } from './kept_frames';
 import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
@@ -20,7 +21,7 @@ import { byId, percent, plural } from './text';
 import { ThreadList, chosenThreads } from './threads';
 import { rangeOf } from './time_range';
 import { Tip } from './tip';
-import { follow, pathTo, type Tree } from './tree';
+import { follow, type Tree } from './tree';
 import { addSamples, weigh } from './weigh';
 
 export class View {
@@ -37,7 +38,8 @@ export class View {
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	codeChanged: () => void = () => {};     // what the code pane shows has changed
 	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
-	private shaped: Shaped | null = null;
+	shaped: Shaped | null = null;
+	private readonly kept = new KeptFrames(this);
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
 	private wanted: string[] = [];          // the path of an address, while not all of it exists
 	private compares = false;               // the table shows a difference
@@ -86,6 +88,10 @@ export class View {
 		return this.sandwich.label;
 	}
 
+	isCentre(label: number): boolean {
+		return this.centre >= 0 && this.sandwich!.labels.has(label);
+	}
+
 	private reshape(): void {
 		this.shaped = shapes(this.state) ? new Shaped(this.profile, this.state, this.names, this.texts) : null;
 	}
@@ -125,7 +131,7 @@ export class View {
 	/** Show trees of the base: in the sandwich, two. */
 	private showGraph(show: (tree: Tree, path: number[]) => void, showCallees: (tree: Tree, path: number[]) => void): void {
 		const { state, graph, callees, base, centre } = this;
-		const isIt = (label: number) => this.sandwich!.labels.has(label);
+		const isIt = (label: number) => this.isCentre(label);
 		if (centre >= 0) {
 			const tree = calleesOf(base, centre, isIt, this.profile.order);
 			callees.fillOf = this.colours(tree);
@@ -197,8 +203,10 @@ export class View {
 	change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'push'): void {
 		const old = this.state, state = this.state = { ...old, ...part };
 		const changed = (...keys: (keyof State)[]) => keys.some(key => key in part && String(part[key]) !== String(old[key]));
-		if (changed('zoom'))
+		if (changed('zoom')) {
 			this.wanted = [];
+			this.kept.dropZoom();
+		}
 		this.tip.hide();
 		byId('graph').hidden = state.table;
 		byId('callees').hidden = state.table || this.centre < 0;
@@ -238,24 +246,19 @@ export class View {
 	/** Follow the path of the address as far as it exists by now. */
 	private findWanted(): void {
 		const zoom = this.texts.labelsOf(this.wanted);
+		this.kept.dropZoom();
 		this.state = { ...this.state, zoom };
 		if (zoom.length === this.wanted.length)
 			this.wanted = [];
 	}
 
-	/** Frames above the one that is zoomed into, or it itself, have got names: the zoom stays at its frame. */
-	private followMoves(moves: Map<number, number>): void {
-		const { graph, state, profile: { tree } } = this, node = follow(tree, state.zoom), to = moves.get(node);
-		if (graph.tree === tree)
-			graph.move(moves);
-		if (to === undefined || this.wanted.length || pathTo(tree, node).length !== state.zoom.length)
-			return;
-		this.state = { ...state, zoom: pathTo(tree, to) };
-		this.remember('replace');
+	/** Names will change, or the version of the profile. */
+	hold(finder: StackFinder): void {
+		this.kept.note(finder);
 	}
 
 	/** Show a newer version of the profile, in which samples have been added. What a person looks at stays. */
-	refresh(newer: Profile, more: Counts, moves: Map<number, number>): void {
+	refresh(newer: Profile, more: Counts, finder: StackFinder): void {
 		const { profile, graph, root } = this, first = !profile.runs.length, same = newer.tree === profile.tree;
 		const show = graph.hold(), showCallees = this.callees.hold();
 		Object.assign(profile, newer);
@@ -267,8 +270,10 @@ export class View {
 			addSamples(this.base, more, this.rules);
 		else
 			this.reweigh();
-		if (same && moves.size)
-			this.followMoves(moves);
+		if (!first && this.kept.take(finder)) {
+			this.showControls();
+			this.remember('replace');
+		}
 		this.threads.refresh(profile);
 		if (first) {
 			graph.tree = this.callees.tree = this.base;
@@ -295,7 +300,7 @@ export class View {
 	/** The state in the address, as far as it applies to this profile. */
 	private linked(): State {
 		const wanted = readState(location.hash), zoom = wanted.path.length ? this.texts.labelsOf(wanted.path) : wanted.zoom;
-		return { ...wanted, zoom, threads: this.threads.has(wanted.threads) ? wanted.threads : '' };
+		return { ...wanted, zoom, threads: this.live || this.threads.has(wanted.threads) ? wanted.threads : '' };
 	}
 
 	/** Take the state from the address. */
