@@ -88,10 +88,10 @@ static const int opening[] = {
 	SCMP_SYS(memfd_create), SCMP_SYS(name_to_handle_at),
 };
 
+/* libbpf 1.4 reserves the descriptors of maps by files in memory. */
 static const int attaching[] = {
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(bpf),
-	SCMP_SYS(ioctl),
+	SCMP_SYS(perf_event_open), SCMP_SYS(bpf),  SCMP_SYS(ioctl),
+	SCMP_SYS(memfd_create),	   SCMP_SYS(dup3),
 };
 
 static const int serving[] = {
