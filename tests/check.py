@@ -56,6 +56,7 @@ SLOW = "|".join((
     "LiveCode.test_native", r"java\.Compiler\.test_colours", r"\.Turnover\.test_pauses",
     r"\.AtStart\.test_rotated", r"jitdump\.Storm\.test_10000",
     r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",
+    r"choice_recorded\.Later\.test_(rotation|executes_the_chosen)",
     "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}", f"ONLY=^(?!.*({SLOW}))"]

@@ -39,6 +39,7 @@ enum jitbpf_record_type {
 	JITBPF_OWNER = 16,
 	JITBPF_KEPT_CODE = 17,
 	JITBPF_CGROUP = 18,
+	JITBPF_JIT_COUNTS = 19,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -344,6 +345,52 @@ struct jitbpf_owner {
 	__u32 fs_uid; /* owner of the files that the process creates */
 };
 
+/*
+ * In recordings that hold only the processes with samples: what the process has reported so far,
+ * also before its first sample. The counts replace those of the records before.
+ */
+struct jitbpf_jit_counts {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 reserved;
+	__u64 start_ns;
+	__u64 values[]; /* by enum jitbpf_jit_total; missing ones are 0 */
+};
+
+/* Indices of jitbpf_jit_counts.values: the members of struct jit_counts (profile/ledger.h). */
+enum jitbpf_jit_total {
+	JITBPF_TOTAL_METHODS,
+	JITBPF_TOTAL_CODE_BYTES,
+	JITBPF_TOTAL_UNLOADS,
+	JITBPF_TOTAL_INLINES,
+	JITBPF_TOTAL_UPDATES,
+	JITBPF_TOTAL_MOVES,
+	JITBPF_TOTAL_MERGED,
+	JITBPF_TOTAL_OTHER_EVENTS,
+	JITBPF_TOTAL_ALREADY_LOADED,
+	JITBPF_TOTAL_RECOVERED,
+	JITBPF_TOTAL_INLINE_NO_PARENT,
+	JITBPF_TOTAL_INLINE_OUTSIDE,
+	JITBPF_TOTAL_INLINE_OVERLAP,
+	JITBPF_TOTAL_UPDATE_REFUSED,
+	JITBPF_TOTAL_IN_GAP,
+	JITBPF_TOTAL_TRUNCATED,
+	JITBPF_TOTAL_INCOMPLETE,
+	JITBPF_TOTAL_MALFORMED,
+	JITBPF_TOTAL_INVALID,
+	JITBPF_TOTAL_OVER_BUDGET,
+	JITBPF_TOTAL_NOT_UNDERSTOOD,
+	JITBPF_TOTAL_LEFT_OUT,
+	JITBPF_TOTAL_UNREADABLE,
+	JITBPF_TOTAL_OTHER_VERSION,
+	JITBPF_TOTAL_REPLACED,
+	JITBPF_TOTAL_UNCHECKED,
+	JITBPF_TOTAL_REPLACED_SAMPLES,
+	JITBPF_TOTAL_TIME_CORRECTED,
+	JITBPF_TOTAL_PUBLISHED = 64, /* and up: loads by enum jitbpf_publisher */
+	JITBPF_TOTALS_MAX = 128
+};
+
 #define JITBPF_CGROUP_GONE 1u /* flags: what was reported of the cgroup is forgotten */
 
 #define JITBPF_CGROUP_PATH_MAX 4096 /* with its NUL */
@@ -400,6 +447,7 @@ _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_inner_pid) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_owner) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_cgroup) == 24, "ABI");
+_Static_assert(sizeof(struct jitbpf_jit_counts) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");

@@ -127,7 +127,7 @@ class Choice(Loads):
         rows, run = self.run_loads([load], ["-p", load.args[0].rsplit("/")[-1]])
         self.assertEqual(list(rows), [load.pid])
         self.assertNotIn("jit-engine", run.stderr)
-        self.assertRegex(run.stderr, r"\nand \d+ more, without samples\n")
+        self.assertNotIn("without samples", run.stderr)
 
     def test_users(self):
         os.chmod(self.folder, 0o755)

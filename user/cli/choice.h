@@ -30,13 +30,18 @@ struct choice {
 int choice_make(const struct choice_options *options, struct choice *ret);
 void choice_deinit(struct choice *choice);
 
-/* Returns true if processes of the whole machine are chosen: by other things than pids. */
-static inline bool choice_is_wide(const struct choice *choice)
+/* Returns true if each sample is checked for a name, user or cgroup. */
+static inline bool choice_checks_samples(const struct choice *choice)
 {
 	const struct live_filter *filter = &choice->filter;
 
-	return !choice->pids.size &&
-	       (filter->name_count || filter->user_count || filter->cgroup_count);
+	return filter->name_count || filter->user_count || filter->cgroup_count;
+}
+
+/* Returns true if processes of the whole machine are chosen: by other things than pids. */
+static inline bool choice_is_wide(const struct choice *choice)
+{
+	return !choice->pids.size && choice_checks_samples(choice);
 }
 
 /* Write the choice in words, such as "1, 2 of user www in cgroup /a"; nothing if there is none. */

@@ -198,6 +198,8 @@ static int build_stages(struct recording *run)
 					.symbols = &run->symbols,
 					.view = &run->options->view,
 					.keep_code = run->options->live,
+					.only_sampled =
+						choice_checks_samples(&run->options->target.choice),
 					.line_rules = &run->options->line_rules,
 					.memory_bytes = memory_of_state(run->options->memory_bytes),
 					.profile_bytes =

@@ -41,6 +41,18 @@ struct record_consumer {
 	 * losses that are reported later. Returns 0 or negative errno.
 	 */
 	int (*end_round)(void *context, uint64_t time_ns);
+	/*
+	 * A sample was taken: all records before its time have come, and take() gets the sample
+	 * now or, if its stack has to be completed, later. NULL: not called. Returns 0 or negative
+	 * errno.
+	 */
+	int (*expect)(void *context, const struct jitbpf_sample *sample);
+	void *context;
+};
+
+/* Gets finished records; take() is as above. */
+struct record_receiver {
+	int (*take)(void *context, const struct jitbpf_record *record);
 	void *context;
 };
 

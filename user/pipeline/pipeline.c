@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "decode/record/record_check.h"
+#include "pipeline/analysis/begun_processes.h"
 #include "pipeline/analysis/snapshot.h"
 #include "pipeline/pipeline_state.h"
 
@@ -16,6 +17,26 @@ static int write_to(struct recorder *recorder, const struct jitbpf_record *recor
 {
 	return counted ? recorder_write_counted(recorder, record)
 		       : recorder_write(recorder, record);
+}
+
+static int take_snapshot(void *recorder, const struct jitbpf_record *record)
+{
+	return recorder_write(recorder, record);
+}
+
+/* Write a record if the recording of an epoch has it. */
+static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder *recorder,
+			     const struct jitbpf_record *record, bool counted)
+{
+	const struct jitbpf_owner *owner = (const struct jitbpf_owner *)record;
+	int err = 0;
+
+	if (!analysis_is_recorded(p->analysis, epoch, record))
+		return 0;
+	if (record->type == JITBPF_OWNER)
+		err = analysis_record_cgroup(p->analysis, epoch, owner->cgroup, record->time_ns,
+					     (struct record_receiver){take_snapshot, recorder});
+	return err ?: write_to(recorder, record, counted);
 }
 
 /*
@@ -33,19 +54,56 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 		if (record->time_ns > closing->until_ns || (is_sample && done))
 			continue;
 		if (!closing->error)
-			closing->error = write_to(closing->recorder, record, done);
+			closing->error = write_if_recorded(p, closing->epoch, closing->recorder,
+							   record, done);
 		done = true;
 	}
 	if (p->recorder && !p->recorder_error && !(is_sample && done))
-		p->recorder_error = write_to(p->recorder, record, done);
+		p->recorder_error = write_if_recorded(p, analysis_epoch(p->analysis), p->recorder,
+						      record, done);
+}
+
+/* Write what describes a process to the current recorder. A failure affects that one only. */
+static int describe(void *context, const struct jitbpf_record *record)
+{
+	struct pipeline *p = context;
+
+	if (!p->recorder_error)
+		p->recorder_error = recorder_write(p->recorder, record);
+	return 0;
+}
+
+static struct record_receiver describer(struct pipeline *p)
+{
+	return (struct record_receiver){p->recorder && !p->recorder_error ? describe : NULL, p};
+}
+
+/* With only_sampled: the first sample of a process begins it. */
+static int expect(void *context, const struct jitbpf_sample *sample)
+{
+	struct pipeline *p = context;
+
+	return analysis_begin_process(p->analysis, sample->pid, sample->start_ns, sample->h.time_ns,
+				      describer(p));
 }
 
 static int take_finished(void *context, const struct jitbpf_record *record)
 {
+	const struct jitbpf_lost_samples *lost = (const struct jitbpf_lost_samples *)record;
 	struct pipeline *p = context;
+	int err = 0;
 
+	if (p->only_sampled && record->type == JITBPF_LOST_SAMPLES)
+		err = analysis_begin_process(p->analysis, lost->pid, lost->start_ns,
+					     record->time_ns, describer(p));
+	if (err)
+		return err;
 	write_record(p, record);
-	return analysis_take(p->analysis, record);
+	err = analysis_take(p->analysis, record);
+	if (!err && p->only_sampled && record->type == JITBPF_MAPPING)
+		err = analysis_begin_sharer(p->analysis, (const struct jitbpf_mapping *)record,
+					    describer(p));
+	return err;
 }
 
 static void count_malformed(struct pipeline *p)
@@ -59,11 +117,13 @@ static void count_malformed(struct pipeline *p)
 static int end_round(void *context, uint64_t time_ns)
 {
 	struct pipeline *p = context;
+	int err = analysis_begin_sharers(p->analysis, time_ns, describer(p)), end_err;
 
 	count_malformed(p);
 	if (p->recorder && !p->recorder_error)
 		p->recorder_error = recorder_end_round(p->recorder, time_ns);
-	return analysis_end_round(p->analysis, time_ns);
+	end_err = analysis_end_round(p->analysis, time_ns);
+	return err ?: end_err;
 }
 
 int pipeline_create(const struct pipeline_options *options, struct pipeline **ret)
@@ -78,6 +138,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	struct record_consumer consumer = {
 		.take = take_finished,
 		.end_round = end_round,
+		.expect = options->analysis.only_sampled ? expect : NULL,
 		.context = p,
 	};
 	int err;
@@ -85,6 +146,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	if (!p)
 		return -ENOMEM;
 	p->records_code = options->record_code;
+	p->only_sampled = options->analysis.only_sampled;
 	err = analysis_create(&options->analysis, &p->analysis);
 	if (err)
 		return err;
@@ -140,17 +202,13 @@ int pipeline_round(struct pipeline *p, const struct source *source, struct recor
 	return state;
 }
 
-static int write_snapshot(void *recorder, const struct jitbpf_record *record)
-{
-	return recorder_write(recorder, record);
-}
-
 int pipeline_rotate(struct pipeline *p, struct recorder *recorder, struct recorder *next,
 		    const struct run_info *info)
 {
 	const struct run_info *now = analysis_view(p->analysis)->info;
 	struct closing_recorder closing = {
 		.until_ns = now->start_ns + now->duration_ns,
+		.epoch = analysis_epoch(p->analysis),
 		.recorder = recorder,
 		.error = p->recorder_error,
 	};
@@ -161,7 +219,8 @@ int pipeline_rotate(struct pipeline *p, struct recorder *recorder, struct record
 		return err;
 	p->closing.data[p->closing.size++] = closing;
 	intake_renew_code(p->intake);
-	p->recorder_error = analysis_snapshot(p->analysis, write_snapshot, next);
+	p->recorder_error =
+		analysis_snapshot(p->analysis, (struct record_receiver){take_snapshot, next});
 	if (!p->recorder_error)
 		p->recorder_error = recorder_end_round(next, closing.until_ns);
 	return 0;

@@ -10,6 +10,7 @@
 /* The recorder of a closing epoch. */
 struct closing_recorder {
 	uint64_t until_ns;	   /* it gets records up to this time */
+	uint32_t epoch;		   /* its number */
 	struct recorder *recorder; /* borrowed */
 	int error;
 };
@@ -20,6 +21,7 @@ struct pipeline {
 	struct recorder *recorder; /* of the current round */
 	int recorder_error;
 	bool records_code;		      /* JITBPF_KEPT_CODE records */
+	bool only_sampled;		      /* as in struct analysis_options */
 	VEC(struct closing_recorder) closing; /* oldest first */
 	uint64_t malformed; /* records of a recording of version 2 or later that are not finished */
 	uint64_t malformed_counted; /* of all malformed records, in the ledger */

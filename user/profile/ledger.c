@@ -25,6 +25,14 @@ int ledger_add(struct ledger *ledger, const struct ledger_process *row, uint32_t
 	return 0;
 }
 
+void jit_counts_add(struct jit_counts *counts, const struct jit_counts *more)
+{
+	_Static_assert(sizeof(*more) % sizeof(uint64_t) == 0, "nothing but counts");
+
+	for (size_t i = 0; i < sizeof(*more) / sizeof(uint64_t); i++)
+		((uint64_t *)counts)[i] += ((const uint64_t *)more)[i];
+}
+
 void ledger_deinit(struct ledger *ledger)
 {
 	vec_deinit(&ledger->processes);

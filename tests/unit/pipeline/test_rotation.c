@@ -11,40 +11,12 @@
 
 #include <cmocka.h>
 
-#include "decode/record/recording_reader.h"
-#include "pipeline/pipeline_state.h"
-#include "pipeline/record/replay_source.h"
-#include "tests/unit/pipeline/random_run.h"
+#include "tests/unit/pipeline/recorded_parts.h"
 
 #define ROUNDS	10
 #define RECORDS 20 /* of a round, at most */
 #define SEEDS	200
 #define SECOND	1000000000ull
-#define PARTS	4 /* at most */
-
-static const struct run_info info = {
-	.start_ns = 500,
-	.wall_clock_ns = 1000000,
-	.freq_hz = 99,
-	.cpus = 2,
-	.event = "cpu-clock",
-	.command = "a command",
-	.host = "box",
-	.kernel = "6.18",
-};
-
-/* A recording in memory. */
-struct part {
-	char *bytes;
-	size_t size;
-	FILE *file;
-	struct recorder *recorder;
-};
-
-struct parts {
-	struct part all[PARTS];
-	size_t count;
-};
 
 /* --- records that come late, and counts of a process's whole life ---------------------- */
 
@@ -146,96 +118,7 @@ static void add_late(struct made_run *run, struct random_run *random, struct hel
 	}
 }
 
-/* --- parts ------------------------------------------------------------------------------ */
-
-static struct recorder *begin_part(struct parts *parts, const struct run_info *about)
-{
-	struct part *part = &parts->all[parts->count++];
-
-	part->file = open_memstream(&part->bytes, &part->size);
-	made_require(part->file && !recorder_create(part->file, about, &part->recorder));
-	return part->recorder;
-}
-
-static void end_part(struct parts *parts, size_t number, struct pipeline *pipeline,
-		     const struct view *view)
-{
-	struct part *part = &parts->all[number];
-
-	assert_int_equal(recorder_finish(part->recorder, view, pipeline_modules(pipeline)), 0);
-	recorder_destroy(part->recorder);
-	fclose(part->file);
-}
-
-static void rotate(struct made_run *run, struct parts *parts)
-{
-	struct recorder *before = parts->all[parts->count - 1].recorder;
-	struct run_info next = *pipeline_view(run->pipeline)->info;
-
-	next.start_ns += next.duration_ns;
-	next.duration_ns = 0;
-	assert_int_equal(pipeline_rotate(run->pipeline, before, begin_part(parts, &next), &next),
-			 0);
-}
-
-/* made_round() with the recorder of the last part. */
-static int recorded_round(struct made_run *run, struct parts *parts, int state, uint64_t time_ns)
-{
-	run->state = state;
-	run->round_ns = time_ns;
-	return pipeline_round(run->pipeline, &run->source, parts->all[parts->count - 1].recorder);
-}
-
-/* The counts of a ledger that add up over the parts of a run, plus those of others. */
-static void add_ledger(struct ledger *sum, const struct ledger *ledger)
-{
-	const struct jit_counts *jit = &ledger->jit;
-	uint64_t *to = (uint64_t *)&sum->jit;
-
-	for (size_t i = 0; i < FATE_COUNT; i++)
-		sum->fate[i] += ledger->fate[i];
-	for (size_t i = 0; i < JITBPF_END_COUNT; i++)
-		sum->cut[i] += ledger->cut[i];
-	for (size_t i = 0; i < sizeof(*jit) / sizeof(uint64_t); i++)
-		to[i] += ((const uint64_t *)jit)[i];
-	sum->frame_pointers += ledger->frame_pointers;
-	sum->malformed_records += ledger->malformed_records;
-	sum->throttled_ns += ledger->throttled_ns;
-	sum->throttles += ledger->throttles;
-	/* What was loaded before a part is described in it, and counted as such. */
-	sum->jit.methods -= jit->late;
-	sum->jit.late = sum->jit.code_bytes = sum->jit.merged = 0;
-	memset(sum->jit.published, 0, sizeof(sum->jit.published));
-}
-
-static void begin_run(struct made_run *run, struct parts *parts)
-{
-	made_run_begin(run, &(struct pipeline_options){0});
-	assert_int_equal(pipeline_set_info(run->pipeline, &info), 0);
-	begin_part(parts, &info);
-}
-
-/* live: of the epochs, as they were recorded. */
-static void end_run(struct made_run *run, struct parts *parts, uint64_t time_ns,
-		    struct ledger *live)
-{
-	struct pipeline_epoch epoch;
-	size_t complete = 0;
-
-	assert_int_equal(recorded_round(run, parts, SOURCE_END, time_ns), SOURCE_END);
-	assert_int_equal(pipeline_recorder_error(run->pipeline), 0);
-	assert_int_equal(pipeline_finish(run->pipeline), 0);
-	while (pipeline_complete_epoch(run->pipeline, true, &epoch) > 0) {
-		assert_ptr_equal(epoch.recorder, parts->all[complete].recorder);
-		assert_int_equal(epoch.recorder_error, 0);
-		add_ledger(live, epoch.view->ledger);
-		end_part(parts, complete++, run->pipeline, epoch.view);
-		pipeline_drop_epoch(run->pipeline);
-	}
-	assert_int_equal(complete + 1, parts->count);
-	add_ledger(live, pipeline_view(run->pipeline)->ledger);
-	end_part(parts, complete, run->pipeline, pipeline_view(run->pipeline));
-}
+/* --- runs ---------------------------------------------------------------------------- */
 
 static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 {
@@ -243,7 +126,7 @@ static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 	struct random_run random;
 	struct made_run run;
 
-	begin_run(&run, parts);
+	begin_run(&run, parts, &(struct pipeline_options){0});
 	random_first_records(&run, &random, seed);
 	assert_int_equal(recorded_round(&run, parts, SOURCE_ROUND, ++random.time_ns), SOURCE_ROUND);
 	for (uint64_t i = 0; i < ROUNDS; i++) {
@@ -256,62 +139,6 @@ static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 	}
 	end_run(&run, parts, ++random.time_ns, live);
 	made_run_end(&run);
-}
-
-/* Replay a part; what is seen is added to run->seen, and the ledger to sum. */
-static void replay(const struct part *part, struct made_run *run, struct ledger *sum)
-{
-	struct blob blob = blob_of_memory(part->bytes, part->size);
-	struct recording_reader *reader;
-	struct recording_error error;
-	struct replay_source replayed;
-	struct pipeline *pipeline;
-	struct source source;
-	int state;
-
-	assert_int_equal(pipeline_create(&(struct pipeline_options){0}, &pipeline), 0);
-	assert_int_equal(pipeline_add_sink(pipeline, &made_sink, (FILE *)run), 0);
-	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
-	replay_source_init(&replayed, reader, &source);
-	while ((state = pipeline_round(pipeline, &source, NULL)) > 0)
-		;
-	assert_int_equal(state, SOURCE_END);
-	assert_int_equal(pipeline_finish(pipeline), 0);
-	assert_int_equal(pipeline_view(pipeline)->ledger->malformed_records, 0);
-	add_ledger(sum, pipeline_view(pipeline)->ledger);
-	recording_reader_close(reader);
-	pipeline_destroy(pipeline);
-}
-
-static void assert_same(const struct made_seen *whole, const struct made_seen *part)
-{
-	assert_int_equal(whole->time_ns, part->time_ns);
-	assert_int_equal(whole->pid, part->pid);
-	assert_int_equal(whole->kind, part->kind);
-	assert_int_equal(whole->offset, part->offset);
-	assert_string_equal(whole->name, part->name);
-	assert_string_equal(whole->comm, part->comm);
-	assert_string_equal(whole->thread, part->thread);
-	assert_string_equal(whole->cgroup, part->cgroup);
-	assert_int_equal(whole->kernel_frames, part->kernel_frames);
-	assert_int_equal(whole->user_frames, part->user_frames);
-}
-
-static void assert_same_ledger(const struct ledger *whole, const struct ledger *parts)
-{
-	const uint64_t *jit = (const uint64_t *)&whole->jit, *sum = (const uint64_t *)&parts->jit;
-
-	assert_memory_equal(whole->fate, parts->fate, sizeof(whole->fate));
-	assert_memory_equal(whole->cut, parts->cut, sizeof(whole->cut));
-	for (size_t i = 0; i < sizeof(whole->jit) / sizeof(uint64_t); i++) {
-		if (jit[i] != sum[i])
-			print_error("count %zu of struct jit_counts\n", i);
-		assert_int_equal(jit[i], sum[i]);
-	}
-	assert_int_equal(whole->frame_pointers, parts->frame_pointers);
-	assert_int_equal(whole->malformed_records, parts->malformed_records);
-	assert_int_equal(whole->throttles, parts->throttles);
-	assert_int_equal(whole->throttled_ns, parts->throttled_ns);
 }
 
 static void test_parts_are_the_whole(void **state)
@@ -380,7 +207,7 @@ static void test_inlined_methods_wait(void **state)
 	struct parts parts = {0};
 	uint64_t now_ns = SECOND;
 
-	begin_run(&run, &parts);
+	begin_run(&run, &parts, &(struct pipeline_options){0});
 	make_mapping(&run, now_ns, MADE_PID, MADE_CODE, "//anon");
 	add_inlined(&run, now_ns, 0, 0x10, "inner");
 	add_inlined(&run, now_ns, 1, 0x20, "middle");
@@ -415,7 +242,7 @@ static void test_registered_methods_wait(void **state)
 	struct parts parts = {0};
 	uint64_t now_ns = SECOND;
 
-	begin_run(&run, &parts);
+	begin_run(&run, &parts, &(struct pipeline_options){0});
 	make_mapping(&run, now_ns, MADE_PID, MADE_CODE, "//anon");
 	make_load(&run, now_ns, 0, "registered")->address = 0;
 	while (now_ns < 30 * SECOND) {

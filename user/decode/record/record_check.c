@@ -138,6 +138,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_owner);
 	case JITBPF_CGROUP:
 		return sizeof(struct jitbpf_cgroup);
+	case JITBPF_JIT_COUNTS:
+		return sizeof(struct jitbpf_jit_counts);
 	case JITBPF_KERNEL_SYMBOL:
 		return sizeof(struct jitbpf_kernel_symbol);
 	case JITBPF_THROTTLE:
@@ -179,6 +181,7 @@ static bool is_whole(const struct jitbpf_record *record)
 	case JITBPF_KERNEL_SYMBOL:
 		return string_ends(record, offsetof(struct jitbpf_kernel_symbol, name));
 	case JITBPF_COUNTERS:
+	case JITBPF_JIT_COUNTS: /* a multiple, since its fixed part is one */
 		return (record->size_bytes - sizeof(*record)) % sizeof(uint64_t) == 0;
 	case JITBPF_JOURNAL:
 		return journal_is_whole((const struct jitbpf_journal *)record);

@@ -7,6 +7,8 @@
 
 #include "base/scope.h"
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/begun_processes.h"
+#include "pipeline/analysis/jit_totals.h"
 #include "uapi/recording.h"
 
 DEFINE_CLEANUP(struct analysis *, analysis_destroy);
@@ -23,6 +25,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 		a->has_symbols = true;
 	}
 	a->keeps_code = options->keep_code;
+	a->only_sampled = options->only_sampled;
 	if (options->filter)
 		a->filter = *options->filter;
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
@@ -58,6 +61,9 @@ void analysis_destroy(struct analysis *a)
 	vec_for_each (sequences, &a->sequences)
 		event_sequences_deinit(sequences);
 	vec_deinit(&a->sequences);
+	vec_for_each (counts, &a->unsampled)
+		free(*counts);
+	vec_deinit(&a->unsampled);
 	vec_deinit(&a->throttled_since);
 	free(a->stack_cache);
 	process_table_deinit(&a->processes);
@@ -139,7 +145,7 @@ static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chu
 /* Update the name in the row of a process, so that completing a ledger adds no strings. */
 static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 {
-	int err = process_table_comm(&a->processes, record);
+	int err = analysis_note_exec(a, record) ?: process_table_comm(&a->processes, record);
 	const struct process *process =
 		process_table_find(&a->processes, record->pid, 0, record->h.time_ns);
 	struct epoch *e = a->epoch;
@@ -157,7 +163,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 {
 	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
 	    record->type != JITBPF_OWNER && record->type != JITBPF_CGROUP &&
-	    record->type != JITBPF_KEPT_CODE && record->time_ns > a->changed_ns)
+	    record->type != JITBPF_KEPT_CODE && record->type != JITBPF_JIT_COUNTS &&
+	    record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
@@ -175,7 +182,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	case JITBPF_COMM:
 		return take_comm(a, (const struct jitbpf_comm *)record);
 	case JITBPF_FORK:
-		return process_table_fork(&a->processes, (const struct jitbpf_task *)record);
+		return analysis_take_fork(a, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
 		return analysis_take_exit(a, (const struct jitbpf_task *)record);
 	case JITBPF_INNER_PID:
@@ -185,6 +192,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 		return process_table_owner(&a->processes, (const struct jitbpf_owner *)record);
 	case JITBPF_CGROUP:
 		return analysis_take_cgroup(a, (const struct jitbpf_cgroup *)record);
+	case JITBPF_JIT_COUNTS:
+		return analysis_take_jit_counts(a, (const struct jitbpf_jit_counts *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return analysis_take_kernel_symbol(a, (const struct jitbpf_kernel_symbol *)record);
 	case JITBPF_THROTTLE:
@@ -207,7 +216,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 static void count_uncounted(struct analysis *a, const struct process *process)
 {
 	struct code_account *account = process->account;
-	struct ledger_process *row = epoch_find_row(a->epoch, process);
+	struct ledger_process *row =
+		analysis_has_begun(a, process) ? epoch_find_row(a->epoch, process) : NULL;
 
 	if (row && account && memcmp(&account->counts, &account->counted, sizeof(account->counts)))
 		analysis_count_code(&row->jit, account);
@@ -226,6 +236,8 @@ static void drop_process(struct analysis *a, const struct process *process)
 {
 	count_uncounted(a, process);
 	analysis_process_ends(a, process);
+	if (process->slot < a->unsampled.size)
+		free(TAKE_PTR(a->unsampled.data[process->slot]));
 	if (process->slot >= a->sequences.size)
 		return;
 	event_sequences_deinit(&a->sequences.data[process->slot]);

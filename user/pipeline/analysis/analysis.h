@@ -45,6 +45,11 @@ struct analysis_options {
 	const struct sample_filter *filter;
 	/* NULL: show everything. Copied. */
 	const struct view_options *view;
+	/*
+	 * Of processes without samples, nothing is counted or shown, and a recording lacks them
+	 * (pipeline/analysis/begun_processes.h). For live runs of chosen processes.
+	 */
+	bool only_sampled;
 	/* The view has the machine code of a recording. For replays; a live run needs it not. */
 	bool keep_code;
 	/* Borrowed by the view of the first epoch; NULL: none. */

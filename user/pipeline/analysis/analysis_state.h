@@ -39,6 +39,7 @@ struct analysis {
 	struct symbol_service symbols;
 	bool has_symbols;
 	bool keeps_code;
+	bool only_sampled; /* see begun_processes.h */
 	struct sample_filter filter;
 
 	/* The state. */
@@ -51,6 +52,11 @@ struct analysis {
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
 	VEC(struct event_sequences) sequences; /* by process slot */
+	/* With only_sampled: counts since the process has not begun, or NULL; by process slot */
+	VEC(struct jit_counts *) unsampled;
+	uint64_t snapshot_ids;	       /* methods that got new ids in snapshots of processes */
+	bool sharers_due;	       /* a process that has begun maps what others may map, too */
+	bool sharers_searched;	       /* in this round */
 	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
 	uint64_t round_ns;	       /* time of the last round */
 
@@ -64,6 +70,12 @@ struct analysis {
 	struct stack_cache_slot *stack_cache;
 	uint64_t changed_ns; /* time of the latest record that can change a stack */
 };
+
+/*
+ * Returns the counts of a process's code: those of its ledger row or, if it has not begun, those
+ * until then. NULL: out of memory.
+ */
+struct jit_counts *analysis_jit_counts(struct analysis *a, const struct process *process);
 
 /* Returns the ledger row of a process in the current epoch, or NULL (out of memory). */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/begun_processes.h"
 #include "state/process/process_code.h"
 
 /* Returns the region that an event entered, or NULL if a newer one is in force there. */
@@ -53,7 +54,7 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 	int err;
 
 	if (!(sink_list_takes_code(&a->epoch->sinks) || sink_list_takes_code(&a->live)) ||
-	    !(regions || code.gone) ||
+	    !(regions || code.gone) || !analysis_has_begun(a, process) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
 					analysis_cgroup_at(a, process, code.time_ns),

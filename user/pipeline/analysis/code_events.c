@@ -177,7 +177,7 @@ static int apply_thread(struct process *process, struct jit_counts *counts,
 
 int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event *record)
 {
-	struct ledger_process *row;
+	struct jit_counts *counts;
 	struct code_counts before;
 	struct code_event event;
 	struct process *process;
@@ -187,25 +187,25 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 			       &process);
 	if (err)
 		return err;
-	row = analysis_ledger_row(a, process);
-	if (!row)
+	counts = analysis_jit_counts(a, process);
+	if (!counts)
 		return -ENOMEM;
 	/* record_check() has accepted it; only its publisher may be unknown. */
 	if (code_event_decode(record, record->h.size_bytes, &event)) {
-		row->jit.not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
+		counts->not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
 	err = event.kind == JITBPF_CODE_REPLACED ? 1 : note_event(a, process, &event);
 	if (err <= 0)
 		return err;
 	if (code_event_is_thread(event.kind))
-		return apply_thread(process, &row->jit, &event);
+		return apply_thread(process, counts, &event);
 	if (!process->code) {
-		row->jit.invalid += !(event.flags & JITBPF_RECORD_COUNTED);
+		counts->invalid += !(event.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
 	before = process->account->counts;
-	err = apply(a, process, &row->jit, &event);
+	err = apply(a, process, counts, &event);
 	return err ?: note_live(a, process, &event, &before);
 }
 
@@ -229,26 +229,26 @@ int analysis_take_kept_code(struct analysis *a, const struct jitbpf_kept_code *c
 
 int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *refused)
 {
-	struct ledger_process *row;
+	struct jit_counts *counts;
 	struct process *process;
 	int err = process_table_at(&a->processes, refused->pid, refused->start_ns,
 				   refused->h.time_ns, &process);
 
 	if (err)
 		return err;
-	row = analysis_ledger_row(a, process);
-	if (!row)
+	counts = analysis_jit_counts(a, process);
+	if (!counts)
 		return -ENOMEM;
 	if (refused->h.flags & JITBPF_RECORD_COUNTED)
 		return 0;
 	if (refused->h.flags & JITBPF_REFUSED_OTHER_VERSION)
-		row->jit.other_version += refused->malformed;
+		counts->other_version += refused->malformed;
 	else
-		row->jit.malformed += refused->malformed;
-	row->jit.incomplete += refused->incomplete;
-	row->jit.over_budget += refused->over_budget;
+		counts->malformed += refused->malformed;
+	counts->incomplete += refused->incomplete;
+	counts->over_budget += refused->over_budget;
 	process->account->owner->refused += refused->over_budget;
-	row->jit.unreadable += refused->unreadable;
+	counts->unreadable += refused->unreadable;
 	return 0;
 }
 
@@ -278,7 +278,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	bool counted = journal->h.flags & JITBPF_RECORD_COUNTED;
 	struct event_sequences *sequences;
 	struct origin_sequences *origin;
-	struct ledger_process *row;
+	struct jit_counts *counts;
 	struct process *process;
 	int err;
 
@@ -286,20 +286,20 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 			       &process);
 	if (err)
 		return err;
-	row = analysis_ledger_row(a, process);
+	counts = analysis_jit_counts(a, process);
 	sequences = sequences_of(a, process);
-	if (!row || !sequences)
+	if (!counts || !sequences)
 		return -ENOMEM;
 	err = event_sequences_get(sequences, &origin_, process->program_ns, &origin);
 	if (err && err != -EDQUOT)
 		return err;
 	if (!err)
-		count_left_out(&row->jit, origin, journal, counted);
+		count_left_out(counts, origin, journal, counted);
 	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE && !counted) {
 		if (journal->h.flags & JITBPF_JOURNAL_OTHER_VERSION)
-			row->jit.other_version++;
+			counts->other_version++;
 		else
-			row->jit.unreadable++;
+			counts->unreadable++;
 	}
 	if (journal->h.flags & JITBPF_JOURNAL_LATE) {
 		if (!err && journal->next_sequence != JITBPF_JOURNAL_FROM_FIRST)
@@ -314,7 +314,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	if (journal->publisher == JITBPF_PUBLISHER_JVMTI)
 		thread_names_gap(&process->threads, gap.live, gap.live_count, gap.from_ns);
 	err = process_code_gap(process, &gap);
-	analysis_count_code(&row->jit, process->account);
+	analysis_count_code(counts, process->account);
 	return err
 		       ?: analysis_note_live(
 				  a, process, gap.from_ns,

@@ -50,6 +50,8 @@ void epoch_destroy(struct epoch *epoch)
 	sink_list_deinit(&epoch->sinks);
 	epoch_memory_deinit(epoch);
 	vec_deinit(&epoch->rows);
+	vec_deinit(&epoch->begun);
+	vec_deinit(&epoch->recorded_cgroups);
 	vec_deinit(&epoch->comms);
 	ledger_deinit(&epoch->ledger);
 	profile_deinit(&epoch->profile);

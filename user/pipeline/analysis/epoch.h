@@ -42,6 +42,13 @@ struct epoch_live {
 	uint64_t bytes;	  /* of its live code */
 };
 
+/* The process in a slot has begun in the epoch (begun_processes.h). */
+struct epoch_begun {
+	uint32_t process; /* number, plus 1; 0: none */
+	bool open;	  /* false: it executes another program since, which has not begun */
+	uint64_t missing; /* then: events that were missing until the exec */
+};
+
 /* The names of a cgroup that were used last. */
 struct epoch_cgroup {
 	uint64_t version; /* of the cgroup table; 0: none */
@@ -77,11 +84,13 @@ struct epoch {
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct epoch_cgroup cgroup;
 	struct sink_list sinks;
-	uint32_t named;		     /* the names of lower locations are known or requested */
-	uint64_t asked, answered;    /* numbers of requests to the symbol service, and of answers */
-	VEC(uint32_t) comms;	     /* string number plus 1, by number in the state's pool */
-	VEC(struct epoch_row) rows;  /* by process slot */
-	struct owner_budget *memory; /* borrowed; of all epochs */
+	uint32_t named;		    /* the names of lower locations are known or requested */
+	uint64_t asked, answered;   /* numbers of requests to the symbol service, and of answers */
+	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
+	VEC(struct epoch_row) rows; /* by process slot */
+	VEC(struct epoch_begun) begun;	/* the same */
+	VEC(uint64_t) recorded_cgroups; /* IDs, ascending: a recording of the epoch has them */
+	struct owner_budget *memory;	/* borrowed; of all epochs */
 	VEC(struct epoch_payer) payers;
 	uint32_t payer; /* of what is added now; set by epoch_row() */
 };

@@ -20,14 +20,6 @@ static void complete_row(const struct analysis *a, const struct epoch *e,
 	row->jit.sequence_gaps = gaps_of(a, process);
 }
 
-static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
-{
-	_Static_assert(sizeof(*one) % sizeof(uint64_t) == 0, "nothing but counts");
-
-	for (size_t i = 0; i < sizeof(*one) / sizeof(uint64_t); i++)
-		((uint64_t *)all)[i] += ((const uint64_t *)one)[i];
-}
-
 static void count_trouble(const struct analysis *a, const struct epoch *e, uint64_t *counters)
 {
 	struct symbolizer_counts counts = {0};
@@ -103,7 +95,7 @@ void analysis_process_ends(struct analysis *a, const struct process *process)
 	}
 	complete_row(a, a->epoch, process, row);
 	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
-	add_jit_counts(&a->epoch->ended_jit, &row->jit);
+	jit_counts_add(&a->epoch->ended_jit, &row->jit);
 }
 
 /* Complete the rows of all processes, and sum the counts of JIT code that still change. */
@@ -121,11 +113,11 @@ static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_
 			*row = now;
 			ledger_touch(&e->ledger, row, e->round);
 		}
-		add_jit_counts(jit, &row->jit);
+		jit_counts_add(jit, &row->jit);
 	}
 	vec_for_each (payer, &e->payers) {
 		if (payer->row)
-			add_jit_counts(jit, &e->ledger.processes.data[payer->row - 1].jit);
+			jit_counts_add(jit, &e->ledger.processes.data[payer->row - 1].jit);
 	}
 }
 
@@ -175,7 +167,7 @@ int analysis_ledger(const struct analysis *a, struct ledger *ret)
 	}
 	complete_totals(a, e, &ledger);
 	vec_for_each (row, &ledger.processes)
-		add_jit_counts(&ledger.jit, &row->jit);
+		jit_counts_add(&ledger.jit, &row->jit);
 	*ret = ledger;
 	return 0;
 }

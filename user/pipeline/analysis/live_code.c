@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/begun_processes.h"
 
 static struct epoch_live *live_of(struct epoch *e, const struct process *process)
 {
@@ -55,7 +56,7 @@ int analysis_note_live(struct analysis *a, const struct process *process, uint64
 	struct epoch_live *live;
 	int err = 0;
 
-	if (!e->lane ||
+	if (!e->lane || !analysis_has_begun(a, process) ||
 	    !sample_filter_passes_event(&a->filter, process->pid, process->pid, time_ns,
 					string_pool_get(a->strings, process->comm),
 					analysis_cgroup_at(a, process, time_ns), e->info.start_ns))

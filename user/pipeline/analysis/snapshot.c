@@ -2,33 +2,15 @@
 #include "pipeline/analysis/snapshot.h"
 
 #include <errno.h>
-#include <linux/mman.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "decode/record/code_event.h"
-#include "pipeline/analysis/analysis_state.h"
 #include "pipeline/analysis/snapshot_code.h"
+#include "pipeline/analysis/snapshot_state.h"
 #include "state/code/code_publisher.h"
 #include "state/process/process_code.h"
-
-struct snapshot {
-	const struct analysis *analysis;
-	const struct process *process; /* the current process */
-	int (*take)(void *context, const struct jitbpf_record *record);
-	void *context;
-	VEC(uint8_t) room; /* for the current record */
-
-	/* The current mapping, and the engine of its code. */
-	struct space_entry entry;
-	uint32_t engine_module; /* module of the last look-up */
-	uint64_t engine_address;
-	uint64_t new_id;	 /* next id for methods of freed processes */
-	VEC(uint32_t) reporters; /* processes in the snapshot, ascending */
-	VEC(const struct shared_code *)
-	orphaned; /* objects whose code of freed processes was written */
-};
 
 /* Higher than the ids of engines. */
 #define NEW_IDS_FROM (1ull << 31)
@@ -40,7 +22,7 @@ struct snapshot {
 #define NO_CALL_SITE 1
 
 /* Returns a zeroed record in snapshot->room, or NULL (out of memory). */
-static void *make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
+void *snapshot_make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
 {
 	struct jitbpf_record *record;
 
@@ -50,13 +32,13 @@ static void *make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
 	record->size_bytes = (uint32_t)size_bytes;
 	record->type = type;
 	record->flags = JITBPF_RECORD_COUNTED;
-	record->time_ns = snapshot->analysis->round_ns;
+	record->time_ns = snapshot->time_ns;
 	return record;
 }
 
-static int put(struct snapshot *snapshot, const struct jitbpf_record *record)
+int snapshot_put(struct snapshot *snapshot, const struct jitbpf_record *record)
 {
-	return snapshot->take(snapshot->context, record);
+	return snapshot->to.take(snapshot->to.context, record);
 }
 
 static int put_kernel_symbol(void *context, const struct space_entry *entry)
@@ -65,126 +47,14 @@ static int put_kernel_symbol(void *context, const struct space_entry *entry)
 	struct snapshot *snapshot = context;
 	size_t name_bytes = strlen(code->name) + 1;
 	struct jitbpf_kernel_symbol *record =
-		make(snapshot, JITBPF_KERNEL_SYMBOL, sizeof(*record) + name_bytes);
+		snapshot_make(snapshot, JITBPF_KERNEL_SYMBOL, sizeof(*record) + name_bytes);
 
 	if (!record)
 		return -ENOMEM;
 	record->address = code->address;
 	record->size_bytes = (uint32_t)(entry->end - code->address);
 	memcpy(record->name, code->name, name_bytes);
-	return put(snapshot, &record->h);
-}
-
-static int put_comm(struct snapshot *snapshot)
-{
-	const struct process *process = snapshot->process;
-	struct jitbpf_comm *record = make(snapshot, JITBPF_COMM, sizeof(*record));
-
-	if (!record)
-		return -ENOMEM;
-	record->pid = record->tid = process->pid;
-	record->start_ns = process->start_ns;
-	strncpy(record->comm, string_pool_get(snapshot->analysis->strings, process->comm),
-		sizeof(record->comm) - 1);
-	return put(snapshot, &record->h);
-}
-
-static int put_inner_pid(struct snapshot *snapshot)
-{
-	const struct process *process = snapshot->process;
-	struct jitbpf_inner_pid *record;
-
-	if (!process->inner_pid)
-		return 0;
-	record = make(snapshot, JITBPF_INNER_PID, sizeof(*record));
-	if (!record)
-		return -ENOMEM;
-	record->pid = process->pid;
-	record->inner_pid = process->inner_pid;
-	record->start_ns = process->start_ns;
-	return put(snapshot, &record->h);
-}
-
-static int put_owner(struct snapshot *snapshot)
-{
-	const struct process *process = snapshot->process;
-	struct jitbpf_owner *record;
-
-	if (process->owner.uid == JITBPF_UNKNOWN_USER)
-		return 0;
-	record = make(snapshot, JITBPF_OWNER, sizeof(*record));
-	if (!record)
-		return -ENOMEM;
-	record->pid = process->pid;
-	record->start_ns = process->start_ns;
-	record->uid = process->owner.uid;
-	record->charged_uid = process->owner.charged_uid;
-	record->fs_uid = process->owner.fs_uid;
-	record->cgroup = process->owner.cgroup;
-	return put(snapshot, &record->h);
-}
-
-static int put_cgroup(struct snapshot *snapshot, const struct known_cgroup *cgroup)
-{
-	size_t path_bytes = strlen(cgroup->path) + 1, name_bytes = strlen(cgroup->name) + 1;
-	struct jitbpf_cgroup *record =
-		make(snapshot, JITBPF_CGROUP, sizeof(*record) + path_bytes + name_bytes);
-
-	if (!record)
-		return -ENOMEM;
-	record->cgroup = cgroup->cgroup;
-	memcpy(record->strings, cgroup->path, path_bytes);
-	memcpy(record->strings + path_bytes, cgroup->name, name_bytes);
-	return put(snapshot, &record->h);
-}
-
-/* Shared memory is identified by its object; a file by its module. */
-static void fill_identity(struct jitbpf_mapping *record, const struct mapping *mapping,
-			  const struct module *module)
-{
-	if (module) {
-		record->dev_major = module->dev_major;
-		record->dev_minor = module->dev_minor;
-		record->inode = module->inode;
-		record->inode_generation = module->inode_generation;
-		record->build_id_bytes = module->build_id_bytes;
-		memcpy(record->build_id, module->build_id, module->build_id_bytes);
-	}
-	record->map_flags = mapping->shared ? MAP_SHARED : MAP_PRIVATE;
-	if (!mapping->shared)
-		return;
-	record->dev_major = mapping->shared->dev_major;
-	record->dev_minor = mapping->shared->dev_minor;
-	record->inode = mapping->shared->inode;
-	record->inode_generation = mapping->shared->inode_generation;
-}
-
-static int put_mapping(void *context, const struct space_entry *entry)
-{
-	const struct mapping *mapping = (const struct mapping *)entry->value;
-	struct snapshot *snapshot = context;
-	const struct module *module =
-		mapping->module == MAPPING_ANON
-			? NULL
-			: module_table_get(&snapshot->analysis->modules, mapping->module);
-	const char *path = module ? module->path : "//anon";
-	size_t path_bytes = strlen(path) + 1;
-	struct jitbpf_mapping *record =
-		make(snapshot, JITBPF_MAPPING, sizeof(*record) + path_bytes);
-
-	if (!record)
-		return -ENOMEM;
-	record->pid = record->tid = snapshot->process->pid;
-	record->start_ns = snapshot->process->start_ns;
-	record->address = entry->start;
-	record->size_bytes = entry->end - entry->start;
-	record->file_offset = mapping->file_offset + (entry->start - mapping->address);
-	record->protection = PROT_READ | PROT_EXEC;
-	if (mapping->read_only)
-		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
-	fill_identity(record, mapping, module);
-	memcpy(record->path, path, path_bytes);
-	return put(snapshot, &record->h);
+	return snapshot_put(snapshot, &record->h);
 }
 
 /* --- code ------------------------------------------------------------------------ */
@@ -223,7 +93,7 @@ static uint64_t no_engine(void *snapshot, const struct code_origin *origin)
 	return origin->publisher == JITBPF_PUBLISHER_SHIM ? NO_CALL_SITE : (uint32_t)origin->engine;
 }
 
-static int put_event(void *snapshot_, const struct code_event *event)
+int snapshot_put_event(void *snapshot_, const struct code_event *event)
 {
 	size_t size_bytes = code_event_record_bytes(event);
 	struct snapshot *snapshot = snapshot_;
@@ -231,12 +101,12 @@ static int put_event(void *snapshot_, const struct code_event *event)
 
 	if (!size_bytes)
 		return 0; /* larger than an event can be: it was never accepted */
-	record = make(snapshot, JITBPF_CODE_EVENT, size_bytes);
+	record = snapshot_make(snapshot, JITBPF_CODE_EVENT, size_bytes);
 	if (!record)
 		return -ENOMEM;
 	code_event_encode(event, record);
 	record->h.flags |= JITBPF_RECORD_COUNTED;
-	return put(snapshot, &record->h);
+	return snapshot_put(snapshot, &record->h);
 }
 
 static struct snapshot_code code_at(struct snapshot *snapshot, uint64_t address, bool orphaned)
@@ -244,11 +114,11 @@ static struct snapshot_code code_at(struct snapshot *snapshot, uint64_t address,
 	return (struct snapshot_code){
 		.pid = snapshot->process->pid,
 		.start_ns = snapshot->process->start_ns,
-		.time_ns = snapshot->analysis->round_ns,
+		.time_ns = snapshot->time_ns,
 		.address = address,
 		.engine = orphaned ? no_engine : engine_of,
 		.new_ids = orphaned ? &snapshot->new_id : NULL,
-		.take = put_event,
+		.take = snapshot_put_event,
 		.context = snapshot,
 	};
 }
@@ -277,6 +147,34 @@ static int put_registered(void *snapshot, const struct code_region *method)
 static bool reports(const struct process *process, const struct code_origin *origin)
 {
 	return code_engine_same_process(origin->engine, code_engine_of(process->number, 0));
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_alive(const struct process *process)
+{
+	return process && process->exit_ns == UINT64_MAX;
+}
+
+/* They are needed only if there is code of other processes. */
+static int note_reporters(struct snapshot *snapshot)
+{
+	if (snapshot->reporters.size)
+		return 0;
+	vec_for_each (process, &snapshot->analysis->processes.processes) {
+		if (is_alive(*process) &&
+		    vec_push(&snapshot->reporters, (*process)->number & REPORTER_MASK))
+			return -ENOMEM;
+	}
+	if (snapshot->reporters.size)
+		qsort(snapshot->reporters.data, snapshot->reporters.size,
+		      sizeof(*snapshot->reporters.data), compare_numbers);
+	return 0;
 }
 
 /* Returns true if the process that reported a region of shared memory was freed. */
@@ -318,6 +216,8 @@ static int put_shared(void *snapshot_, const struct code_region *region)
 			if (*done == mapping->shared)
 				return 0;
 		}
+		if (note_reporters(snapshot))
+			return -ENOMEM;
 		orphaned = is_orphan(snapshot, region);
 		if (!orphaned)
 			return 0;
@@ -354,130 +254,28 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
 }
 
-/* Mark lower numbers as received: missing ones are counted in the ledgers of earlier epochs. */
-static int put_next_sequence(struct snapshot *snapshot, const struct origin_sequences *origin)
-{
-	const struct process *process = snapshot->process;
-	struct jitbpf_journal *record;
-	uint64_t next;
-
-	next = sequence_set_end(&origin->come);
-	if (origin->come.has_from && origin->come.from > next)
-		next = origin->come.from;
-	if (!next && !origin->come.has_from)
-		next = JITBPF_JOURNAL_FROM_FIRST;
-	record = make(snapshot, JITBPF_JOURNAL, sizeof(*record));
-	if (!record)
-		return -ENOMEM;
-	record->h.flags |= JITBPF_JOURNAL_LATE;
-	record->pid = process->pid;
-	record->publisher = origin->publisher;
-	record->start_ns = process->start_ns;
-	record->from_ns = record->to_ns = snapshot->analysis->round_ns;
-	record->first_sequence = record->next_sequence = next;
-	record->left_out = origin->left_out;
-	return put(snapshot, &record->h);
-}
-
-/* The counts of the process's program by publishers that keep journals. */
-static int put_next_sequences(struct snapshot *snapshot)
-{
-	const struct process *process = snapshot->process;
-	const struct analysis *a = snapshot->analysis;
-	int err = 0;
-
-	if (process->slot >= a->sequences.size)
-		return 0;
-	vec_for_each (origin, &a->sequences.data[process->slot].origins) {
-		if (code_publisher_of(origin->publisher)->journaled &&
-		    origin->program_ns == process->program_ns)
-			err = err ?: put_next_sequence(snapshot, origin);
-	}
-	return err;
-}
-
-static int put_thread(struct snapshot *snapshot, const struct thread_name *name)
-{
-	const struct code_event event = {
-		.origin = {.publisher = JITBPF_PUBLISHER_JVMTI, .sequence = name->sequence},
-		.pid = snapshot->process->pid,
-		.tid = name->awaits_comm ? name->tid : 0,
-		.start_ns = snapshot->process->start_ns,
-		.time_ns = snapshot->analysis->round_ns,
-		.reported_ns = snapshot->analysis->round_ns,
-		.since_ns = snapshot->analysis->round_ns,
-		.kind = JITBPF_CODE_THREAD,
-		.flags = JITBPF_EVENT_RECOVERED | JITBPF_EVENT_BEFORE_RUN,
-		.method_id = name->tid,
-		.size_bytes = name->until_ns == UINT64_MAX
-				      ? 0
-				      : name->until_ns - snapshot->analysis->round_ns,
-		.name = {.bytes = name->text, .size_bytes = strlen(name->text)},
-	};
-
-	return put_event(snapshot, &event);
-}
-
-static int put_threads(struct snapshot *snapshot)
-{
-	int err = 0;
-
-	vec_for_each (name, &snapshot->process->threads.names) {
-		if (name->until_ns > snapshot->analysis->round_ns)
-			err = err ?: put_thread(snapshot, name);
-	}
-	return err;
-}
-
 static int put_code(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
-	int err = put_next_sequences(snapshot);
+	int err = snapshot_put_sequences(snapshot);
 
-	err = err ?: put_threads(snapshot);
+	err = err ?: snapshot_put_threads(snapshot);
 	err = err ?: code_map_for_each(process->code, put_private, snapshot);
 	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);
 	err = err ?: code_map_for_each_registered(process->code, put_registered, snapshot);
 	return err ?: space_map_for_each(process->mappings, put_shared_code, snapshot);
 }
 
-static int put_process(struct snapshot *snapshot)
+static int put_process(struct snapshot *snapshot, bool again)
 {
 	const struct process *process = snapshot->process;
-	int err = put_comm(snapshot);
+	int err = snapshot_put_identity(snapshot, again);
 
 	snapshot->engine_module = MAPPING_ANON;
-	err = err ?: put_inner_pid(snapshot);
-	err = err ?: put_owner(snapshot);
 	if (err || !process->mappings)
 		return err;
-	err = space_map_for_each(process->mappings, put_mapping, snapshot);
+	err = snapshot_put_mappings(snapshot);
 	return err ?: put_code(snapshot);
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static bool is_alive(const struct process *process)
-{
-	return process && process->exit_ns == UINT64_MAX;
-}
-
-static int note_reporters(struct snapshot *snapshot)
-{
-	vec_for_each (process, &snapshot->analysis->processes.processes) {
-		if (is_alive(*process) &&
-		    vec_push(&snapshot->reporters, (*process)->number & REPORTER_MASK))
-			return -ENOMEM;
-	}
-	if (snapshot->reporters.size)
-		qsort(snapshot->reporters.data, snapshot->reporters.size,
-		      sizeof(*snapshot->reporters.data), compare_numbers);
-	return 0;
 }
 
 /* The time before the snapshot is counted in the ledger of the previous epoch. */
@@ -489,35 +287,68 @@ static int put_throttles(struct snapshot *snapshot)
 
 		if (!*since)
 			continue;
-		record = make(snapshot, JITBPF_THROTTLE, sizeof(*record));
+		record = snapshot_make(snapshot, JITBPF_THROTTLE, sizeof(*record));
 		if (!record)
 			return -ENOMEM;
 		record->cpu = (uint32_t)(since - snapshot->analysis->throttled_since.data);
-		err = put(snapshot, &record->h);
+		err = snapshot_put(snapshot, &record->h);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int analysis_snapshot(const struct analysis *a,
-		      int (*take)(void *context, const struct jitbpf_record *record), void *context)
+static void end_snapshot(struct snapshot *snapshot)
+{
+	vec_deinit(&snapshot->room);
+	vec_deinit(&snapshot->reporters);
+	vec_deinit(&snapshot->orphaned);
+}
+
+/* With only_sampled, the recording gets processes and cgroups when they begin in it. */
+int analysis_snapshot(const struct analysis *a, struct record_receiver to)
 {
 	struct snapshot snapshot = {
-		.analysis = a, .take = take, .context = context, .new_id = NEW_IDS_FROM};
-	int err = note_reporters(&snapshot);
+		.analysis = a, .to = to, .time_ns = a->round_ns, .new_id = NEW_IDS_FROM};
+	int err = space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
 
-	err = err ?: space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
 	err = err ?: put_throttles(&snapshot);
-	vec_for_each (cgroup, &a->cgroups.cgroups)
-		err = err ?: put_cgroup(&snapshot, cgroup);
+	vec_for_each (cgroup, &a->cgroups.cgroups) {
+		if (!err && !a->only_sampled)
+			err = snapshot_put_cgroup(&snapshot, cgroup);
+	}
 	vec_for_each (process, &a->processes.processes) {
 		snapshot.process = *process;
-		if (!err && is_alive(*process))
-			err = put_process(&snapshot);
+		if (!err && !a->only_sampled && is_alive(*process))
+			err = put_process(&snapshot, false);
 	}
-	vec_deinit(&snapshot.room);
-	vec_deinit(&snapshot.reporters);
-	vec_deinit(&snapshot.orphaned);
+	end_snapshot(&snapshot);
+	return err;
+}
+
+int analysis_snapshot_process(struct analysis *a, const struct process *process, uint64_t time_ns,
+			      bool again, struct record_receiver to)
+{
+	struct snapshot snapshot = {
+		.analysis = a,
+		.process = process,
+		.to = to,
+		.time_ns = time_ns,
+		.new_id = NEW_IDS_FROM + a->snapshot_ids,
+	};
+	int err = put_process(&snapshot, again);
+
+	a->snapshot_ids = snapshot.new_id - NEW_IDS_FROM;
+	end_snapshot(&snapshot);
+	return err;
+}
+
+int analysis_snapshot_cgroup(const struct analysis *a, const struct known_cgroup *cgroup,
+			     uint64_t time_ns, struct record_receiver to)
+{
+	struct snapshot snapshot = {.analysis = a, .to = to, .time_ns = time_ns};
+	int err = snapshot_put_cgroup(&snapshot, cgroup);
+
+	end_snapshot(&snapshot);
 	return err;
 }

@@ -10,11 +10,21 @@
 #include "pipeline/analysis/analysis.h"
 
 /*
- * Call take for each record, which is borrowed. All have the time of the last round. Returns 0,
- * -ENOMEM, or the first error of take.
+ * Pass each record to a receiver. All have the time of the last round. With
+ * analysis_options.only_sampled, there are no processes and cgroups. Returns 0, -ENOMEM, or the
+ * first error of the receiver.
  */
-int analysis_snapshot(const struct analysis *analysis,
-		      int (*take)(void *context, const struct jitbpf_record *record),
-		      void *context);
+int analysis_snapshot(const struct analysis *analysis, struct record_receiver to);
+
+/*
+ * The same for one process, as of time_ns, up to which all records have been applied. again: the
+ * receiver has got an earlier program of the process.
+ */
+int analysis_snapshot_process(struct analysis *analysis, const struct process *process,
+			      uint64_t time_ns, bool again, struct record_receiver to);
+
+/* The same for what is known of one cgroup. */
+int analysis_snapshot_cgroup(const struct analysis *analysis, const struct known_cgroup *cgroup,
+			     uint64_t time_ns, struct record_receiver to);
 
 #endif

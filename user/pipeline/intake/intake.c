@@ -122,15 +122,25 @@ static int take_code_event(struct intake *intake, const struct jitbpf_code_event
 	return intake_emit(intake, &event->h);
 }
 
+static int take_sample(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	const struct record_consumer *consumer = &intake->consumer;
+	int err = consumer->expect ? consumer->expect(consumer->context, sample) : 0;
+
+	if (err)
+		return err;
+	if (record_is_unfinished(&sample->h) || intake_doubts(intake, sample))
+		return intake_take_unfinished(intake, sample);
+	return intake_emit(intake, &sample->h);
+}
+
 /* Take a record in order of time. */
 static int take_in_order(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
 
-	if (record_is_unfinished(record) ||
-	    (record->type == JITBPF_SAMPLE &&
-	     intake_doubts(intake, (const struct jitbpf_sample *)record)))
-		return intake_take_unfinished(intake, (const struct jitbpf_sample *)record);
+	if (record->type == JITBPF_SAMPLE)
+		return take_sample(intake, (const struct jitbpf_sample *)record);
 	if (record_is_read_again(record))
 		return intake_take_read_again(intake, record);
 	if (record->type == JITBPF_CODE) {

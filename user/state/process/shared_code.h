@@ -24,6 +24,9 @@ struct shared_code {
 	uint32_t number; /* index in table->all; changes when another object is freed */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_generation;
+	/* Number, plus 1, of the latest epoch in which a process that maps it has begun; 0: none.
+	 */
+	uint32_t begun_in;
 	struct code_map *code;		  /* addresses: shared_code_address(); NULL: no code yet */
 	struct shared_code *next, **link; /* list of the objects with a map */
 };

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The processes that a run of chosen processes shows and records. The kernel chooses at each
+ * sample, by name, user and cgroup, but reports the mappings and code of all processes, since any
+ * of them can be chosen later. So with analysis_options.only_sampled, a process begins in an epoch
+ * with its first sample there. Until then, its records only change the state, and it has no ledger
+ * row. When it begins, its recording gets a snapshot of it, and then its records.
+ *
+ * A forked child begins with its parent: so it can share its parent's code. An exec ends that,
+ * since the new program may not be chosen; it begins with its own first sample. Processes that
+ * share memory for code begin together: each runs what the others compile.
+ *
+ * Without only_sampled, all processes have begun. The analysis owns this state.
+ */
+#ifndef JITBPF_PIPELINE_ANALYSIS_BEGUN_PROCESSES_H
+#define JITBPF_PIPELINE_ANALYSIS_BEGUN_PROCESSES_H
+
+#include "pipeline/analysis/analysis_state.h"
+
+/* Returns true if a record says that a process executes another program. */
+static inline bool comm_is_exec(const struct jitbpf_record *record)
+{
+	return record->type == JITBPF_COMM && record->flags & JITBPF_COMM_EXEC;
+}
+
+/* Returns true if a process has begun in an epoch; with only_sampled. */
+bool epoch_has_begun(const struct epoch *e, const struct process *process);
+
+/* Returns true if a process has begun in the current epoch. */
+bool analysis_has_begun(const struct analysis *a, const struct process *process);
+
+/*
+ * A sample of a process has come, and all records before time_ns have been applied: begin the
+ * process, and those that share code with it, in the current epoch. `to` gets the records that
+ * describe them, if its take() is not NULL. Returns 0, -ENOMEM or the first error of the receiver.
+ */
+int analysis_begin_process(struct analysis *a, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
+			   struct record_receiver to);
+
+/*
+ * The same after a MAPPING was applied, for a process that maps what one that has begun maps; and,
+ * at the end of a round, for processes that had mapped it before.
+ */
+int analysis_begin_sharers(struct analysis *a, uint64_t time_ns, struct record_receiver to);
+int analysis_begin_sharer(struct analysis *a, const struct jitbpf_mapping *record,
+			  struct record_receiver to);
+
+/* begun_records.c: returns true if a recording of an epoch (by number) has a record, which is
+ * applied next. */
+bool analysis_is_recorded(struct analysis *a, uint32_t epoch, const struct jitbpf_record *record);
+
+/*
+ * Before an OWNER record is written: pass what is known of its cgroup to the recording of an epoch,
+ * unless it has it. Returns 0, -ENOMEM or the first error of the receiver.
+ */
+int analysis_record_cgroup(struct analysis *a, uint32_t epoch, uint64_t cgroup, uint64_t time_ns,
+			   struct record_receiver to);
+
+/* Apply a FORK; note an exec before it is applied. Return 0 or -ENOMEM. */
+int analysis_take_fork(struct analysis *a, const struct jitbpf_task *record);
+int analysis_note_exec(struct analysis *a, const struct jitbpf_comm *record);
+
+#endif
