@@ -76,7 +76,7 @@ def page_of_a_day(bench, page):
     server = Server(page, os.path.join(bench.build, "tests/bench/day"))
     with Browser(timeout=300) as browser:
         browser.screen(1400, 900)
-        browser.call("Performance.enable")
+        browser.call("Performance.enable", timeDomain="threadTicks")
         browser.call("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/")
         for hour in HOURS:
             second = hour * HOUR

@@ -93,7 +93,7 @@ class Server(PageServer):
 
 
 def busy(browser):
-    """Returns seconds of the main thread, and of those script, style and layout."""
+    """Returns seconds of CPU time of the main thread, and of those script, style and layout."""
     metrics = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
     return metrics["TaskDuration"], sum(
         metrics[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
@@ -118,7 +118,7 @@ def measure_page(page, deltas):
     result = {}
     with Browser() as browser:
         browser.screen(1400, 900)
-        browser.call("Performance.enable")
+        browser.call("Performance.enable", timeDomain="threadTicks")
         browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
         browser.call("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/")
         browser.wait_for("window.painted")

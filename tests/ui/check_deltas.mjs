@@ -5,9 +5,10 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, PathTexts, Shaped, Splitter, addSamples, callersOf, encodeProfile,
-	exists, namingOf, outermost, pathTo, readData, readState, shapes, weigh } = await load('callers', 'data', 'delta', 'encode',
-	'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich', 'shaped', 'state', 'stream', 'tree', 'weigh');
+const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, Shaped, Splitter, TickSums,
+	addSamples, binsOf, callersOf, encodeProfile, exists, namingOf, outermost, pathTo, readData, readState, shapes, weigh,
+} = await load('callers', 'data', 'delta', 'encode', 'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich',
+	'shaped', 'state', 'stream', 'time_bins', 'tree', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -103,9 +104,28 @@ function checkSaved(profile) {
 /** A ledger, or the row of a process, as deltas have it: named samples are counted from the tree. */
 const unnamed = ({ samples: { named, ...samples }, ...rest }) => ({ ...rest, samples });
 
+/** Sums that have followed the slices are those that are made at once. */
+function checkSums(profile, sums, slices) {
+	const same = (threads, chosen) => {
+		const anew = new TickSums();
+		anew.follow(profile, threads, chosen);
+		sums.follow(profile, threads, chosen);
+		assert.deepEqual(binsOf(profile, sums, 1000), binsOf(profile, anew, 1000));
+		assert.equal(total(anew.all.subarray(0, anew.size)), total(profile.counts.samples));
+		return total(sums.part.subarray(0, sums.size));
+	};
+	const first = Uint8Array.from({ length: profile.threads.rows }, (_, i) => Number(i === 0)), { counts } = profile;
+	const ofFirst = () => total(Array.from({ length: counts.rows }, (_, i) => counts.group[i] === 0 ? counts.samples[i] : 0));
+	assert.equal(same('', null), total(counts.samples));
+	assert.equal(same('1', first), ofFirst());
+	slices.follow(Array.from({ length: 24 }, (_, i) => i ? 0 : 1 << 20), counts.rows);
+	assert.equal(same('1', first), ofFirst());
+	assert(sums.tick.subarray(0, sums.size).every(tick => tick % 2 === 0), 'ticks have become longer');
+}
+
 function checkSame(page, deltas, expected) {
-	const from = made(page), live = version(page, from), labels = [];
-	let versions = 0, last;
+	const from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums();
+	let versions = 0, last, naming;
 	for (const delta of deltas) {
 		assert(from.apply(delta));
 		if (!from.complete)
@@ -114,8 +134,15 @@ function checkSame(page, deltas, expected) {
 		last = live.profile;
 		addSamples(last.tree, changes);
 		noteLabels(labels, last);
+		Object.assign(shown, last);
+		if (naming)
+			naming.add(changes);
+		else
+			naming = new NamingCounts(shown);
+		sums.follow(shown, '', null);
 		versions++;
 	}
+	assert.deepEqual(naming.naming, namingOf(last));
 	checkWeights(last);
 	checkSaved(last);
 	checkSaved(expected);
@@ -132,6 +159,7 @@ function checkSame(page, deltas, expected) {
 		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');
 	assert.equal(new Set(from.places.map((_, location) => from.keyOf(location))).size, from.places.length, 'locations differ');
+	checkSums(last, sums, from.slices);
 	return { versions, last };
 }
 

@@ -26,7 +26,9 @@ const DARK: Palette = {
 };
 
 export const dark = matchMedia('(prefers-color-scheme: dark)');
-export const palette = () => dark.matches ? DARK : LIGHT;
+let current = dark.matches ? DARK : LIGHT;      // the query is slow
+dark.addEventListener('change', () => { current = dark.matches ? DARK : LIGHT; });
+export const palette = () => current;
 export const LEGEND = ['kernel', 'native', 'JIT', 'inlined', 'interpreted', 'unnamed'];
 export const colourKey = (kind: number) => kind & INLINED ? 'inlined' : KINDS[kind & 7];
 

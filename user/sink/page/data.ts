@@ -127,7 +127,7 @@ function readSlices({ ticks, slices, several, levels }: Record<string, Table>): 
 		}
 	const more = integers(several, 'more');
 	sums(integers(several, 'step')).forEach((at, i) => { samples[at] += more[i]; });
-	return { tickNs: Number(ticks.ns), rows: slices.rows, tick, count, samples, ends: [...integers(levels, 'end')] };
+	return { tickNs: Number(ticks.ns), rows: slices.rows, tick, count, samples, ends: [...integers(levels, 'end')], version: 0 };
 }
 
 function readCode({ code, code_live: live }: Record<string, Table>): CodeLane {

@@ -10,18 +10,20 @@ const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 const ROWS = 200;
 const IDLE = 10;                // processes without JIT code
 
+// Making it is slow.
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
 const titleOf = ({ run }: Run) => visible(run.command) || 'the whole system';
 const why = (text: string) => element('span', text, 'why');
 
 function factsOf({ run }: Run): string {
-	const when = new Date(run.wall_clock_ns / 1e6);
 	return [
 		(run.duration_ns / 1e9).toFixed(1) + ' s',
 		`${visible(run.event)} at ${number(run.freq_hz)} Hz`,
 		plural(run.cpus, 'CPU'),
 		visible(run.host),
 		run.kernel && 'Linux ' + visible(run.kernel),
-		run.wall_clock_ns ? when.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) : '',
+		run.wall_clock_ns ? moments.format(run.wall_clock_ns / 1e6) : '',
 	].filter(Boolean).join(' · ');
 }
 

@@ -10,7 +10,6 @@ import type { LiveLabels, Texts } from './live_labels';
 import { Tree } from './tree';
 
 const KERNEL_PLACES = [1, 2];           // LOCATION_KERNEL, LOCATION_KERNEL_CODE
-const FEW = 16;                         // fewer changes than a FEWth of the nodes are added one by one
 
 /** Sets members by their paths, such as "samples.cut.depth". */
 function named(names: string[], values: number[]): Record<string, any> {
@@ -103,18 +102,18 @@ export class LiveTree implements StackFinder {
 		const changes = new CountChanges(), { from } = this;
 		this.rename(changes);
 		this.placeNodes();
-		const gained: number[] = [];
+		this.gain = withRoom(this.gain, this.place.size);
 		for (const count of from.takeRecounted())
 			if (count < this.shown.size)
-				this.take(count, changes, gained);
+				this.take(count, changes);
 		const { node } = from;
 		while (this.shown.size < node.size && node.data[this.shown.size] < this.place.size) {
 			const count = this.shown.size;
 			this.shown.push(0);
 			this.countNode.push(this.place.data[node.data[count]]);
-			this.take(count, changes, gained);
+			this.take(count, changes);
 		}
-		this.addGains(gained);
+		this.addGains();
 		return changes;
 	}
 
@@ -150,32 +149,20 @@ export class LiveTree implements StackFinder {
 		return !this.labels.live.kernel && KERNEL_PLACES.includes(this.from.places[location]);
 	}
 
-	private take(count: number, changes: CountChanges, gained: number[]): void {
+	private take(count: number, changes: CountChanges): void {
 		const { from, shown } = this, node = from.node.data[count], more = from.samples.data[count] - shown.data[count];
 		if (!more)
 			return;
 		shown.data[count] += more;
 		changes.push(this.countNode.data[count], from.thread.data[count], more);
-		if (!(this.gain = withRoom(this.gain, this.place.size))[node])
-			gained.push(node);
 		this.gain[node] += more;
 	}
 
 	/** Add samples of nodes of the profile to those above them, and find the sources with most samples. */
-	private addGains(gained: number[]): void {
-		const { gain, from: { parent }, total, place } = this;
+	private addGains(): void {
+		const { gain, from: { parent }, total } = this;
 		this.heaviest = withRoom(this.heaviest, this.tree.count);
-		if (gained.length < place.size / FEW) {
-			for (const node of gained) {
-				for (let at = node; at >= 0; at = parent.data[at]) {
-					total.data[at] += gain[node];
-					this.weighSource(at);
-				}
-				gain[node] = 0;
-			}
-			return;
-		}
-		for (let i = place.size - 1; i >= 0; i--)
+		for (let i = this.place.size - 1; i >= 0; i--)
 			if (gain[i]) {
 				total.data[i] += gain[i];
 				if (parent.data[i] >= 0)

@@ -2,7 +2,8 @@
 // How many samples have an innermost frame with a name, and what the others are in. A frame without one may be
 // resolved: its file is known, and shown in brackets.
 
-import { PROCESS, type Profile } from './data';
+import { withRoom } from './columns';
+import { PROCESS, type Counts, type Profile } from './data';
 import { adviceOf, engineOf } from './engines';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
@@ -17,39 +18,55 @@ function isNamed({ strings, labels }: Profile, label: number): boolean {
 	return kind === PROCESS || (kind !== UNNAMED && name !== '[unknown]' && !(kind === NATIVE && name[0] === '['));
 }
 
-export function namingOf(profile: Profile): Naming {
-	const { counts, tree, labels, strings, words: { engines } } = profile;
-	const byLabel = new Float64Array(labels.rows), unknown = new Uint8Array(labels.rows);
-	const modules = new Map<string, { samples: number; advice: string }>();
-	let named = 0, samples = 0;
-	const miss = (module: string, more: number, advice: () => string) => {
-		const one = modules.get(module) ?? { samples: 0, advice: advice() };
-		modules.set(module, { ...one, samples: one.samples + more });
-	};
-	for (let i = 0; i < counts.rows; i++)
-		byLabel[tree.label[counts.node[i]]] += counts.samples[i];
-	byLabel.forEach((sum, label) => {
-		samples += sum;
-		if (!sum || isNamed(profile, label)) {
-			named += sum;
-			return;
-		}
-		const kind = labels.kind[label] & 7;
-		if (kind === UNNAMED)
-			unknown[label] = 1;
-		else
-			miss(strings[labels.module[label]], sum, () => kind < JIT ? SYMBOLS : 'its engine has reported code without a name');
-	});
-	for (let i = 0; i < counts.rows; i++) {
-		let at = counts.node[i];
-		if (!unknown[tree.label[at]] || !counts.samples[i])
-			continue;
-		const name = strings[labels.name[tree.label[at]]];
-		while (tree.depth[at] > 1)
-			at = tree.parent[at];
-		const process = strings[labels.name[tree.label[at]]];
-		miss(`${name} of ${process}`, counts.samples[i], () => adviceOf(engineOf(engines, process)));
+/** Counts the samples of a profile, and those that are added later. */
+export class NamingCounts {
+	private named = 0;
+	private samples = 0;
+	private readonly missing = new Map<string, { samples: number; advice: string }>();
+	private isNamed = new Uint8Array(64);   // by label; 0: not known, 1: no, 2: yes
+
+	constructor(private readonly profile: Profile) {
+		this.add(profile.counts);
 	}
-	const missing = [...modules].sort((a, b) => b[1].samples - a[1].samples).slice(0, MOST).map(([module, one]) => ({ module, ...one }));
-	return { named, samples, missing };
+
+	add({ rows, node, samples }: Counts): void {
+		const { tree } = this.profile;
+		for (let i = 0; i < rows; i++) {
+			this.samples += samples[i];
+			if (this.has(tree.label[node[i]]))
+				this.named += samples[i];
+			else if (samples[i])
+				this.miss(node[i], samples[i]);
+		}
+	}
+
+	private has(label: number): boolean {
+		if (label >= this.isNamed.length)
+			this.isNamed = withRoom(this.isNamed, label + 1);
+		return (this.isNamed[label] ||= isNamed(this.profile, label) ? 2 : 1) === 2;
+	}
+
+	private miss(node: number, samples: number): void {
+		const { missing, profile: { tree, labels, strings, words: { engines } } } = this;
+		const label = tree.label[node], kind = labels.kind[label] & 7;
+		let key = strings[labels.module[label]], advice = kind < JIT ? SYMBOLS : 'its engine has reported code without a name';
+		if (kind === UNNAMED) {
+			let at = node;
+			while (tree.depth[at] > 1)
+				at = tree.parent[at];
+			const process = strings[labels.name[tree.label[at]]];
+			key = `${strings[labels.name[label]]} of ${process}`;
+			advice = adviceOf(engineOf(engines, process));
+		}
+		const one = missing.get(key) ?? { samples: 0, advice };
+		missing.set(key, { ...one, samples: one.samples + samples });
+	}
+
+	get naming(): Naming {
+		const missing = [...this.missing].filter(([, one]) => one.samples).sort((a, b) => b[1].samples - a[1].samples).slice(0, MOST)
+			.map(([module, one]) => ({ module, ...one }));
+		return { named: this.named, samples: this.samples, missing };
+	}
 }
+
+export const namingOf = (profile: Profile): Naming => new NamingCounts(profile).naming;

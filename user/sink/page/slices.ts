@@ -8,6 +8,7 @@ export interface Slices {
 	tick: Uint32Array;      // these three may be longer than `rows`
 	count: Uint32Array;
 	samples: Uint32Array;
+	version: number;        // changes when slices change that were there before
 	ends: number[];         // ticks below ends[i] are at least 2^(i+1) ticks long
 }
 
@@ -15,7 +16,7 @@ export const TICK_NS = 50e6;           // of a live profile
 export const LEVELS = 24;
 
 export function noSlices(): Slices {
-	return { tickNs: TICK_NS, rows: 0, tick: new Uint32Array(0), count: new Uint32Array(0), samples: new Uint32Array(0), ends: [] };
+	return { tickNs: TICK_NS, rows: 0, tick: new Uint32Array(0), count: new Uint32Array(0), samples: new Uint32Array(0), ends: [], version: 0 };
 }
 
 /** Returns the length of a tick: it begins at a multiple of it. */
@@ -29,7 +30,6 @@ export function lengthOf(ends: number[], tick: number): number {
 /** The slices of a live profile, as they come. */
 export class SliceList {
 	readonly list = noSlices();
-	version = 0;            // changes when slices have changed that were there before
 
 	private grow(): void {
 		const { list } = this, size = Math.max(1024, 2 * list.rows);
@@ -51,7 +51,7 @@ export class SliceList {
 
 	clear(): void {
 		this.list.rows = 0;
-		this.version++;
+		this.list.version++;
 	}
 
 	/** Old ticks have become longer: slices of one tick and count are added, but for some that came late. */
@@ -68,6 +68,6 @@ export class SliceList {
 			latest[count[i]] = list.rows;
 			this.add(first, count[i], samples[i]);
 		}
-		this.version++;
+		this.list.version++;
 	}
 }

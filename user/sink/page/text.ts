@@ -21,7 +21,9 @@ export function shortened(name: string, room: number): string {
 	return name.slice(0, room - 1 - end) + '…' + name.slice(-end);
 }
 
-export const number = (n: number) => n.toLocaleString('en-US');
+const english = new Intl.NumberFormat('en-US');
+
+export const number = (n: number) => english.format(n);
 
 /** Shares near 0 and 100 % get enough digits to differ from these. */
 export function percent(part: number, whole: number): string {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The selection of all processes, one process, one thread, threads of a name, or a container.
 
-import type { Profile } from './data';
+import { withRoom } from './columns';
+import type { Counts, Profile } from './data';
 import { element, percent, visible } from './text';
 
 // First characters of keys that are no pid.
@@ -10,10 +11,7 @@ const COMMAND = '=', CONTAINER = '@';
 interface Entry { key: string; text: string; samples: number }
 interface ProcessEntry extends Entry { threads: Map<number, Entry> }
 
-function processesOf({ threads, counts, strings }: Profile): ProcessEntry[] {
-	const samples = new Float64Array(threads.rows);
-	for (let i = 0; i < counts.rows; i++)
-		samples[counts.group[i]] += counts.samples[i];
+function processesOf({ threads, strings }: Profile, samples: Float64Array): ProcessEntry[] {
 	const processes = new Map<number, ProcessEntry>();
 	for (let i = 0; i < threads.rows; i++) {
 		const pid = threads.pid[i], tid = threads.tid[i], comm = visible(strings[threads.comm[i]]);
@@ -33,16 +31,14 @@ function processesOf({ threads, counts, strings }: Profile): ProcessEntry[] {
 }
 
 /** Threads by what `column` says of them: those of one name, or of one container. */
-function groupsOf({ threads, counts, strings }: Profile, column: Uint32Array, mark: string): Entry[] {
-	const groups = new Map<number, Entry>(), entries: Entry[] = [];
+function groupsOf({ threads, strings }: Profile, samples: Float64Array, column: Uint32Array, mark: string): Entry[] {
+	const groups = new Map<number, Entry>();
 	for (let i = 0; i < threads.rows; i++) {
 		const name = column[i], text = strings[name];
 		if (!groups.has(name))
 			groups.set(name, { key: mark + text, text: visible(text), samples: 0 });
-		entries.push(groups.get(name)!);
+		groups.get(name)!.samples += samples[i];
 	}
-	for (let i = 0; i < counts.rows; i++)
-		entries[counts.group[i]].samples += counts.samples[i];
 	return groups.size > 1 ? [...groups.values()] : [];
 }
 
@@ -51,6 +47,7 @@ const SHORT = 200;      // a longer list is filled again only before it is opene
 
 export class ThreadList {
 	private profile: Profile | null = null;
+	private samples = new Float64Array(64);         // by thread
 	private filled = 0;     // threads
 
 	constructor(private readonly select: HTMLSelectElement) {
@@ -70,18 +67,26 @@ export class ThreadList {
 		select.value = key;
 	}
 
-	/** Show a newer version, unless the list may be open. */
-	refresh(profile: Profile): void {
+	/** Begin anew, with no samples. */
+	clear(): void {
+		this.samples.fill(0);
+	}
+
+	/** Show a newer version, in which samples have been added, unless the list may be open. */
+	refresh(profile: Profile, more: Counts): void {
 		this.profile = profile;
+		this.samples = withRoom(this.samples, profile.threads.rows);
+		for (let i = 0; i < more.rows; i++)
+			this.samples[more.group[i]] += more.samples[i];
 		if (document.activeElement !== this.select && (!this.filled || profile.threads.rows <= SHORT))
 			this.fill();
 	}
 
 	private fill(): void {
-		const { profile, select } = this, chosen = select.value;
+		const { profile, select, samples } = this, chosen = select.value;
 		if (!profile)
 			return;
-		const processes = processesOf(profile), whole = processes.reduce((sum, process) => sum + process.samples, 0);
+		const processes = processesOf(profile, samples), whole = processes.reduce((sum, process) => sum + process.samples, 0);
 		const bySamples = (a: Entry, b: Entry) => b.samples - a.samples;
 		const option = (entry: Entry, indent: string) => {
 			const o = element('option', `${indent}${entry.text} – ${percent(entry.samples, whole)}`);
@@ -95,14 +100,14 @@ export class ThreadList {
 			if (process.threads.size > 1)
 				select.append(...[...process.threads.values()].sort(bySamples).map(t => option(t, '\u2003')));
 		}
-		const { rows, comm, container } = profile.threads, commands = groupsOf(profile, comm, COMMAND);
+		const { rows, comm, container } = profile.threads, commands = groupsOf(profile, samples, comm, COMMAND);
 		const add = (label: string, entries: Entry[]) => {
 			const group = element('optgroup', '', '', ...entries.sort(bySamples).map(entry => option(entry, '')));
 			group.label = label;
 			if (entries.length)
 				select.append(group);
 		};
-		add('Containers and units', groupsOf(profile, container, CONTAINER));
+		add('Containers and units', groupsOf(profile, samples, container, CONTAINER));
 		add('Threads by name', commands.length < rows ? commands : []);
 		this.choose(chosen);
 	}

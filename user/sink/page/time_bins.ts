@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Sums of slices for the picture of the time line: by column of the strip, and by cell of the heat map.
 
+import { withRoom } from './columns';
 import type { Profile } from './data';
-import { lengthOf } from './slices';
+import { lengthOf, type Slices } from './slices';
 
 export const CELLS = 20;        // rows of the heat map: parts of a second
 
@@ -16,26 +17,50 @@ export interface Bins {
 	mostCell: number;
 }
 
-/** The length of the whole time line, in ticks. */
-function wholeOf({ runs, slices }: Profile): number {
-	let ticks = Math.max(1, Math.ceil((runs[0]?.run.duration_ns ?? 0) / slices.tickNs)), last = 0;
-	for (let i = 0; i < slices.rows; i++)
-		last = Math.max(last, slices.tick[i]);
-	return slices.rows ? Math.max(ticks, last + lengthOf(slices.ends, last)) : ticks;
+/** Sums of slices by tick, of all threads and of those that are chosen. A tick may come again. */
+export class TickSums {
+	size = 0;
+	tick = new Uint32Array(64);
+	all = new Float64Array(64);
+	part = new Float64Array(64);
+	last = 0;                       // the highest tick
+	private slices: Slices | null = null;
+	private version = 0;
+	private threads = '';
+	private taken = 0;              // slices
+
+	/** Add slices that have come since the last call: all of them, if older ones have changed, or the choice has. */
+	follow({ counts, slices }: Profile, threads: string, chosen: Uint8Array | null): void {
+		if (slices !== this.slices || slices.version !== this.version || threads !== this.threads)
+			Object.assign(this, { slices, version: slices.version, threads, taken: 0, size: 0, last: 0 });
+		for (; this.taken < slices.rows; this.taken++) {
+			const { taken: i } = this, tick = slices.tick[i], samples = slices.samples[i];
+			this.at(tick);
+			this.all[this.size - 1] += samples;
+			if (!chosen || chosen[counts.group[slices.count[i]]])
+				this.part[this.size - 1] += samples;
+		}
+	}
+
+	/** Make the last sums those of a tick. */
+	private at(tick: number): void {
+		const { size } = this;
+		if (size && this.tick[size - 1] === tick)
+			return;
+		this.tick = withRoom(this.tick, size + 1);
+		this.all = withRoom(this.all, size + 1);
+		this.part = withRoom(this.part, size + 1);
+		this.tick[size] = tick;
+		this.all[size] = this.part[size] = 0;
+		this.last = Math.max(this.last, tick);
+		this.size++;
+	}
 }
 
-/** Calls take() with the samples of a tick, all and those of the chosen threads. A tick may come again. */
-function byTick({ counts, slices }: Profile, chosen: Uint8Array | null, take: (tick: number, sum: number, part: number) => void): void {
-	const { tick, count, samples, rows } = slices;
-	let sum = 0, part = 0;
-	for (let i = 0; i < rows; i++) {
-		sum += samples[i];
-		part += !chosen || chosen[counts.group[count[i]]] ? samples[i] : 0;
-		if (i + 1 < rows && tick[i + 1] === tick[i])
-			continue;
-		take(tick[i], sum, part);
-		sum = part = 0;
-	}
+/** The length of the whole time line, in ticks. */
+function wholeOf({ runs, slices }: Profile, { size, last }: TickSums): number {
+	const ticks = Math.max(1, Math.ceil((runs[0]?.run.duration_ns ?? 0) / slices.tickNs));
+	return size ? Math.max(ticks, last + lengthOf(slices.ends, last)) : ticks;
 }
 
 /** Spread a number over [from, to) of a row of equal parts. */
@@ -45,22 +70,22 @@ function spread(into: Float64Array, from: number, to: number, value: number): vo
 		into[i] += value * (Math.min(to, i + 1) - Math.max(from, i)) / (to - from);
 }
 
-export function binsOf(profile: Profile, chosen: Uint8Array | null, width: number): Bins {
-	const { slices } = profile, ticks = wholeOf(profile), perSecond = 1e9 / slices.tickNs;
+export function binsOf(profile: Profile, sums: TickSums, width: number): Bins {
+	const { slices } = profile, ticks = wholeOf(profile, sums), perSecond = 1e9 / slices.tickNs;
 	const columns = Math.max(1, Math.min(ticks, Math.floor(width / 2))), scale = columns / ticks;
 	const all = new Float64Array(columns), some = new Float64Array(columns);
 	const seconds = Math.ceil(Math.max(1, 3 * ticks / perSecond / Math.max(1, width)));
 	const cells = new Float64Array(Math.ceil(ticks / perSecond / seconds) * CELLS);
-	byTick(profile, chosen, (tick, sum, part) => {
-		const length = lengthOf(slices.ends, tick);
-		spread(all, tick * scale, Math.min(ticks, tick + length) * scale, sum);
+	for (let i = 0; i < sums.size; i++) {
+		const tick = sums.tick[i], part = sums.part[i], length = lengthOf(slices.ends, tick);
+		spread(all, tick * scale, Math.min(ticks, tick + length) * scale, sums.all[i]);
 		spread(some, tick * scale, Math.min(ticks, tick + length) * scale, part);
 		// What is longer than a cell is in all cells that it covers, as far as they are in one column.
 		const column = Math.floor(tick / perSecond / seconds), row = Math.floor(tick % perSecond * CELLS / perSecond);
 		const over = Math.min(CELLS, Math.ceil(length * CELLS / perSecond));
-		for (let i = 0; i < over; i++)
-			cells[column * CELLS + (row + i) % CELLS] += part / over;
-	});
+		for (let k = 0; k < over; k++)
+			cells[column * CELLS + (row + k) % CELLS] += part / over;
+	}
 	const most = (numbers: Float64Array) => numbers.reduce((a, b) => Math.max(a, b), 0);
 	return { ticks, all, chosen: some, seconds, cells, most: most(all), mostCell: most(cells) };
 }

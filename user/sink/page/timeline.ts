@@ -6,7 +6,7 @@ import { LANE, codeWords, drawLane } from './code_lane';
 import { dark } from './colour';
 import { byId, plural } from './text';
 import { chosenThreads } from './threads';
-import { CELLS, binsOf, type Bins } from './time_bins';
+import { CELLS, TickSums, binsOf, type Bins } from './time_bins';
 import { rangeWords, samplesIn, textOf, wholeTicks, type Range } from './time_range';
 import type { View } from './view';
 
@@ -19,6 +19,7 @@ export class TimeLine {
 	private readonly canvas: HTMLCanvasElement;
 	private readonly pen: CanvasRenderingContext2D;
 	private bins: Bins | null = null;
+	private readonly sums = new TickSums();
 	private width = 0;
 	private open = false;           // the heat map is shown
 	private dragged: Range | null = null;
@@ -61,8 +62,12 @@ export class TimeLine {
 	}
 
 	private made(): Bins {
-		const { profile, state } = this.view;
-		return this.bins ??= binsOf(profile, chosenThreads(profile, state.threads), this.width);
+		const { profile, state: { threads } } = this.view;
+		if (!this.bins) {
+			this.sums.follow(profile, threads, chosenThreads(profile, threads));
+			this.bins = binsOf(profile, this.sums, this.width);
+		}
+		return this.bins;
 	}
 
 	private fit(): void {
@@ -71,8 +76,11 @@ export class TimeLine {
 		if (this.width !== this.box.clientWidth)
 			this.bins = null;
 		this.width = this.box.clientWidth;
-		canvas.width = Math.round(this.width * ratio);
-		canvas.height = Math.round(height * ratio);
+		const wide = Math.round(this.width * ratio), high = Math.round(height * ratio);
+		if (canvas.width !== wide || canvas.height !== high) {  // a change empties it
+			canvas.width = wide;
+			canvas.height = high;
+		}
 		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
 	}
 

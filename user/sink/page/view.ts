@@ -9,7 +9,7 @@ import { KeptFrames, type StackFinder } from './kept_frames';
 import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
-import { namingOf } from './naming';
+import { NamingCounts } from './naming';
 import { PathTexts } from './path_text';
 import { calleesOf, outermost } from './sandwich';
 import { showChips } from './chips';
@@ -43,6 +43,8 @@ export class View {
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
 	private wanted: string[] = [];          // the path of an address, while not all of it exists
 	private compares = false;               // the table shows a difference
+	private naming: NamingCounts | null = null;     // of a live profile
+	private fills: string[] = [];           // by label, for its kind
 	private readonly root = document.documentElement;
 
 	constructor(readonly profile: Profile, private readonly live: boolean, choose: (label: number) => void) {
@@ -120,11 +122,13 @@ export class View {
 				largest = Math.max(largest, Math.abs(changeOf(i)));
 			return i => changeColour(largest ? changeOf(i) / largest : 0);
 		}
-		const fills: string[] = [];     // by label
+		if (this.state.modules) {
+			const fills: string[] = [];     // by label
+			return i => fills[tree.label[i]] ??= this.modules.colour(tree.label[i]);
+		}
 		return i => {
 			const label = tree.label[i];
-			return fills[label] ??= this.state.modules ? this.modules.colour(label)
-				: kindColour(colourKey(names.kind(label)), shadeOf(names.name(label)));
+			return this.fills[label] ??= kindColour(colourKey(names.kind(label)), shadeOf(names.name(label)));
 		};
 	}
 
@@ -262,10 +266,14 @@ export class View {
 		const { profile, graph, root } = this, first = !profile.runs.length, same = newer.tree === profile.tree;
 		const show = graph.hold(), showCallees = this.callees.hold();
 		Object.assign(profile, newer);
-		if (same)
+		if (same) {
 			this.shaped?.grow();
-		else
+			this.naming!.add(more);
+		} else {
 			this.reshape();
+			this.naming = new NamingCounts(profile);
+			this.threads.clear();
+		}
 		if (same && !this.range && !this.baseline)
 			addSamples(this.base, more, this.rules);
 		else
@@ -274,7 +282,7 @@ export class View {
 			this.showControls();
 			this.remember('replace');
 		}
-		this.threads.refresh(profile);
+		this.threads.refresh(profile, same ? more : profile.counts);
 		if (first) {
 			graph.tree = this.callees.tree = this.base;
 			this.link();
@@ -284,7 +292,7 @@ export class View {
 			this.showAnew();
 		else
 			this.showGraph(show, showCallees);
-		showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
+		showLedger(profile.runs, profile.words, this.naming!.naming);
 		showLegend(this);
 		this.showMatches();
 		if (this.state.table)
@@ -318,6 +326,7 @@ export class View {
 
 	/** The colours depend on the scheme. */
 	recolour(): void {
+		this.fills = [];
 		this.graph.fillOf = this.colours(this.graph.tree);
 		this.callees.fillOf = this.colours(this.callees.tree);
 		this.callees.redraw();
@@ -329,9 +338,9 @@ export class View {
 		const { profile, graph, root } = this;
 		byId('threads').hidden = profile.runs.length > 1;
 		if (!this.live)
-			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
+			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : new NamingCounts(profile).naming);
 		if (profile.runs.length < 2)
-			this.threads.refresh(profile);
+			this.threads.refresh(profile, profile.counts);
 		this.state = this.linked();
 		this.reshape();
 		this.reweigh();
