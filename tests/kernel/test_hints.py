@@ -2,6 +2,10 @@
 """What the summary and `list` advise where code has no names: the engine's name, and what was not
 tried yet."""
 
+import json
+import os
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -9,6 +13,25 @@ import harness
 
 LOOP = "function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); } for (;;) f(20);"
 JIT = [word for word in harness.php_jit("tracing")[:-2] if word != "php"]
+
+
+DASH = os.path.realpath("/bin/dash")
+
+
+def package_of_stripped(path):
+    """Returns the package of a file without symbols, or None."""
+    if not shutil.which("dpkg-query"):
+        return None
+    has = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=False)
+    for spelling in (path, path.removeprefix("/usr")):
+        found = subprocess.run(["dpkg-query", "-S", spelling], capture_output=True, text=True,
+                               check=False)
+        if not found.returncode and ".symtab" not in has.stdout:
+            return found.stdout.rsplit(": ", 1)[0]
+    return None
+
+
+DASH_PACKAGE = package_of_stripped(DASH)
 
 
 class Hints(harness.KernelTest):
@@ -49,6 +72,39 @@ class Hints(harness.KernelTest):
             text = self.record_process(process.pid, 0.5, ["-F", "499"]).stderr
             process.kill()
         self.assertIn("PHP: start it with the variables of 'jitbpf env'", text)
+
+    def unnamed(self, shell):
+        """Records a shell without symbols. Returns its file's row of the JSON, and the summary."""
+        run = self.record(["prlimit", "--cpu=1", shell, "-c", "while :; do :; done"],
+                          ["-F", "499"], (".jitbpf", ".html"), status=self.ends_with)
+        rows = {row["file"]: row for row in run.summary()["unnamed"]}
+        return rows[shell], run
+
+    @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has a stripped dash")
+    def test_package_of_debug_symbols(self):
+        """Of the file's package, as dpkg has it."""
+        row, run = self.unnamed(DASH)
+        self.assertEqual(row.get("package"), DASH_PACKAGE, row)
+        self.assertGreater(row["samples"], 250)
+        self.assertRegex(row["next"], r"^apt install dash-dbgsym \(needs \S.* in apt's sources\)")
+        self.assertRegex(run.stderr, rf"samples without names of functions\n +in {DASH}\n +"
+                         rf"next: {re.escape(row['next'])}\n")
+        with open(run.path(".html"), encoding="utf-8") as page:
+            self.assertIn(json.dumps(row["next"])[1:-1], page.read())
+
+    @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has a stripped dash")
+    def test_file_of_no_package(self):
+        shell = os.path.join(self.folder, "shell")
+        shutil.copy(DASH, shell)
+        row, run = self.unnamed(shell)
+        self.assertNotIn("package", row)
+        self.assertEqual(row["next"], "no package has it: build it with symbols")
+        self.assertIn(row["next"], run.report().stdout.decode())
+        shutil.copy("/bin/true", shell + ".new")
+        os.replace(shell + ".new", shell)
+        # The build ID is not known if the file did not answer in time.
+        self.assertNotIn("no package has it", run.report().stdout.decode())
+        self.assertIn("NAME-dbgsym", run.report("--no-packages").stdout.decode())
 
     def listed(self, pid):
         done = subprocess.run([harness.JITBPF, "list", "-p", str(pid)], capture_output=True,

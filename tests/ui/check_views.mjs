@@ -127,19 +127,21 @@ function checkFolding() {
 
 /** Samples in code without a name have the advice for the engine of their process. */
 function checkAdvice() {
-	const { words: { engines } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
+	const { words: { engines, symbols } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
 	const strings = ['', 'all', 'php-fpm', 'node', 'thing', '[unknown]', '[libx.so]', '/libx.so'], tree = new Tree(1, (a, b) => a - b);
 	const labels = { rows: 7, name: Uint32Array.of(1, 2, 3, 4, 5, 6, 6), module: Uint32Array.of(0, 0, 0, 0, 0, 7, 7),
 		kind: Uint32Array.of(5, 5, 5, 5, 0, 2, 3) };
 	const at = (...path) => path.reduce((node, label) => tree.child(node, label), 0);
 	const node = [at(1, 4), at(2, 6, 4), at(3, 4), at(3, 5), at(2, 6)];
-	const { named, samples, missing } = namingOf({ tree, strings, labels, words: { engines },
+	const profile = next => ({ tree, strings, labels, words: { engines, symbols }, runs: [{ unnamed: next && [{ file: '/libx.so', samples: 2, next }] }],
 		counts: { rows: 5, node, group: new Uint32Array(5), samples: Float64Array.of(5, 4, 3, 2, 1) } });
+	const { named, samples, missing } = namingOf(profile());
 	assert.deepEqual([named, samples], [1, 15]);
 	assert.deepEqual(missing.map(one => [one.samples, one.module]),
 		[[5, '[unknown] of php-fpm'], [4, '[unknown] of node'], [3, '[unknown] of thing'], [2, '/libx.so']]);
 	for (const [i, words] of [/^PHP: .*jitbpf env/, /^V8: .*--perf-prof/, /^many engines .*jitbpf env/, /dbgsym/].entries())
 		assert.match(missing[i].advice, words);
+	assert.equal(namingOf(profile('apt install libx-dbgsym')).missing[3].advice, 'apt install libx-dbgsym');
 	const process = (comm, taken, code_unknown, methods) => ({ comm, samples: { taken, code_unknown }, jit: { methods } });
 	const idle = withoutCode(engines, [process('php', 9, 0, 0), process('php', 8, 0, 1), process('php', 7, 2, 0),
 		process('php', 0, 0, 0), process('sh', 5, 0, 0), process('frankenphp', 4, 0, 0), process('php', 3, 0, 0)], 2);

@@ -18,6 +18,7 @@
 #include "cli/memory_option.h"
 #include "cli/record_setup.h"
 #include "cli/terminal.h"
+#include "cli/unnamed_packages.h"
 #include "cli/view_options.h"
 #include "cli/written_files.h"
 #include "sink/write/text.h"
@@ -407,6 +408,9 @@ static int finish(struct recording *run, int err)
 	attach_trouble_say(run->live);
 	if (!run->rotation.options)
 		err = finish_recording(run) ?: err;
+	if (!run->rotation.options)
+		unnamed_packages_find(run->pipeline, run->files, &run->outputs,
+				      !run->options->quiet, &run->packages);
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
 	if (!run->options->quiet && run->rotation.options)
 		rotation_say(&run->rotation);

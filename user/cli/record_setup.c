@@ -381,6 +381,7 @@ void record_release(struct recording *run)
 	unwind_worker_destroy(run->unwind_worker);
 	rows_reader_destroy(run->rows);
 	pipeline_destroy(run->pipeline);
+	file_packages_deinit(&run->packages);
 	refresh_destroy(run->refresh);
 	live_page_destroy(run->live_page);
 	top_screen_destroy(run->top);

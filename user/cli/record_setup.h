@@ -99,6 +99,7 @@ struct recording {
 	struct jvm_reports_told jvms_told;
 	uint64_t disk_ns; /* when the limits of the disk are next checked */
 	struct self_stats stats;
+	struct file_packages packages; /* of the outputs at the end */
 };
 
 /* Print an error message. Returns err. */

@@ -14,6 +14,7 @@
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/terminal.h"
+#include "cli/unnamed_packages.h"
 #include "cli/view_options.h"
 
 struct report_options {
@@ -26,6 +27,7 @@ struct report_options {
 	bool code;
 	string_list folders; /* of source files */
 	bool no_debuginfod;
+	bool no_packages;
 	uint64_t memory_bytes;
 	string_list line_offsets;
 	struct code_line_rules line_rules;
@@ -59,16 +61,21 @@ static const struct option_spec options[] = {
 	 .candidates = CANDIDATES_FILES},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
+	{0, "no-packages", OPTION_FLAG, offsetof(struct report_options, no_packages), NULL,
+	 "do not look up which packages files without names of functions come from"},
 	MEMORY_OPTION(offsetof(struct report_options, memory_bytes)),
 	LINE_RULES_OPTION(offsetof(struct report_options, line_offsets)),
 };
 
 /* If the recording is damaged, the part before the damage is shown. */
-static int show(struct replay *replay, struct outputs *outputs)
+static int show(const struct report_options *values, struct replay *replay, struct outputs *outputs)
 {
+	CLEANUP(file_packages_deinit) struct file_packages packages = {0};
 	int err = outputs_attach(outputs, replay->pipeline);
 
 	err = err ?: replay_run(replay);
+	if (!err && !values->no_packages)
+		unnamed_packages_find(replay->pipeline, replay->files, outputs, false, &packages);
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
@@ -129,7 +136,7 @@ static int report(const struct report_options *values, const char *path)
 	if (!err && values->code)
 		err = embedded_code_attach(&code, &replay);
 	if (!err)
-		err = show(&replay, &outputs);
+		err = show(values, &replay, &outputs);
 	if (!err && values->code)
 		embedded_code_say(&code);
 	err = outputs_close(&outputs) ?: err;

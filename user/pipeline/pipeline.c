@@ -296,6 +296,11 @@ int pipeline_write(struct pipeline *p, FILE *out)
 	return analysis_write(p->analysis, out);
 }
 
+void pipeline_set_packages(struct pipeline *p, const struct file_packages *packages)
+{
+	analysis_set_packages(p->analysis, packages);
+}
+
 void pipeline_set_screen(struct pipeline *p, uint32_t columns, bool colours)
 {
 	analysis_set_screen(p->analysis, columns, colours);

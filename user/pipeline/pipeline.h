@@ -89,6 +89,8 @@ int pipeline_write(struct pipeline *pipeline, FILE *out);
 /* Fit outputs that are written from now on to a terminal: see view_options. */
 void pipeline_set_screen(struct pipeline *pipeline, uint32_t columns, bool colours);
 
+void pipeline_set_packages(struct pipeline *pipeline, const struct file_packages *packages);
+
 struct analysis_progress pipeline_progress(const struct pipeline *pipeline);
 const struct view *pipeline_view(const struct pipeline *pipeline);
 const struct module_table *pipeline_modules(const struct pipeline *pipeline);

@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "sink/file_packages.h"
 
 const struct ledger_word ledger_fates[FATE_COUNT] = {
 	[FATE_RESOLVED] =
@@ -97,8 +98,7 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "Samples whose innermost frame has the name of a function, not only of a file "
 		 "such as [php8.2].",
 		 "The others are in files without symbols, or in code that no engine published.",
-		 "install debug symbols: the package NAME-dbgsym (Debian, Ubuntu) or "
-		 "NAME-debuginfo (Fedora); the page says which files lack them"},
+		 "the summary and the page say which packages to install; else " FILE_PACKAGES_ADVICE},
 	[LEDGER_FRAME_POINTERS] =
 		{"frame_pointers", "frame pointers assumed",
 		 "Samples in which a caller was found by frame pointer, as a guess.",
@@ -116,6 +116,12 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "The recording is damaged, or a newer jitbpf made it.",
 		 "use the version of jitbpf that made the recording; report it if it "
 		 "is this one"},
+	[LEDGER_UNNAMED] =
+		{"unnamed", "samples without names of functions",
+		 "The innermost frame of the sample is in a file that is known, but no symbol of "
+		 "it says which function that is.",
+		 "The file is stripped, and its debug symbols are not installed.",
+		 FILE_PACKAGES_ADVICE},
 };
 
 static const struct {
@@ -127,7 +133,7 @@ static const struct {
 	{"samples.", ledger_fates, FATE_COUNT, sizeof(struct ledger_word)},
 	{"samples.", &ledger_singles[LEDGER_NAMED], 2, sizeof(struct ledger_word)},
 	{"samples.cut.", ledger_cuts, LEDGER_CUT_COUNT, sizeof(struct ledger_word)},
-	{"", &ledger_singles[LEDGER_THROTTLED], 2, sizeof(struct ledger_word)},
+	{"", &ledger_singles[LEDGER_THROTTLED], 3, sizeof(struct ledger_word)},
 	{"jit.", &ledger_jit[0].word, LEDGER_JIT_COUNT, sizeof(struct ledger_jit_word)},
 	{"over_memory.", ledger_memories, LEDGER_MEMORY_COUNT, sizeof(struct ledger_word)},
 	{"counters.", ledger_counters, JITBPF_COUNTER_MAX, sizeof(struct ledger_word)},

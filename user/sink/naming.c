@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/naming.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "profile/ledger.h"
+#include "sink/file_packages.h"
 #include "sink/frame_text.h"
 #include "sink/shown_profile.h"
 
@@ -50,6 +53,100 @@ int naming_count(const struct view *view, struct naming *ret)
 			count(&ret->processes.data[process_of[i]], node->self, named);
 	}
 	return 0;
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+struct file_count {
+	uint32_t path; /* string */
+	uint32_t module;
+	uint64_t samples;
+};
+
+typedef VEC(struct file_count) file_count_list;
+
+/* Returns the file of the innermost frame that is shown of a node, if it lacks a name. */
+static bool unnamed_file_of(const struct view *view, uint32_t node, struct file_count *ret)
+{
+	uint32_t number = view->profile->nodes.data[shown_profile_node(view, node)].location, count;
+	const struct location *location = frame_text_location(view, number);
+	const struct frame *frames = frame_table_get(view->frames, number, &count);
+
+	if (naming_of_node(view, node) || !location || location->kind != LOCATION_NATIVE || !frames)
+		return false;
+	*ret = (struct file_count){frames[0].module, (uint32_t)location->owner, 0};
+	return *string_pool_get(view->strings, frames[0].module) == '/';
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct file_count *x = a, *y = b;
+
+	return x->path == y->path ? 0 : x->path < y->path ? -1 : 1;
+}
+
+/* Files with equal samples are in order of paths. */
+static int by_samples(const void *a, const void *b)
+{
+	const struct unnamed_file *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* Add the counts of equal paths, and sort the files by samples. */
+static int sum_files(const struct view *view, file_count_list *counts, unnamed_file_list *ret)
+{
+	if (counts->size)
+		qsort(counts->data, counts->size, sizeof(*counts->data), by_path);
+	for (size_t i = 0; i < counts->size; i++) {
+		const struct file_count *at = &counts->data[i];
+
+		if (!i || at->path != at[-1].path) {
+			struct unnamed_file file = {
+				.path = string_pool_get(view->strings, at->path),
+				.module = at->module,
+			};
+
+			if (vec_push(ret, file))
+				return -ENOMEM;
+		}
+		ret->data[ret->size - 1].samples += at->samples;
+	}
+	if (ret->size)
+		qsort(ret->data, ret->size, sizeof(*ret->data), by_samples);
+	if (ret->size > FILE_PACKAGES_MAX)
+		ret->size = FILE_PACKAGES_MAX;
+	return 0;
+}
+
+int naming_files(const struct view *view, unnamed_file_list *ret)
+{
+	file_count_list counts = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < view->profile->nodes.size && !err; i++) {
+		struct file_count count;
+
+		if (!view->profile->nodes.data[i].self || !unnamed_file_of(view, i, &count))
+			continue;
+		count.samples = view->profile->nodes.data[i].self;
+		err = vec_push(&counts, count);
+	}
+	err = err ?: sum_files(view, &counts, ret);
+	vec_deinit(&counts);
+	return err;
+}
+
+void naming_put_advice(struct text *text, const struct view *view, const unnamed_file_list *files,
+		       size_t first, size_t count)
+{
+	const char *paths[FILE_PACKAGES_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		paths[i] = files->data[first + i].path;
+	file_packages_put(text, view->packages, paths, count);
 }
 
 void naming_deinit(struct naming *naming)

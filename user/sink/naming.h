@@ -10,6 +10,8 @@
 #include "base/vec.h"
 #include "sink/sink.h"
 
+struct text;
+
 struct naming_count {
 	uint64_t samples; /* that were delivered: without those that are lost */
 	uint64_t named;
@@ -22,6 +24,25 @@ struct naming {
 
 /* Count the samples of a view. Returns 0 or -ENOMEM; the caller calls naming_deinit() then too. */
 int naming_count(const struct view *view, struct naming *ret);
+
+/* A file with samples whose innermost frame is in it and has no name. */
+struct unnamed_file {
+	const char *path; /* whole, untrusted, borrowed from the view */
+	uint32_t module;  /* number of one of the modules at that path */
+	uint64_t samples;
+};
+
+typedef VEC(struct unnamed_file) unnamed_file_list;
+
+/*
+ * Set *ret to the files with most such samples, FILE_PACKAGES_MAX at most, in order. Returns 0 or
+ * -ENOMEM; the caller frees the list with vec_deinit() then too.
+ */
+int naming_files(const struct view *view, unnamed_file_list *ret);
+
+/* Put what to do about the names of some files (file_packages.h). */
+void naming_put_advice(struct text *text, const struct view *view, const unnamed_file_list *files,
+		       size_t first, size_t count);
 
 /* Returns true if the innermost frame that is shown of a node has a name. */
 bool naming_of_node(const struct view *view, uint32_t node);

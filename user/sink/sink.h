@@ -21,6 +21,7 @@
 #include "symbolize/frame_table.h"
 #include "symbolize/recorded_code.h"
 
+struct file_packages;
 struct ledger;
 
 struct json;
@@ -56,11 +57,12 @@ struct view {
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
 	const struct ledger *ledger;
-	const struct recorded_code *code;    /* machine code of JIT code, as far as it is kept */
-	const struct thread_counts *threads; /* the samples of the profile by node and thread */
-	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
-	const struct code_lane *lane;	     /* JIT code by time; NULL: not kept */
-	const struct page_extra *extra;	     /* of pages of this view; NULL: none */
+	const struct recorded_code *code;     /* machine code of JIT code, as far as it is kept */
+	const struct thread_counts *threads;  /* the samples of the profile by node and thread */
+	const struct time_slices *slices;     /* the samples of `threads` by time; NULL: not kept */
+	const struct code_lane *lane;	      /* JIT code by time; NULL: not kept */
+	const struct page_extra *extra;	      /* of pages of this view; NULL: none */
+	const struct file_packages *packages; /* of unnamed files; NULL: not looked for */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
 	uint32_t oldest_epoch; /* the oldest that is open */
 	uint32_t round;	       /* counts up; see ledger_process.changed_round */
@@ -105,6 +107,7 @@ struct sink_ops {
 	const char *name;      /* as in -f */
 	const char *extension; /* as in -o: ".folded"; no extension ends with another one */
 	bool counts_only;      /* finish() reads no modules and no code of locations */
+	bool packages;	       /* finish() reads view.packages */
 	bool time_slices; /* it reads view.slices and view.lane, which are kept for such sinks only
 			   */
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */

@@ -49,6 +49,9 @@ enum file_request_kind {
 	FILE_READ_CGROUP,
 	/* Read what its runtime calls the container whose ID is the path (container_names.h). */
 	FILE_READ_CONTAINER,
+	/* Read which packages own the files whose paths, by lines, are the path (package_files.h).
+	 */
+	FILE_READ_PACKAGES,
 };
 
 /* Fields that a request kind does not use are 0. */

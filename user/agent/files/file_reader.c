@@ -99,13 +99,23 @@ int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char
 }
 
 /* No process is at fault if they block, so they are places of their own. */
-int file_reader_cgroup(struct file_reader *reader, const struct file_request *request, char *buf,
-		       size_t room_bytes, size_t *ret_bytes)
+static struct file_place place_of_names(const struct file_request *request)
 {
-	struct file_place place = file_place_of_debug(
-		0, request->kind == FILE_READ_CGROUP ? "/proc/cgroup" : "/var/lib/containers");
+	switch (request->kind) {
+	case FILE_READ_CGROUP:
+		return file_place_of_debug(0, "/proc/cgroup");
+	case FILE_READ_CONTAINER:
+		return file_place_of_debug(0, "/var/lib/containers");
+	default:
+		return file_place_of_debug(0, "/var/lib/dpkg");
+	}
+}
+
+int file_reader_names(struct file_reader *reader, const struct file_request *request, char *buf,
+		      size_t room_bytes, size_t *ret_bytes)
+{
 	AUTO_CLOSE int none = -1;
-	int err = file_reader_ask(reader, place, request, -1, &none);
+	int err = file_reader_ask(reader, place_of_names(request), request, -1, &none);
 
 	if (err)
 		return err;

@@ -20,6 +20,7 @@
 #include "agent/files/file_helper.h"
 #include "agent/files/file_identity.h"
 #include "agent/files/file_pinned.h"
+#include "agent/files/package_files.h"
 #include "agent/files/process_files.h"
 #include "agent/files/process_maps.h"
 #include "agent/launch/invoking_user.h"
@@ -110,7 +111,8 @@ static int read_link(const struct file_request *request, struct file_reply *repl
 	return err;
 }
 
-static int read_cgroup(const struct file_request *request, struct file_reply *reply)
+/* Read what cgroups, containers or packages are called. */
+static int read_names(const struct file_request *request, struct file_reply *reply)
 {
 	char *bytes = (char *)reply->bytes;
 	size_t size = 0;
@@ -119,7 +121,9 @@ static int read_cgroup(const struct file_request *request, struct file_reply *re
 	if (request->kind == FILE_READ_CGROUP) {
 		err = cgroup_files_read(request->pid, bytes, FILE_PATH_MAX, &size);
 	} else {
-		err = container_name_of_id("", request->path, bytes);
+		err = request->kind == FILE_READ_CONTAINER
+			      ? container_name_of_id("", request->path, bytes)
+			      : package_files_find("", request->path, bytes, FILE_PATH_MAX);
 		size = err ? 0 : strlen(bytes) + 1;
 	}
 	reply->size_bytes = size;
@@ -197,8 +201,9 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	} else if (request->kind == FILE_READ_LINK) {
 		reply->err = read_link(request, reply);
 		bytes = reply->size_bytes;
-	} else if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER) {
-		reply->err = read_cgroup(request, reply);
+	} else if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER ||
+		   request->kind == FILE_READ_PACKAGES) {
+		reply->err = read_names(request, reply);
 		bytes = reply->size_bytes;
 	} else if (request->kind == FILE_OPEN_MAPPING || request->kind == FILE_OPEN_MEMFD) {
 		reply->err = open_mapping(request, &found_fd);

@@ -124,6 +124,9 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
 				     &store->annotating);
 	err = err
+		      ?: create_user(store, broker, reading_patience, worker_mapping_patience,
+				     &store->packaging);
+	err = err
 		      ?: create_user(store, broker, following_patience, mapping_patience,
 				     &store->following);
 	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
@@ -159,6 +162,7 @@ void file_store_destroy(struct file_store *store)
 	destroy_user(&store->naming);
 	destroy_user(&store->unwinding);
 	destroy_user(&store->annotating);
+	destroy_user(&store->packaging);
 	destroy_user(&store->following);
 	file_reader_destroy(store->memory);
 	file_reader_destroy(store->writers);
@@ -425,7 +429,7 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 	const struct file_reader *readers[] = {
 		store->meeting.reader,	  store->naming.reader,	   store->unwinding.reader,
 		store->annotating.reader, store->following.reader, store->memory,
-		store->writers,
+		store->writers,		  store->packaging.reader,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

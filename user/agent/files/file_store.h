@@ -17,6 +17,7 @@
 #include "agent/files/process_maps.h"
 #include "agent/roles/broker.h"
 #include "decode/record/proc_maps.h"
+#include "sink/file_packages.h"
 #include "state/process/process_owners.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
@@ -159,6 +160,15 @@ void file_store_unwind_source(struct file_store *store, struct file_source *ret)
  */
 void file_store_code_source(struct file_store *store, struct file_source *ret);
 void file_store_memory_source(struct file_store *store, struct memory_source *ret);
+
+/*
+ * Find the packages of modules, at most FILE_PACKAGES_MAX. A module has a package if the file at
+ * its path in our root is the same (build ID): files of containers are found only if this machine
+ * has them, too. One thread at a time. Returns 0 with *ret, which was empty, or a negative errno;
+ * the caller calls file_packages_deinit() in any case.
+ */
+int file_store_find_packages(struct file_store *store, const struct module *const modules[],
+			     size_t count, struct file_packages *ret);
 
 /*
  * Returns the name of place `number` that was given up: a file that did not

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of a file store. Only for file_store.c, followed_files.c and module_files.c. */
+/* The state of a file store. Only for file_store.c, followed_files.c,
+ * module_files.c and packaged_files.c. */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 
@@ -19,7 +20,7 @@ struct file_user {
 struct file_store {
 	struct file_store_options options;
 	struct broker own_broker;
-	struct file_user meeting, naming, unwinding, annotating;
+	struct file_user meeting, naming, unwinding, annotating, packaging;
 	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
 	struct file_reader *memory;
 	/* Of the event loop: files that grow, and the memory of who writes them. */
@@ -46,6 +47,13 @@ bool file_request_set_path(struct file_request *request, const char *path);
 int file_store_find(struct file_user *user, enum file_request_kind kind,
 		    const struct jitbpf_mapping *mapping, uint64_t generation,
 		    struct found_file *ret);
+
+/*
+ * Returns 1 if the file at the path of a module in our root has the module's build ID, 0 if not. A
+ * module whose file did not answer in time has no build ID: device and inode decide. Returns a
+ * negative errno if it cannot be said.
+ */
+int module_files_is_here(const struct file_user *user, const struct module *module);
 
 /* The members of struct file_source; context is a struct file_user. */
 int module_files_open(void *context, const struct module *module, struct blob *ret);

@@ -48,7 +48,7 @@ int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, si
 {
 	const struct file_request request = {.kind = FILE_READ_CGROUP, .pid = pid};
 
-	return file_reader_cgroup(store->writers, &request, buf, room_bytes, ret_bytes);
+	return file_reader_names(store->writers, &request, buf, room_bytes, ret_bytes);
 }
 
 int file_store_container_name(struct file_store *store, const char *id,
@@ -60,7 +60,7 @@ int file_store_container_name(struct file_store *store, const char *id,
 
 	if (!file_request_set_path(&request, id))
 		return -ENAMETOOLONG;
-	err = file_reader_cgroup(store->writers, &request, ret, JITBPF_CGROUP_NAME_MAX, &bytes);
+	err = file_reader_names(store->writers, &request, ret, JITBPF_CGROUP_NAME_MAX, &bytes);
 	if (!err && (!bytes || ret[bytes - 1]))
 		err = -EBADMSG;
 	return err;

@@ -76,6 +76,32 @@ static int find_by_build_id(const struct file_user *user, const struct module *m
 	return -ESTALE;
 }
 
+int module_files_is_here(const struct file_user *user, const struct module *module)
+{
+	struct file_request request = {.kind = FILE_FIND_PATH};
+	struct found_file found;
+	int err;
+
+	if (!file_request_set_path(&request, module->path))
+		return -ENAMETOOLONG;
+	if (!module->build_id_bytes) {
+		request.dev_major = module->dev_major;
+		request.dev_minor = module->dev_minor;
+		request.inode = module->inode;
+		if (!module->inode)
+			return -ENODATA;
+	}
+	err = file_reader_find(user->reader, place_of(module), &request, -1, &found);
+	if (err == -ENOENT || err == -ESTALE)
+		return module->build_id_bytes ? 0 : -ENODATA;
+	if (err)
+		return err;
+	close(found.fd);
+	if (module->build_id_bytes)
+		return has_build_id(&found, module);
+	return module->inode_generation && module->inode_generation != found.version ? -ENODATA : 1;
+}
+
 /* Returns a descriptor of a mapping of the file, or a negative errno. */
 static int open_mapping(const struct file_user *user, const struct file_mapper *mappers)
 {

@@ -331,6 +331,11 @@ int analysis_write(struct analysis *a, FILE *out)
 	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
 }
 
+void analysis_set_packages(struct analysis *a, const struct file_packages *packages)
+{
+	a->epoch->view.packages = packages;
+}
+
 void analysis_set_screen(struct analysis *a, uint32_t columns, bool colours)
 {
 	a->epoch->view.options.columns = columns;

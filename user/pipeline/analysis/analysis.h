@@ -139,6 +139,9 @@ int analysis_write(struct analysis *analysis, FILE *out);
 /* Fit outputs that are written from now on to a terminal: see view_options. */
 void analysis_set_screen(struct analysis *analysis, uint32_t columns, bool colours);
 
+/* Outputs that are written from now on know the packages of unnamed files. Borrowed. */
+void analysis_set_packages(struct analysis *analysis, const struct file_packages *packages);
+
 struct analysis_progress analysis_progress(const struct analysis *analysis);
 const struct view *analysis_view(const struct analysis *analysis);
 

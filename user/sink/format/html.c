@@ -111,6 +111,7 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
 	.counts_only = true,
+	.packages = true,
 	.time_slices = true,
 	.create = out_create,
 	.finish = html_finish,

@@ -10,6 +10,7 @@
 #include "sink/format/page_column.h"
 #include "sink/format/summary_json.h"
 #include "sink/engine_advice.h"
+#include "sink/file_packages.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 
@@ -503,6 +504,7 @@ void page_data_write_words(struct json *json)
 	json_begin(json, '{');
 	write_word_tables(json, write_about);
 	json_end(json, '}');
+	json_member_string(json, "symbols", FILE_PACKAGES_ADVICE);
 	engine_advice_write(json);
 	json_end(json, '}');
 }

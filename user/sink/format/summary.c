@@ -21,6 +21,7 @@
 #define NUMBER_COLUMNS	14
 #define NOTE_COLUMN	(LABEL_COLUMNS + NUMBER_COLUMNS + 2) /* of what is behind a number */
 
+#define UNNAMED_FILES	  5  /* shown */
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
 
 /* --- samples ------------------------------------------------------------------------- */
@@ -113,6 +114,15 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	}
 }
 
+static void put_next(struct text *text, const struct view *view, const char *next)
+{
+	const uint32_t indent = NUMBER_COLUMNS + 2;
+
+	text_printf(text, "%*snext: ", (int)indent, "");
+	paragraph_put(text, next, indent + 6, indent, view->options.columns);
+	text_put_string(text, "\n");
+}
+
 /* Put a number in front of its text, and in the next line what to do, if anything. */
 static void put_row(struct text *text, const struct view *view, const char *words, const char *next,
 		    uint64_t value)
@@ -123,11 +133,8 @@ static void put_row(struct text *text, const struct view *view, const char *word
 	text_put_string(text, "  ");
 	paragraph_put(text, words, indent, indent, columns);
 	text_put_string(text, "\n");
-	if (!next)
-		return;
-	text_printf(text, "%*snext: ", (int)indent, "");
-	paragraph_put(text, next, indent + 6, indent, columns);
-	text_put_string(text, "\n");
+	if (next)
+		put_next(text, view, next);
 }
 
 /* --- JIT code ------------------------------------------------------------------------ */
@@ -245,6 +252,53 @@ static void put_unpublished(struct text *text, const struct view *view)
 	put_row(text, view, words, NULL, samples);
 }
 
+/* --- names --------------------------------------------------------------------------- */
+
+/* Put the files after which the others have a tenth of the samples of the first, or less. */
+static void put_unnamed_files(struct text *text, const unnamed_file_list *files, size_t *ret_count)
+{
+	size_t count = 0;
+
+	while (count < files->size && count < UNNAMED_FILES &&
+	       files->data[count].samples > files->data[0].samples / 10)
+		count++;
+	text_printf(text, "%*sin ", NUMBER_COLUMNS + 2, "");
+	for (size_t i = 0; i < count; i++) {
+		text_put_string(text, i ? ", " : "");
+		text_put_name(text, files->data[i].path, 0, 0);
+	}
+	if (count < files->size)
+		text_printf(text, " and %zu other%s", files->size - count,
+			    files->size - count == 1 ? "" : "s");
+	text_put_string(text, "\n");
+	*ret_count = count;
+}
+
+/* Put how many samples lack names, in which files, and the packages that have them. */
+static void put_unnamed(struct text *text, const struct view *view)
+{
+	unnamed_file_list files = {0};
+	struct text next = {0};
+	uint64_t samples = 0;
+	size_t shown;
+
+	if (naming_files(view, &files))
+		text->failed = true;
+	vec_for_each (file, &files)
+		samples += file->samples;
+	if (samples && samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
+		put_row(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL, samples);
+		put_unnamed_files(text, &files, &shown);
+		naming_put_advice(&next, view, &files, 0, shown);
+		text_put(&next, "", 1);
+		text->failed |= next.failed;
+		if (!next.failed)
+			put_next(text, view, next.bytes.data);
+	}
+	vec_deinit(&files);
+	text_deinit(&next);
+}
+
 /* --- trouble ------------------------------------------------------------------------- */
 
 /* The kernel's own count of samples is compared with ours instead. */
@@ -285,6 +339,7 @@ static bool put_trouble(struct text *text, const struct view *view)
 	put_colour(text, view, ESCAPE_PLAIN);
 	heading = text->bytes.size;
 	put_unpublished(text, view);
+	put_unnamed(text, view);
 	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
 		uint64_t value = ledger_jit_value(&ledger->jit, i);
 		char words[80];
@@ -352,6 +407,7 @@ const struct sink_ops sink_summary = {
 	.name = "summary",
 	.extension = ".summary",
 	.counts_only = true,
+	.packages = true,
 	.create = out_create,
 	.finish = summary_finish,
 	.destroy = out_destroy,

@@ -5,10 +5,12 @@
 
 #include "base/scope.h"
 #include "sink/cgroup_text.h"
+#include "sink/file_packages.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/naming.h"
 #include "sink/write/out.h"
+#include "sink/write/text.h"
 
 /* Increases when members change or are removed. New members may be added at any time. */
 #define SUMMARY_VERSION 1
@@ -108,6 +110,40 @@ static void write_totals(struct json *json, const struct ledger *ledger,
 	json_end(json, '}');
 }
 
+/* Files whose functions have no names, if there are any, and what to do about each. */
+static int write_unnamed(struct json *json, const struct view *view)
+{
+	unnamed_file_list files = {0};
+	struct text advice = {0};
+	int err = naming_files(view, &files);
+
+	if (!err && files.size) {
+		json_key(json, "unnamed");
+		json_begin(json, '[');
+	}
+	for (size_t i = 0; !err && i < files.size; i++) {
+		const struct file_package *package =
+			file_packages_find(view->packages, files.data[i].path);
+
+		advice.bytes.size = 0;
+		naming_put_advice(&advice, view, &files, i, 1);
+		text_put(&advice, "", 1);
+		err = advice.failed ? -ENOMEM : 0;
+		json_begin(json, '{');
+		json_member_string(json, "file", files.data[i].path);
+		json_member_number(json, "samples", files.data[i].samples);
+		if (package && *package->name)
+			json_member_string(json, "package", package->name);
+		json_member_string(json, "next", err ? "" : advice.bytes.data);
+		json_end(json, '}');
+	}
+	if (files.size)
+		json_end(json, ']');
+	vec_deinit(&files);
+	text_deinit(&advice);
+	return err;
+}
+
 static void write_name(struct json *json, const char *key, const char *name)
 {
 	if (*name)
@@ -135,6 +171,8 @@ int summary_json_write(struct json *json, const struct view *view)
 	json_member_number(json, "version", SUMMARY_VERSION);
 	write_run(json, view->info);
 	write_totals(json, view->ledger, &naming.all);
+	if (write_unnamed(json, view))
+		return -ENOMEM;
 	json_key(json, "processes");
 	json_begin(json, '[');
 	vec_for_each (item, &ranking.processes) {
@@ -169,6 +207,7 @@ const struct sink_ops sink_summary_json = {
 	.name = "json",
 	.extension = ".summary.json",
 	.counts_only = true,
+	.packages = true,
 	.create = out_create,
 	.finish = summary_json_finish,
 	.destroy = out_destroy,

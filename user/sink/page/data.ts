@@ -22,6 +22,7 @@ export interface Run {
 	throttled: { intervals: number; ns: number };
 	malformed_records: number;
 	counters: Record<string, number>;
+	unnamed?: { file: string; samples: number; package?: string; next: string }[];  // missing in live data
 	processes: Process[];
 }
 
@@ -38,7 +39,8 @@ export interface CodeLane {
 
 /** Texts of the ledger's keys (user/sink/ledger_terms.h); about: what they mean, and what to do. */
 type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles', Record<string, string>>;
-export type Words = WordTables & { about: WordTables; engines: Engine[] };
+/** symbols: what to do about a file without names of functions, of which nothing else is known. */
+export type Words = WordTables & { about: WordTables; engines: Engine[]; symbols: string };
 
 /** Samples of nodes, by thread or, in a difference, by side. */
 export interface Counts { rows: number; node: ArrayLike<number>; group: Uint32Array; samples: Float64Array }

@@ -10,7 +10,6 @@ export interface Naming { named: number; samples: number; missing: { module: str
 
 const UNNAMED = 0, NATIVE = 2, JIT = 3;         // KINDS
 const MOST = 20;                // modules
-const SYMBOLS = 'its debug symbols have the names: the package NAME-dbgsym (Debian, Ubuntu) or NAME-debuginfo (Fedora)';
 
 // The same as naming_of_node() in user/sink/naming.c
 function isNamed({ strings, labels }: Profile, label: number): boolean {
@@ -47,9 +46,9 @@ export class NamingCounts {
 	}
 
 	private miss(node: number, samples: number): void {
-		const { missing, profile: { tree, labels, strings, words: { engines } } } = this;
+		const { missing, profile: { tree, labels, strings, words: { engines, symbols } } } = this;
 		const label = tree.label[node], kind = labels.kind[label] & 7;
-		let key = strings[labels.module[label]], advice = kind < JIT ? SYMBOLS : 'its engine has reported code without a name';
+		let key = strings[labels.module[label]], advice = kind < JIT ? symbols : 'its engine has reported code without a name';
 		if (kind === UNNAMED) {
 			let at = node;
 			while (tree.depth[at] > 1)
@@ -63,8 +62,9 @@ export class NamingCounts {
 	}
 
 	get naming(): Naming {
+		const packages = new Map(this.profile.runs[0]?.unnamed?.map(({ file, next }) => [file, next]));
 		const missing = [...this.missing].filter(([, one]) => one.samples).sort((a, b) => b[1].samples - a[1].samples).slice(0, MOST)
-			.map(([module, one]) => ({ module, ...one }));
+			.map(([module, one]) => ({ module, samples: one.samples, advice: packages.get(module) ?? one.advice }));
 		return { named: this.named, samples: this.samples, missing };
 	}
 }
