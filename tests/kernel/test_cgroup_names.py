@@ -73,6 +73,12 @@ class Names(Loads):
         with contextlib.suppress(OSError):
             os.removedirs(os.path.dirname(path))
 
+    def completed(self, *words):
+        """Returns the candidates of the shell's completion, for the last word of a report."""
+        done = subprocess.run([harness.JITBPF, "complete", "zsh", "", "report", *words],
+                              cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()[1:]
+
     def test_all_outputs(self):
         web = f"jitbpf-test-{os.getpid()}"
         number = f"{os.getpid():064x}"
@@ -102,6 +108,14 @@ class Names(Loads):
             found = {row["pid"]: row["samples"]["taken"] - row["samples"]["lost"]
                      for row in chosen if row["samples"]["taken"]}
             self.assertEqual(found, {load.pid: count})
+        completed = self.completed("out.jitbpf", "--container", "")
+        self.assertLessEqual(set(names[:3]), set(completed))
+        self.assertFalse("\x1b" in "".join(completed))
+        self.assertEqual(self.completed("out.jitbpf", f"--container={names[2][:3]}"),
+                         [f"--container={names[2]}"])
+        self.assertEqual(self.completed("--container", "cron"), [])  # no profile.jitbpf yet
+        os.symlink(self.path(".jitbpf"), os.path.join(self.folder, "profile.jitbpf"))
+        self.assertEqual(self.completed("--container", "cron"), ["cron.service"])
         profile = Profile(self.path(".pb.gz"))
         labels = collections.Counter()
         for sample in profile.samples:

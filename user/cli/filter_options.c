@@ -17,7 +17,8 @@ static const struct option_spec options[] = {
 	{0, "comm", OPTION_STRINGS, FIELD(comms), "NAME",
 	 "only processes and threads of this name (may be repeated)"},
 	{0, "container", OPTION_STRINGS, FIELD(containers), "NAME",
-	 "only this container (ID or name) or systemd unit; \"host\": neither (may be repeated)"},
+	 "only this container (ID or name) or systemd unit; \"host\": neither (may be repeated)", 0,
+	 0, .candidates = CANDIDATES_CONTAINERS},
 };
 
 bool filter_options_check(const struct filter_options *values)
