@@ -142,6 +142,15 @@ class Top(Terminal):
     def samples(self):
         return int(re.search(r"^([\d,]+) samples", self.screen(), re.M).group(1).replace(",", ""))
 
+    def test_by_container(self):
+        """The tree begins with the cgroup of the shell; of version 2, all may be in the root."""
+        self.top("--by", "container", "-F", "499", "--", ENGINE, "hot", "--seconds", "60")
+        self.wait_for_screen("jit-engine")
+        self.keys("3")
+        self.wait_for_screen(r"- (host|/\S+|\S+\.(scope|service|slice))\n(.*\n)?.*- jit-engine")
+        self.keys("q")
+        self.status()
+
     def test_ends(self):
         """The terminal is restored whoever ends: the run, the viewer or the recorder."""
         engine = [ENGINE, "hot", "--seconds", "60", "--name", "hot\x1b[31m\u202e"]

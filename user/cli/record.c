@@ -504,11 +504,9 @@ static int check(struct record_options *values)
 			values->view.by == VIEW_BY_TID ? "thread" : "container");
 		return EXIT_USAGE;
 	}
-	if (values->top && view_by_thread(values->view.by)) {
-		fprintf(stderr,
-			"jitbpf top: --by %s is not possible: use --by pid, and T for one "
-			"thread\n",
-			view_by_names[values->view.by]);
+	if (values->top && values->view.by == VIEW_BY_TID) {
+		fprintf(stderr, "jitbpf top: --by tid is not possible: use --by pid, and T for one "
+				"thread\n");
 		return EXIT_USAGE;
 	}
 	if (values->port && !values->live) {

@@ -32,12 +32,14 @@ void top_model_deinit(struct top_model *model)
 struct filtered {
 	struct view view;
 	struct profile profile;
-	uint64_t *processes; /* samples by row of the ledger */
+	struct thread_counts threads; /* with roots by thread; only `counts` is its own */
+	uint64_t *processes;	      /* samples by row of the ledger */
 };
 
 static void filtered_deinit(struct filtered *filtered)
 {
 	vec_deinit(&filtered->profile.nodes);
+	vec_deinit(&filtered->threads.counts);
 	free(filtered->processes);
 }
 
@@ -80,6 +82,20 @@ static int copy_nodes(struct filtered *filtered, uint32_t **ret)
 		filtered->profile.nodes.data[i] = node;
 		roots[i] = node.parent == PROFILE_NODE_NONE ? i : roots[node.parent];
 	}
+	return 0;
+}
+
+/* Copy the counts of threads without their samples. */
+static int copy_threads(struct filtered *filtered)
+{
+	const struct thread_counts *from = filtered->view.threads;
+
+	filtered->threads.threads = from->threads; /* borrowed */
+	if (vec_reserve(&filtered->threads.counts, from->counts.size + 1))
+		return -ENOMEM;
+	vec_for_each (count, &from->counts)
+		filtered->threads.counts.data[filtered->threads.counts.size++] =
+			(struct thread_count){.node = count->node, .thread = count->thread};
 	return 0;
 }
 
@@ -140,8 +156,11 @@ static int count_samples(struct filtered *filtered, const struct top_model *mode
 	AUTO_FREE bool *threads = passing_threads(view, filter);
 	AUTO_FREE uint64_t *recent = recent_samples(view, filter->window_ns);
 	AUTO_FREE bool *named = NULL;
+	bool by_thread = view_by_thread(view->options.by);
 	int err = copy_nodes(filtered, &roots);
 
+	if (!err && by_thread)
+		err = copy_threads(filtered);
 	named = err ? NULL : passing_nodes(filtered, filter);
 	filtered->processes =
 		calloc(view->ledger->processes.size + 1, sizeof(*filtered->processes));
@@ -159,10 +178,14 @@ static int count_samples(struct filtered *filtered, const struct top_model *mode
 		if (!samples || !passes(filtered, filter, count, threads, named))
 			continue;
 		nodes[count->node].self += samples;
+		if (by_thread)
+			filtered->threads.counts.data[i].samples = samples;
 		if (process < view->ledger->processes.size)
 			filtered->processes[process] += samples;
 	}
 	filtered->view.profile = &filtered->profile;
+	if (by_thread)
+		filtered->view.threads = &filtered->threads;
 	return 0;
 }
 

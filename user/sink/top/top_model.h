@@ -34,8 +34,8 @@ int top_model_init(struct top_model *model);
 void top_model_deinit(struct top_model *model);
 
 /*
- * Fill it. The view's options apply; its roots must not be threads. Returns 0 or -ENOMEM; then the
- * model has no samples.
+ * Fill it. The view's options apply; its roots must not be threads (VIEW_BY_TID). Returns 0 or
+ * -ENOMEM; then the model has no samples.
  */
 int top_model_fill(struct top_model *model, const struct view *view,
 		   const struct top_filter *filter);

@@ -132,6 +132,39 @@ static void shop_init(struct screen *s)
 	update(s);
 }
 
+/* Count samples of a thread in a container. */
+static void count_in(struct screen *s, uint32_t process, const char *container, uint64_t samples)
+{
+	struct made_view *m = &s->m;
+	size_t before = m->threads.threads.size;
+
+	count(s, process, 20 + (uint32_t)before, samples, STACK(function(s, "Shop::render")));
+	m->threads.threads.data[before].container = made_string(m, container);
+}
+
+/* The containers are above the processes, with the samples that are shown. */
+static void containers_are_the_roots_of_the_tree(void **state)
+{
+	CLEANUP(screen_deinit) struct screen s = {0};
+
+	made_init(&s.m);
+	s.m.view.options.by = VIEW_BY_CONTAINER;
+	assert_int_equal(top_ui_create(&s.m.view.options, &s.ui), 0);
+	count_in(&s, 0, "web", 30);
+	count_in(&s, 0, "shop", 50);
+	count_in(&s, 1, "web", 20);
+	update(&s);
+	press(&s, '3');
+	assert_true(line_with(&s, "web") >= 0 && line_with(&s, "shop") >= 0);
+	assert_true(line_with(&s, "php") > line_with(&s, "shop"));
+	assert_int_equal(s.m.view.threads->counts.data[0].samples, 30);
+	press(&s, 'z'); /* begin anew: only what comes now */
+	count_in(&s, 1, "later", 5);
+	update(&s);
+	assert_true(line_with(&s, "later") >= 0);
+	assert_int_equal(line_with(&s, "shop"), -1);
+}
+
 static void the_selection_stays_while_rows_move(void **state)
 {
 	CLEANUP(screen_deinit) struct screen s;
@@ -393,6 +426,7 @@ static void nothing_has_come_yet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(containers_are_the_roots_of_the_tree),
 		cmocka_unit_test(the_selection_stays_while_rows_move),
 		cmocka_unit_test(filters_leave_what_they_name),
 		cmocka_unit_test(any_script_can_be_typed),
