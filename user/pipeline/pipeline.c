@@ -87,15 +87,23 @@ static int expect(void *context, const struct jitbpf_sample *sample)
 				      describer(p));
 }
 
+/* So do samples that were lost, which are reported at the end: the process may have been freed. */
+static int expect_lost(struct pipeline *p, const struct jitbpf_lost_samples *lost)
+{
+	if (!process_table_find(analysis_processes(p->analysis), lost->pid, lost->start_ns,
+				lost->h.time_ns))
+		return 0;
+	return analysis_begin_process(p->analysis, lost->pid, lost->start_ns, lost->h.time_ns,
+				      describer(p));
+}
+
 static int take_finished(void *context, const struct jitbpf_record *record)
 {
-	const struct jitbpf_lost_samples *lost = (const struct jitbpf_lost_samples *)record;
 	struct pipeline *p = context;
 	int err = 0;
 
 	if (p->only_sampled && record->type == JITBPF_LOST_SAMPLES)
-		err = analysis_begin_process(p->analysis, lost->pid, lost->start_ns,
-					     record->time_ns, describer(p));
+		err = expect_lost(p, (const struct jitbpf_lost_samples *)record);
 	if (err)
 		return err;
 	write_record(p, record);

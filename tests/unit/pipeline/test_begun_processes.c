@@ -407,6 +407,30 @@ static void test_cgroups(void **state)
 	assert_null(strstr(one.found.names, "secret"));
 }
 
+/* Lost samples are reported at the end, and count for the row of a process that was freed. */
+static void test_lost_of_a_freed_process(void **state)
+{
+	struct jitbpf_lost_samples *lost;
+	const struct ledger *ledger;
+	struct made_run run;
+
+	made_run_begin(&run, &chosen);
+	assert_int_equal(pipeline_set_info(run.pipeline, &info), 0);
+	make_comm(&run, SECOND, MADE_PID, "program", true);
+	make_sample(&run, SECOND + 1, 0x10);
+	make_task(&run, JITBPF_EXIT, SECOND + 2, MADE_PID, 0);
+	for (uint64_t second = 2; second < 60; second++)
+		made_round(&run, second * SECOND);
+	lost = make_record(&run, JITBPF_LOST_SAMPLES, sizeof(*lost), 60 * SECOND);
+	lost->pid = MADE_PID;
+	lost->start_ns = MADE_START;
+	lost->count = 3;
+	ledger = made_finish(&run, 61 * SECOND);
+	assert_int_equal(ledger->processes.size, 1);
+	assert_int_equal(ledger->processes.data[0].fate[FATE_LOST], 3);
+	made_run_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_shared_code),
 		cmocka_unit_test(test_code_shared_later),
 		cmocka_unit_test(test_cgroups),
+		cmocka_unit_test(test_lost_of_a_freed_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
