@@ -17,6 +17,7 @@ import unittest
 
 import engine_truth
 import harness
+import test_choice
 
 SITE = bytes.fromhex("900f1f440000662e0f1f840000000000c3")  # of jitapi-shim, unpatched
 SECONDS = 4
@@ -138,6 +139,51 @@ class Smoke(harness.KernelTest):
         self.assertGreater(whole, FEW)
         self.assertGreater(whole + summary["counters"]["stacks_late"], 0.9 * named)
         facts["event"] = summary["run"]["event"]
+
+
+    def cgroup_mount(self):
+        """Returns the mount of cgroup version 2, and mounts it if there is none."""
+        mount = test_choice.mount_of_cgroups()
+        if mount:
+            return mount
+        done = self.record(["true"], ["-G", "any"], status=77)
+        self.assertIn("need cgroup version 2, which is not mounted", done.stderr)
+        facts["no_cgroup2"] = done.stderr.strip()
+        subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
+        return "/sys/fs/cgroup"
+
+    def start_in(self, mount, name):
+        """Starts an engine in a cgroup of its own."""
+        folder = os.path.join(mount, f"smoke-{os.getpid()}-{name}")
+        os.mkdir(folder)
+        self.addCleanup(os.rmdir, folder)
+        engine = subprocess.Popen([harness.ENGINE, "hot", "--name", f"hot_{name}", "--seconds",
+                                   "600"], stdout=subprocess.DEVNULL,
+                                  env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        with open(os.path.join(folder, "cgroup.procs"), "w", encoding="ascii") as procs:
+            procs.write(str(engine.pid))
+        return engine, folder
+
+    def test_3_chosen(self):
+        """Profiles one of two cgroups with the same program, and by name and user."""
+        mount = self.cgroup_mount()
+        (mine, folder), (other, _) = self.start_in(mount, "mine"), self.start_in(mount, "other")
+        for options, count in ((["-G", folder], 1), (["-p", "jit-engine"], 2), (["-u", "0"], 2)):
+            run = self.record((), [*options, "-d", str(SECONDS), "-F", "99"])
+            taken = {row["pid"]: row["samples"]["taken"]
+                     for row in self.check_ledger(run)["processes"]
+                     if row["pid"] in (mine.pid, other.pid)}
+            names = {frame.name for sample in run.script() for frame in sample.frames}
+            # Files of processes that run already may be read too late on an emulated machine.
+            facts.setdefault("chosen", []).append(
+                f"{options[0]} {len(taken)}{' named' if 'hot_mine' in names else ''}")
+            self.assertEqual(len(taken), count, options)
+            self.assertGreater(taken[mine.pid], FEW)
+            if count == 1:
+                self.assertNotIn("hot_other", names)
+        facts["chosen"] = ", ".join(facts["chosen"])
 
 
 def main(path):
