@@ -61,23 +61,29 @@ class LiveTest(harness.KernelTest):
         browser.wait_for(f"Number({ROOT}?.dataset.refreshes ?? 0) >= {wanted}")
 
 
-class Page(LiveTest):
+class GraphTest(LiveTest):
+    """What a person does with the graph, and sees there."""
+
     def samples(self, browser):
         return int(re.match(r"([\d,]+) samples? taken", browser.evaluate(
             text("ledger"))).group(1).replace(",", ""))
 
-    def zoom_to_trace(self, browser):
-        """Goes down to the widest JIT frame, zooms into it, and returns its name."""
-        browser.evaluate("document.getElementById('graph').focus()")
-        browser.key("Home")
-        for _ in range(40):
-            browser.key("ArrowDown")
-            name = browser.evaluate(text("detail")).split(" · ")[0]
-            if name.startswith("TRACE-"):
-                browser.key("Enter")
-                time.sleep(0.4)  # it moves
-                return name
-        return self.fail("no JIT frame below the root")
+    def zoom_to(self, browser, wanted):
+        """Goes down the widest frames to one whose name matches, zooms into it, and returns its
+        name."""
+        for _ in range(40):  # names may come late
+            browser.evaluate("document.getElementById('reset').click()")
+            browser.evaluate("document.getElementById('graph').focus()")
+            browser.key("Home")
+            for _ in range(100):
+                browser.key("ArrowDown")
+                name = browser.evaluate(text("detail")).split(" · ")[0]
+                if re.match(wanted, name):
+                    browser.key("Enter")
+                    time.sleep(0.4)  # it moves
+                    return name
+            self.wait_for_refreshes(browser, 1)
+        return self.fail(f"no frame {wanted} below the root")
 
     def row_of(self, browser, name):
         """Returns the vertical position of the frame that is as wide as the page."""
@@ -100,6 +106,30 @@ class Page(LiveTest):
             before, y = y, self.row_of(browser, name)
         return y
 
+    def total(self, browser):
+        """What the page says of all samples."""
+        browser.evaluate("document.getElementById('graph').focus()")
+        browser.key("Home")
+        return browser.evaluate(text("detail"))
+
+    @staticmethod
+    def samples_of(said):
+        return int(re.search(r"([\d,]+) samples", said).group(1).replace(",", ""))
+
+    def wait_for_end(self, browser, said):
+        """The samples of the page are those of the ledger that jitbpf prints."""
+        count = re.search(r"samples taken +([\d,]+)", said).group(1)
+        found = re.search(r"  lost +([\d,]+)", said)  # no row without any
+        lost = int(found.group(1).replace(",", "")) if found else 0
+        browser.wait_for(f"{text('ledger')}.startsWith('{count} samples taken')")
+        browser.evaluate("document.getElementById('search').select()")
+        browser.type(".")
+        delivered = int(count.replace(",", "")) - lost
+        self.assertEqual(browser.evaluate(text("matched")), f"matched 100.0 %, {delivered:,} samples")
+        self.assertEqual(page_data.PageData(browser.saved("save-page")).total, delivered)
+
+
+class Page(GraphTest):
     def test_php(self):
         """JIT frames appear. A zoom, a selection and a search stay where they were in ten
         refreshes. In the end, the page has the samples of the summary."""
@@ -110,7 +140,7 @@ class Page(LiveTest):
             browser.call("Page.navigate", url=self.url)
             self.wait_for_refreshes(browser, 2)
             self.assertLess(browser.evaluate(CANVAS)[1], 120)
-            name = self.zoom_to_trace(browser)
+            name = self.zoom_to(browser, "TRACE-")
             browser.evaluate("document.getElementById('search').focus()")
             browser.type("TRACE-")
             y = self.settled_row_of(browser, name)
@@ -132,12 +162,6 @@ class Page(LiveTest):
             self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
             outside = [url for url in browser.requests if not url.startswith((self.url, "about:", "blob:"))]
             self.assertEqual(outside, [])
-
-    def total(self, browser):
-        """What the page says of all samples."""
-        browser.evaluate("document.getElementById('graph').focus()")
-        browser.key("Home")
-        return browser.evaluate(text("detail"))
 
     def check_time(self, browser):
         """A range of time keeps its samples in further refreshes; one without an end grows. The
@@ -168,10 +192,6 @@ class Page(LiveTest):
         browser.evaluate("document.getElementById('all-time').click()")
         self.wait_for_refreshes(browser, 1)
 
-    @staticmethod
-    def samples_of(said):
-        return int(re.search(r"([\d,]+) samples", said).group(1).replace(",", ""))
-
     def check_pause(self, browser):
         browser.evaluate("document.getElementById('pause').click()")
         self.assertIn("paused", browser.evaluate(text("live")))
@@ -192,18 +212,6 @@ class Page(LiveTest):
         browser.key("Home")
         self.assertEqual(browser.evaluate(text("detail")).split(" · ")[0], name)
         self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
-
-    def wait_for_end(self, browser, said):
-        """The samples of the page are those of the ledger that jitbpf prints."""
-        count = re.search(r"samples taken +([\d,]+)", said).group(1)
-        found = re.search(r"  lost +([\d,]+)", said)  # no row without any
-        lost = int(found.group(1).replace(",", "")) if found else 0
-        browser.wait_for(f"{text('ledger')}.startsWith('{count} samples taken')")
-        browser.evaluate("document.getElementById('search').select()")
-        browser.type(".")
-        delivered = int(count.replace(",", "")) - lost
-        self.assertEqual(browser.evaluate(text("matched")), f"matched 100.0 %, {delivered:,} samples")
-        self.assertEqual(page_data.PageData(browser.saved("save-page")).total, delivered)
 
     def check_narrow(self, browser):
         browser.key("Escape")

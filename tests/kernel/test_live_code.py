@@ -15,6 +15,7 @@ from test_live import ROOT, Browser, text
 
 ROWS = ("[...document.querySelectorAll('#code-{} [role=option]')].map(r => "
         "[...r.children].map(c => c.textContent))")
+SAMPLED = ROWS.format("machine") + ".reduce((n, r) => n + Number(r[0].replace(/,/g, '')), 0)"
 TABS = "[...document.querySelectorAll('#code [role=tab]')].map(t => t.textContent)"
 HOT = """
 #include <stdlib.h>
@@ -41,19 +42,21 @@ class LiveCode(test_live.LiveTest):
         browser.call("Page.navigate", url=self.url)
         browser.wait_for(f"Number({ROOT}?.dataset.refreshes ?? 0) >= 2")
 
-    def open_code(self, browser, name):
-        """Goes down to a function, and opens its code with a key."""
+    def open_code(self, browser, wanted):
+        """Goes down to a function whose name matches, and opens its code with a key. Returns the name."""
         def is_there():
             browser.evaluate("document.getElementById('graph').focus()")
             browser.key("Home")
             for _ in range(40):
-                if browser.evaluate(text("detail")).split(" · ")[0] == name:
-                    return True
+                name = browser.evaluate(text("detail")).split(" · ")[0]
+                if re.fullmatch(wanted, name):
+                    return name
                 browser.key("ArrowDown")
-            return False
-        self.wait_for(is_there)  # on a busy machine, names come late
+            return None
+        name = self.wait_for(is_there)  # on a busy machine, names come late
         browser.key("a")
         browser.wait_for(ROWS.format("machine") + ".length > 0")
+        return name
 
     def rows(self, browser, side="machine"):
         """Returns (samples, offset or line, text) of each."""
@@ -118,6 +121,36 @@ class LiveCode(test_live.LiveTest):
             self.assertEqual(sum(row[0] for row in self.rows(browser, "source")), before)
             browser.wait_for(f"{ROWS.format('machine')}.reduce((n, r) => n + Number(r[0].replace(/,/g, '')), 0) > {before}")
             self.assertEqual(browser.problems, [])
+
+    def test_php(self):
+        """A trace of PHP's JIT: instructions, whose samples grow and are those of its tabs, also after a reload."""
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--", *harness.php("tracing", 120)])
+        with Browser() as browser:
+            self.open_page(browser)
+            name = self.open_code(browser, r"TRACE-.*")
+            address = browser.evaluate("location.href")
+            self.assertIn("code=TRACE-", address)
+            self.assertEqual(browser.evaluate("document.querySelector('#code h2').textContent"), name)
+            before = 0
+            for _ in range(3):
+                browser.wait_for(f"{SAMPLED} > {before}")
+                # Both of one answer.
+                before, tab, rows = browser.evaluate(f"[{SAMPLED}, document.querySelector('#code [aria-selected=true]').textContent, "
+                                                     f"{ROWS.format('machine')}]")
+                self.assertEqual(int(re.search(r"([\d,]+) samples?$", tab).group(1).replace(",", "")), before)
+            codes = [row[3] for row in rows]
+            self.assertGreater(len(codes), 10)
+            self.assertTrue(all(re.match(r"[a-z]", code) for code in codes), codes)
+            self.assertTrue(any(re.match(r"j|call", code) for code in codes), codes)
+            browser.call("Page.navigate", url="about:blank")
+            browser.call("Page.navigate", url=address)
+            browser.wait_for(f"{SAMPLED} > {before}")
+            self.assertEqual(browser.evaluate("document.querySelector('#code h2').textContent"), name)
+            self.stop(live)
+            browser.wait_for(f"{ROOT}.dataset.live === 'ended'")
+            self.assertGreater(browser.evaluate(SAMPLED), 0)  # the code stays
+            self.assertEqual([each for each in browser.problems if "net::ERR_" not in each], [])
+            self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
 
     def get(self, path, **headers):
         """Returns the status and the body."""

@@ -5,10 +5,10 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, Shaped, Splitter, TickSums,
+const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, Shaped, SliceList, Splitter, TickSums,
 	addSamples, binsOf, callersOf, encodeProfile, exists, namingOf, outermost, pathTo, readData, readState, shapes, weigh,
 } = await load('callers', 'data', 'delta', 'encode', 'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich',
-	'shaped', 'state', 'stream', 'time_bins', 'tree', 'weigh');
+	'shaped', 'slices', 'state', 'stream', 'time_bins', 'tree', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -119,20 +119,24 @@ function checkSums(profile, sums, slices) {
 	assert.equal(same('', null), total(counts.samples));
 	assert.equal(same('1', first), ofFirst());
 	slices.follow(Array.from({ length: 24 }, (_, i) => i ? 0 : 1 << 20), counts.rows);
+	profile = { ...profile, slices: slices.list };
 	assert.equal(same('1', first), ofFirst());
 	assert(sums.tick.subarray(0, sums.size).every(tick => tick % 2 === 0), 'ticks have become longer');
 }
 
 function checkSame(page, deltas, expected) {
-	const from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums();
-	let versions = 0, last, naming;
+	const random = randoms(), from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums();
+	let versions = 0, last, naming, times = null;
 	for (const delta of deltas) {
 		assert(from.apply(delta));
+		if (last && random(3) === 0)
+			assert.deepEqual(timed(last), times, 'what is shown stays until the next version is');
 		if (!from.complete)
 			continue;
 		const changes = live.update();
 		last = live.profile;
 		addSamples(last.tree, changes);
+		times = timed(last);
 		noteLabels(labels, last);
 		Object.assign(shown, last);
 		if (naming)
@@ -367,6 +371,22 @@ function checkRandom(page, mostFrames) {
 	}
 }
 
+/** Slices that were copied stay as they were, while others come, are folded, or all are void. */
+function checkSlices() {
+	const slices = new SliceList(), random = randoms(), rowsOf = ({ rows, tick, count, samples }) =>
+		Array.from({ length: rows }, (_, i) => [tick[i], count[i], samples[i]]);
+	for (let round = 0; round < 300; round++) {
+		const shown = { ...slices.list }, before = rowsOf(shown);
+		if (!random(20))
+			slices.clear();
+		if (!random(4))
+			slices.follow([16 * random(50)], 9);
+		for (let left = random(90); left; left--)
+			slices.add(random(800), random(9), 1 + random(5));
+		assert.deepEqual(rowsOf(shown), before);
+	}
+}
+
 /** Nothing but BadDelta, and no version that cannot be shown. */
 function checkDamaged(page, deltas) {
 	const random = randoms();
@@ -395,6 +415,7 @@ function checkDamaged(page, deltas) {
 	assert(refused > 1000, `only ${refused} of 2000 damaged sequences were refused`);
 }
 
+checkSlices();
 let versions = 0, jitBins = 0, moved = 0, shifted = 0;
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);

@@ -11,6 +11,7 @@ function showRamp(): void {
 		part.style.background = changeColour(change);
 		return part;
 	});
+	byId('legend').title = 'A change within the random error of sampling has the colour of none';
 	byId('legend').replaceChildren(element('span', '', '', 'shrunk ', element('span', '', 'ramp', ...ramp), ' grown'));
 }
 

@@ -18,10 +18,22 @@ const SECOND_MS = 950;                  // but no longer than this;
 const REST = 4;                         // the page rests so many times as long in any case
 
 const SLOW_MS = 1500;
+const AGAIN_MS = 10_000;                // for a person to see that the page is live again
 
-const SAYS: Record<Connection, string> = {
-	connecting: 'connecting …', live: 'live', lost: 'connection lost, trying again …', ended: 'the run has ended',
+/** What is said of a connection: `at` is when something came last. */
+const SAYS: Record<Connection, (at: string) => [text: string, more?: string]> = {
+	connecting: at => at ? ['catching up …', 'What is shown is older, until all that came since is here'] : ['connecting …'],
+	live: () => ['live'],
+	late: at => [`nothing since ${at}`, 'The profile goes on, and this page waits for it'],
+	lost: at => [at ? `connection lost at ${at}, trying again …` : 'no connection, trying again …',
+		'jitbpf does not answer. If it still runs, this page catches up by itself. What is shown can be saved'],
+	full: () => ['too many pages are open, trying again …', 'jitbpf serves 20 pages. Close another one'],
+	gone: at => [`the run is gone${at && `, since ${at}`}`,
+		'Another run of jitbpf has this port: open the address that it has printed. What is shown here can be saved'],
+	ended: () => ['the run has ended', 'What is shown is all of it, and can be saved'],
 };
+
+const clock = (at: number) => new Date(at).toTimeString().slice(0, 8);
 
 /** From the begin of a version that took so long to the next one, in ms. */
 export function pauseAfter(took: number): number {
@@ -60,7 +72,7 @@ export class LiveVersion {
 		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
 		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
-			tree, counts, slices: from.slices.list, code: codeLane(from),
+			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
 			order: labels.order, functions: null };
 	}
 }
@@ -82,6 +94,9 @@ export class LiveProfile {
 	private nextAt = -Infinity;
 	private pace = '';
 	private connection: Connection = 'connecting';
+	private caughtUp = false;       // since the connection began
+	private cameAt = 0;             // when something came last, by the clock; 0: never
+	private away = 0;               // for how long nothing had come, in ms, for a while after that; 0: no time
 
 	constructor(private readonly live: Live, private readonly words: Words, private readonly page: Page) {
 		this.labels = new LiveLabels(live);
@@ -101,9 +116,12 @@ export class LiveProfile {
 		pause.addEventListener('click', () => this.pause(!this.paused));
 		document.addEventListener('visibilitychange', () => this.plan());
 		follow({
-			begin: () => { this.begin(); },
+			begin: () => {
+				this.caughtUp = false;
+				this.begin();
+			},
 			delta: bytes => this.take(bytes),
-			connection: state => this.say(state),
+			connection: state => this.note(state),
 		});
 	}
 
@@ -116,7 +134,7 @@ export class LiveProfile {
 	pause(on: boolean): void {
 		this.paused = on;
 		byId('pause').ariaPressed = String(on);
-		this.say(this.connection);
+		this.say();
 		this.plan();
 	}
 
@@ -124,12 +142,30 @@ export class LiveProfile {
 		this.pause(!this.paused);
 	}
 
-	private say(state: Connection): void {
+	/** What came last, or that nothing comes. */
+	private note(state: Connection): void {
+		if (state === 'live') {
+			const now = Date.now();
+			if (this.cameAt && this.connection !== 'live') {
+				this.away = now - this.cameAt;
+				setTimeout(() => {
+					this.away = 0;
+					this.say();
+				}, AGAIN_MS);
+			}
+			this.cameAt = now;
+		}
 		this.connection = state;
-		const text = SAYS[state] + (state === 'live' ? this.pace : '') + (this.paused ? ' (paused)' : '');
+		this.say();
+	}
+
+	private say(): void {
+		const { connection, paused, caughtUp, cameAt, away, pace } = this, state = connection === 'live' && !caughtUp && !paused ? 'connecting' : connection;
+		const [words, more = ''] = SAYS[state](cameAt ? clock(cameAt) : '');
+		const text = words + (state !== 'live' ? '' : away ? ` again, after ${Math.round(away / 1000)} s` : pace) + (paused ? ' (paused)' : '');
 		if (byId('live').textContent !== text)
 			byId('live').textContent = text;
-		byId('live').title = this.pace && 'What is shown takes long to make, so it comes less often';
+		byId('live').title = more || (pace && 'What is shown takes long to make, so it comes less often');
 		document.documentElement.dataset.live = state;
 	}
 
@@ -172,6 +208,7 @@ export class LiveProfile {
 		const pause = pauseAfter(performance.now() - begun);
 		this.nextAt = begun + pause;
 		this.pace = paceOf(pause);
-		this.say(this.connection);
+		this.caughtUp = true;
+		this.say();
 	}
 }

@@ -8,7 +8,7 @@ export interface Slices {
 	tick: Uint32Array;      // these three may be longer than `rows`
 	count: Uint32Array;
 	samples: Uint32Array;
-	version: number;        // changes when slices change that were there before
+	version: number;        // another one if the slices that were there before have changed, and for each profile
 	ends: number[];         // ticks below ends[i] are at least 2^(i+1) ticks long
 }
 
@@ -27,23 +27,26 @@ export function lengthOf(ends: number[], tick: number): number {
 	return length;
 }
 
-/** The slices of a live profile, as they come. */
-export class SliceList {
-	readonly list = noSlices();
+let versions = 0;
 
-	private grow(): void {
-		const { list } = this, size = Math.max(1024, 2 * list.rows);
+/** The slices of a live profile, as they come. A copy of `list` stays as it is: its arrays are only added to. */
+export class SliceList {
+	readonly list = { ...noSlices(), version: ++versions };
+
+	/** Continue in new arrays. */
+	private renew(size: number): void {
+		const { list } = this;
 		for (const key of ['tick', 'count', 'samples'] as const) {
-			const larger = new Uint32Array(size);
-			larger.set(list[key].subarray(0, list.rows));
-			list[key] = larger;
+			const other = new Uint32Array(size);
+			other.set(list[key].subarray(0, list.rows));
+			list[key] = other;
 		}
 	}
 
 	add(tick: number, count: number, samples: number): void {
 		const { list } = this;
 		if (list.rows === list.tick.length)
-			this.grow();
+			this.renew(Math.max(1024, 2 * list.rows));
 		list.tick[list.rows] = tick;
 		list.count[list.rows] = count;
 		list.samples[list.rows++] = samples;
@@ -51,12 +54,15 @@ export class SliceList {
 
 	clear(): void {
 		this.list.rows = 0;
-		this.list.version++;
+		this.renew(0);
+		this.list.version = ++versions;
 	}
 
 	/** Old ticks have become longer: slices of one tick and count are added, but for some that came late. */
 	follow(ends: number[], counts: number): void {
-		const { list } = this, { tick, count, samples } = list, latest = new Int32Array(counts).fill(-1), { rows } = list;
+		const { list } = this, { rows } = list, latest = new Int32Array(counts).fill(-1);
+		this.renew(list.tick.length);
+		const { tick, count, samples } = list;
 		list.ends = ends;
 		list.rows = 0;
 		for (let i = 0; i < rows; i++) {
@@ -68,6 +74,6 @@ export class SliceList {
 			latest[count[i]] = list.rows;
 			this.add(first, count[i], samples[i]);
 		}
-		this.list.version++;
+		list.version = ++versions;
 	}
 }

@@ -4,11 +4,14 @@
 
 import { BadDelta } from './delta';
 
-const SILENT_MS = 15_000;               // deltas come twice a second
+const LATE_MS = 4_000;                  // deltas come twice a second
+const SILENT_MS = 15_000;
 const AGAIN_MS = 2_000;
 const MOST_BYTES = 64 << 20;            // of a delta
+const NOT_FOUND = 404, UNAVAILABLE = 503;
 
-export type Connection = 'connecting' | 'live' | 'lost' | 'ended';
+/** late: nothing comes; lost: tried again; full: the server has no room; gone: another run has the address. */
+export type Connection = 'connecting' | 'live' | 'late' | 'lost' | 'full' | 'gone' | 'ended';
 
 export interface StreamActions {
 	begin(): void;                  // a new connection: deltas begin with a snapshot
@@ -58,52 +61,58 @@ async function unlessBroken<T>(result: Promise<T>): Promise<T | null> {
 	}
 }
 
-/** Returns true if the run has ended, and false if the deltas are damaged or the connection is broken. */
+/** Returns 'ended', or 'lost' if the deltas are damaged or the connection is broken. */
 async function readChunks(reader: ReadableStreamDefaultReader<Uint8Array>, actions: StreamActions,
-	heard: () => void): Promise<boolean> {
+	heard: () => void): Promise<Connection> {
 	const splitter = new Splitter(bytes => actions.delta(bytes));
 	for (;;) {
 		const chunk = await unlessBroken(reader.read());
 		if (!chunk || chunk.done)
-			return false;
+			return 'lost';
 		heard();
 		actions.connection('live');
 		try {
 			if (splitter.add(chunk.value))
-				return true;
+				return 'ended';
 		} catch (error) {
 			if (!(error instanceof BadDelta))
 				throw error;
-			return false;
+			return 'lost';
 		}
 	}
 }
 
-/** Read one connection. Returns true if the run has ended. */
-async function readOnce(actions: StreamActions): Promise<boolean> {
-	const abort = new AbortController();
-	let timer = 0;
+/** Read one connection. Returns how it has ended. */
+async function readOnce(actions: StreamActions): Promise<Connection> {
+	const abort = new AbortController(), timers = [0, 0];
+	const quiet = () => timers.forEach(timer => clearTimeout(timer));
 	const heard = () => {
-		clearTimeout(timer);
-		timer = setTimeout(() => abort.abort(), SILENT_MS);
+		quiet();
+		timers[0] = setTimeout(() => abort.abort(), SILENT_MS);
 	};
 	heard();
 	const response = await unlessBroken(fetch('deltas', { cache: 'no-store', signal: abort.signal }));
-	let ended = false;
+	let end: Connection = response?.status === NOT_FOUND ? 'gone' : response?.status === UNAVAILABLE ? 'full' : 'lost';
 	if (response?.ok && response.body) {
 		actions.begin();
-		ended = await readChunks(response.body.getReader(), actions, heard);
+		end = await readChunks(response.body.getReader(), actions, () => {
+			heard();
+			timers[1] = setTimeout(() => actions.connection('late'), LATE_MS);
+		});
 	}
-	clearTimeout(timer);
+	quiet();
 	abort.abort();
-	return ended;
+	return end;
 }
 
+/** Returns when no more deltas will come. */
 export async function follow(actions: StreamActions): Promise<void> {
 	actions.connection('connecting');
-	while (!await readOnce(actions)) {
-		actions.connection('lost');
+	for (;;) {
+		const end = await readOnce(actions);
+		actions.connection(end);
+		if (end === 'ended' || end === 'gone')
+			return;
 		await new Promise(done => setTimeout(done, AGAIN_MS));
 	}
-	actions.connection('ended');
 }

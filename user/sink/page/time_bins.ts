@@ -3,7 +3,7 @@
 
 import { withRoom } from './columns';
 import type { Profile } from './data';
-import { lengthOf, type Slices } from './slices';
+import { lengthOf } from './slices';
 
 export const CELLS = 20;        // rows of the heat map: parts of a second
 
@@ -24,15 +24,14 @@ export class TickSums {
 	all = new Float64Array(64);
 	part = new Float64Array(64);
 	last = 0;                       // the highest tick
-	private slices: Slices | null = null;
 	private version = 0;
 	private threads = '';
 	private taken = 0;              // slices
 
 	/** Add slices that have come since the last call: all of them, if older ones have changed, or the choice has. */
 	follow({ counts, slices }: Profile, threads: string, chosen: Uint8Array | null): void {
-		if (slices !== this.slices || slices.version !== this.version || threads !== this.threads)
-			Object.assign(this, { slices, version: slices.version, threads, taken: 0, size: 0, last: 0 });
+		if (slices.version !== this.version || threads !== this.threads)
+			Object.assign(this, { version: slices.version, threads, taken: 0, size: 0, last: 0 });
 		for (; this.taken < slices.rows; this.taken++) {
 			const { taken: i } = this, tick = slices.tick[i], samples = slices.samples[i];
 			this.at(tick);

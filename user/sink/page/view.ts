@@ -10,6 +10,7 @@ import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
 import { NamingCounts } from './naming';
+import { countsMayBeChance, mayBeChance } from './noise';
 import { PathTexts } from './path_text';
 import { calleesOf, outermost } from './sandwich';
 import { showChips } from './chips';
@@ -116,7 +117,9 @@ export class View {
 	private colours(tree: Tree): (i: number) => string {
 		const { names } = this, { scales } = tree;
 		if (this.difference) {
-			const changeOf = (i: number) => tree.total[1][i] * scales[1] - tree.total[0][i] * scales[0];
+			const [before, after] = tree.total, whole = [before[0], after[0]];
+			const isChance = (counts: number[]) => this.state.absolute ? countsMayBeChance(counts) : mayBeChance(counts, whole);
+			const changeOf = (i: number) => isChance([before[i], after[i]]) ? 0 : after[i] * scales[1] - before[i] * scales[0];
 			let largest = 0;
 			for (let i = 1; i < tree.count; i++)
 				largest = Math.max(largest, Math.abs(changeOf(i)));
