@@ -22,7 +22,7 @@ import mmap, sys, time
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
         mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-time.sleep(0.5)
+time.sleep(2)  # beside other load, each copy takes its time
 """
 
 

@@ -72,7 +72,8 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "Copies of libjitbpf.so, as in containers, from which code is received."),
 	TERM(SHIMS_REFUSED, "shims_refused", "files named like the shim, but not the shim",
 	     "Files from which no code is received, although their name is libjitbpf.so.",
-	     "They are of another version, another program's, or on a file system whose reading can wait for a process.",
+	     "They are of another version, another program's, or on a file system whose reading "
+	     "can wait for a process.",
 	     "use the libjitbpf.so of this version in all containers"),
 	TERM(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of shims skipped: over the budget",
 	     "Copies of the shim from which no code is received.",

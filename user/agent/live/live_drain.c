@@ -97,7 +97,8 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
-	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
+	/* Those that have not answered until the end of the run were not read at all. */
+	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut + live->late_pids.size;
 	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
 		process_maps_unanswered(file_store_maps(live->round.files));
 	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_deferrals(live).count;
