@@ -157,7 +157,7 @@ function checkSame(page, deltas, expected) {
 	jitBins += last.code.rows;
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
-	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, ...ledger } = expected.runs[0];
+	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, unnamed: _files, ...ledger } = expected.runs[0];
 	assert.deepEqual({ ...last.runs[0] }, { ...unnamed(ledger), run: facts, processes: ledger.processes.map(unnamed) });
 	for (const profile of [last, expected])
 		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
@@ -426,7 +426,7 @@ for (const recording of recordings) {
 	for (const hide of [false, true]) {
 		const page = dataIn(run(`${build}/tests/ui/make_deltas`, 'page', recording, ...(hide ? ['hide'] : [])));
 		const options = hide ? ['--kernel=no', '--no-inline'] : [];
-		const { profile } = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', ...options, recording));
+		const { profile } = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', '--no-packages', ...options, recording));
 		versions += checkSame(page, deltas, profile).versions;
 		if (!hide)
 			checkDamaged(page, deltas);
