@@ -249,7 +249,7 @@ $(B)/tests/bench/churn $(B)/tests/bench/deltas $(B)/tests/bench/day: %: %.o $(B)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
-$(B)/tests/bench/readers: %: %.o $(B)/libhost.a $(B)/libcore.a
+$(B)/tests/bench/live_day $(B)/tests/bench/readers: %: %.o $(B)/libhost.a $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HOST_LIBS) $(CORE_LIBS) -o $@
 
