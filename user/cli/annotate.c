@@ -221,7 +221,7 @@ static int make(struct run *run)
 	struct annotation_sources sources = {
 		.samples = &run->samples, .files = &files, .style = run->options->style};
 	size_t shown = 0;
-	int err = code_history_create(CODE_HISTORY_MAX, &run->history);
+	int err = code_history_create(CODE_LIVES_MAX, &run->history);
 
 	err = err ?: pipeline_add_live(run->replay.pipeline, &sink_code_history, run->history);
 	err = err ?: replay_run(&run->replay);

@@ -25,7 +25,7 @@ int embedded_code_init(struct embedded_code *code, const struct invoking_user *u
 int embedded_code_attach(struct embedded_code *code, const struct replay *replay)
 {
 	struct sink *history;
-	int err = code_history_create(CODE_HISTORY_MAX, &history);
+	int err = code_history_create(CODE_LIVES_MAX, &history);
 
 	if (err)
 		return err;

@@ -411,7 +411,7 @@ int live_code_create(struct pipeline *pipeline, struct code_reader *reader,
 {
 	struct live_code *code = calloc(1, sizeof(*code));
 	struct sink *history = NULL;
-	int err = code ? code_history_create(CODE_HISTORY_LIVE_MAX, &history) : -ENOMEM;
+	int err = code ? code_history_create(CODE_LIVES_LIVE_MAX, &history) : -ENOMEM;
 
 	if (err) {
 		free(code);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/owner_budget.h"
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "profile/code_lane.h"
@@ -101,6 +102,22 @@ struct sink_code {
 	const struct code_region *region; /* NULL: an unload, or overwritten at once */
 };
 
+/*
+ * A region of JIT code that comes into force or ends, or a process that ends. A region can come
+ * into force several times: in another version, or in the map of a child. Valid during the call.
+ */
+struct sink_region {
+	uint64_t time_ns;
+	const struct code_region *region; /* NULL: the process ends, and with it its own code */
+	bool ended;
+	/* The rest is set for a region that comes into force, `process` also if it ends. */
+	bool shared;	  /* it is in memory that processes share */
+	uint32_t process; /* number in the process table; never reused */
+	uint32_t pid;
+	const char *comm;
+	struct owner_key owner;
+};
+
 struct sink; /* defined by each format */
 
 struct sink_ops {
@@ -116,6 +133,8 @@ struct sink_ops {
 	int (*sample)(struct sink *sink, const struct view *view, const struct sink_sample *sample);
 	/* Take a change of JIT code, in order of time. NULL: not needed. Returns as above. */
 	int (*code)(struct sink *sink, const struct view *view, const struct sink_code *code);
+	/* Take a change of a region. NULL: not needed. Returns as above. */
+	int (*region)(struct sink *sink, const struct view *view, const struct sink_region *change);
 	/*
 	 * Live views have these two instead of finish(). subscribed(): rounds begin; the
 	 * sink has not seen earlier samples. round(): read a view after a round, at the

@@ -47,6 +47,15 @@ bool sink_list_takes_code(const struct sink_list *list)
 	return false;
 }
 
+bool sink_list_takes_regions(const struct sink_list *list)
+{
+	vec_for_each (entry, &list->sinks) {
+		if (listens(entry) && entry->ops->region)
+			return true;
+	}
+	return false;
+}
+
 bool sink_list_reads_slices(const struct sink_list *list)
 {
 	vec_for_each (entry, &list->sinks) {
@@ -79,6 +88,15 @@ void sink_list_code(struct sink_list *list, const struct view *view, const struc
 	vec_for_each (entry, &list->sinks) {
 		if (listens(entry) && entry->ops->code)
 			note(entry, entry->ops->code(entry->sink, view, code));
+	}
+}
+
+void sink_list_region(struct sink_list *list, const struct view *view,
+		      const struct sink_region *change)
+{
+	vec_for_each (entry, &list->sinks) {
+		if (listens(entry) && entry->ops->region)
+			note(entry, entry->ops->region(entry->sink, view, change));
 	}
 }
 

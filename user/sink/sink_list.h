@@ -57,17 +57,20 @@ void sink_list_all_due(struct sink_list *list);
 void sink_list_round(struct sink_list *list, const struct view *view, uint64_t time_ns);
 bool sink_list_end_round(struct sink_list *list, uint64_t time_ns);
 
-/* Return true if some sink needs single samples, or changes of JIT code. */
+/* Return true if some sink needs single samples, changes of JIT code, or of its regions. */
 bool sink_list_takes_samples(const struct sink_list *list);
 bool sink_list_takes_code(const struct sink_list *list);
+bool sink_list_takes_regions(const struct sink_list *list);
 
 /* Returns true if some sink reads view.slices, also a live view without a subscription. */
 bool sink_list_reads_slices(const struct sink_list *list);
 
-/* Pass a sample, or a change of JIT code, to the sinks that take them. */
+/* Pass a sample, a change of JIT code, or of a region, to the sinks that take them. */
 void sink_list_sample(struct sink_list *list, const struct view *view,
 		      const struct sink_sample *sample);
 void sink_list_code(struct sink_list *list, const struct view *view, const struct sink_code *code);
+void sink_list_region(struct sink_list *list, const struct view *view,
+		      const struct sink_region *change);
 
 /*
  * Write the output that was added with out. Returns 0, the first error of its

@@ -44,6 +44,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	a->names_max = ANALYSIS_NAMES_MIN;
 	process_table_init(&a->processes, a->strings, &a->modules,
 			   options->budget ?: &code_budget_default, options->line_rules);
+	analysis_watch_regions(a);
 	if (options->memory_bytes)
 		process_table_set_memory(&a->processes, options->memory_bytes);
 	*ret = TAKE_PTR(a);
@@ -56,7 +57,7 @@ void analysis_destroy(struct analysis *a)
 		return;
 	while (a->closing)
 		analysis_drop_epoch(a);
-	epoch_destroy(a->epoch);
+	epoch_destroy(TAKE_PTR(a->epoch));
 	sink_list_deinit(&a->live);
 	vec_for_each (sequences, &a->sequences)
 		event_sequences_deinit(sequences);
@@ -166,6 +167,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	    record->type != JITBPF_KEPT_CODE && record->type != JITBPF_JIT_COUNTS &&
 	    record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
+	a->change.time_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
 		return analysis_take_sample(a, (const struct jitbpf_sample *)record);

@@ -66,6 +66,11 @@ struct analysis {
 
 	struct sink_list live; /* live views, which see all epochs */
 
+	/* For the sinks that take changes of regions: region_changes.c. */
+	struct code_watch watch;
+	struct sink_region change;    /* of the event that is being applied */
+	const struct process *loader; /* its process, if the filter passes it; else NULL */
+
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
 	uint64_t changed_ns; /* time of the latest record that can change a stack */
@@ -112,6 +117,16 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account);
  */
 int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct code_event *event, uint64_t regions);
+
+/*
+ * region_changes.c: report changes of regions to the sinks that take them, while a code event of a
+ * process is applied, and outside of that. A process has ended.
+ */
+void analysis_watch_regions(struct analysis *a);
+void analysis_begin_regions(struct analysis *a, const struct process *process,
+			    const struct code_event *event);
+void analysis_end_regions(struct analysis *a);
+void analysis_process_exits(struct analysis *a, const struct process *process, uint64_t time_ns);
 
 /*
  * live_code.c: note that the live code of a process changes at a time: `change` has loads, unloads

@@ -136,7 +136,9 @@ static int apply(struct analysis *a, struct process *process, struct jit_counts 
 	int err;
 
 	event->origin.engine = process_code_engine(process, event);
+	analysis_begin_regions(a, process, event);
 	err = process_code_apply(process, event);
+	analysis_end_regions(a);
 	loads = now->loads - loads;
 	moves = now->moves - moves;
 	if (event->flags & JITBPF_RECORD_COUNTED) {
@@ -313,6 +315,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	gap.to_ns = journal->to_ns > gap.from_ns ? journal->to_ns : gap.from_ns;
 	if (journal->publisher == JITBPF_PUBLISHER_JVMTI)
 		thread_names_gap(&process->threads, gap.live, gap.live_count, gap.from_ns);
+	a->change.time_ns = gap.from_ns;
 	err = process_code_gap(process, &gap);
 	analysis_count_code(counts, process->account);
 	return err

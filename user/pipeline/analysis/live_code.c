@@ -82,5 +82,6 @@ int analysis_take_exit(struct analysis *a, const struct jitbpf_task *record)
 
 	if (err || !process)
 		return err;
+	analysis_process_exits(a, process, record->h.time_ns);
 	return analysis_note_live(a, process, record->h.time_ns, (struct code_lane_change){0});
 }

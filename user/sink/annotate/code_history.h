@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * When JIT code was loaded and when it ended, as a sink that gets the changes of code during a
- * replay. Code ends when it is unloaded, or when a load replaces a part of it.
- */
+/* The lives of JIT code (sink/timeline/code_lives.h) as a sink: of a replay, or of a run. */
 #ifndef JITBPF_SINK_ANNOTATE_CODE_HISTORY_H
 #define JITBPF_SINK_ANNOTATE_CODE_HISTORY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "sink/sink.h"
-
-#define CODE_HISTORY_MAX      (1u << 20) /* changes that are kept of a recording */
-#define CODE_HISTORY_LIVE_MAX (1u << 16) /* the same of a run */
+#include "sink/timeline/code_lives.h"
 
 extern const struct sink_ops sink_code_history;
 
-/*
- * Keep up to max changes; ends among later ones are unknown. Returns 0 or -ENOMEM. It is for
- * pipeline_add_live(), which takes it over.
- */
-int code_history_create(size_t max, struct sink **ret);
+/* max_bytes: CODE_LIVES_MAX or CODE_LIVES_LIVE_MAX. Returns 0 or -ENOMEM. It is for
+ * pipeline_add_live(), which takes it over. */
+int code_history_create(uint64_t max_bytes, struct sink **ret);
+
+const struct code_lives *code_history_lives(const struct sink *history);
 
 /*
  * Returns the time at which the region with an identity ended (CLOCK_MONOTONIC), UINT64_MAX if it

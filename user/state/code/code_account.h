@@ -63,8 +63,22 @@ struct code_counts {
 	uint64_t unknown_fields;
 };
 
+struct code_map;
+struct code_region;
+
+/*
+ * Is told whenever a region comes into force in a map, or ends there. A new version of a region
+ * ends the version before. What a map has inherited counts in the map that it comes from.
+ */
+struct code_watch {
+	void (*changed)(void *context, const struct code_map *map, const struct code_region *region,
+			bool in_force);
+	void *context;
+};
+
 struct code_account {
 	uint32_t refs;
+	const struct code_watch *watch; /* of its regions; borrowed; NULL: nobody watches */
 	struct code_budget budget;
 	struct code_counts counts;
 	struct code_counts counted; /* the part that the owner of the account has taken over */

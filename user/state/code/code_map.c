@@ -39,6 +39,7 @@ int code_map_create(uint64_t *next_number, struct code_map **ret)
 static void count_live(const struct code_map *map, const struct code_record *record, bool live)
 {
 	uint64_t *bytes = &record->account->live_bytes, size = record->region.size_bytes;
+	const struct code_watch *watch = record->account->watch;
 
 	if (record->region.number < map->first_number)
 		return;
@@ -46,6 +47,8 @@ static void count_live(const struct code_map *map, const struct code_record *rec
 		*bytes += size;
 	else
 		*bytes -= size < *bytes ? size : *bytes;
+	if (watch)
+		watch->changed(watch->context, map, &record->region, live);
 }
 
 static int end_live(void *map, const struct code_region *region)

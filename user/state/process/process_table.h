@@ -120,6 +120,7 @@ struct process_table {
 	struct code_budget budget;
 	struct owner_budget memory; /* of code and mappings, by the owner of the process */
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
+	const struct code_watch *watch;		  /* of the code of new processes; likewise */
 	uint64_t next_region;			  /* next region number of all code maps */
 };
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "sink/annotate/code_history.h"
 #include "tests/unit/pipeline/made_run.h"
 
 /* One reported change. */
@@ -142,12 +143,77 @@ static void filters_hold_for_code(void **state)
 	}
 }
 
+static struct sink *begin_history(const struct sample_filter *filter)
+{
+	struct sink *history;
+
+	made_run_begin(&run, &(struct pipeline_options){.analysis.filter = filter});
+	made_require(!code_history_create(CODE_LIVES_MAX, &history));
+	made_require(!pipeline_add_live(run.pipeline, &sink_code_history, history));
+	return history;
+}
+
+static const struct code_life *life_of(const struct sink *history, const char *name)
+{
+	const struct code_lives *lives = code_history_lives(history);
+
+	vec_for_each (life, &lives->lives) {
+		if (!strcmp(string_pool_get(lives->strings, life->name), name))
+			return life;
+	}
+	return NULL;
+}
+
+/* Code ends when it is overwritten or unloaded, when its process runs another program, or ends. */
+static void each_end_of_code_is_known(void **state)
+{
+	struct sink *history = begin_history(NULL);
+	struct jitbpf_jit_header *header;
+
+	make_load(&run, 20, 0, "overwritten");
+	make_load(&run, 25, 1, "unloaded")->address = MADE_CODE + 0x10;
+	make_jit_of(&run, 30, 200, 5, 0, "exited")->address = MADE_CODE + 0x1000;
+	make_jit_of(&run, 30, 300, 6, 0, "executed")->address = MADE_CODE + 0x1000;
+	header = make_load(&run, 50, 2, "");
+	header->event = 14;
+	header->method_id = 2;
+	header->address = header->code_bytes = 0;
+	make_load(&run, 55, 3, "live")->address = MADE_CODE + 0x2000;
+	make_task(&run, JITBPF_EXIT, 60, 200, 0);
+	make_comm(&run, 70, 300, "other program", true);
+	made_round(&run, 100);
+	assert_int_equal(life_of(history, "overwritten")->loaded_ns, 20);
+	assert_int_equal(life_of(history, "overwritten")->ended_ns, 25);
+	assert_int_equal(life_of(history, "unloaded")->ended_ns, 50);
+	assert_int_equal(life_of(history, "exited")->ended_ns, 60);
+	assert_int_equal(life_of(history, "executed")->ended_ns, 70);
+	assert_int_equal(life_of(history, "live")->ended_ns, UINT64_MAX);
+	made_finish(&run, 110);
+	made_run_end(&run);
+}
+
+static void filters_hold_for_lives(void **state)
+{
+	static const uint32_t pids[] = {200};
+	const struct sample_filter filter = {.pids = pids, .pid_count = 1};
+	struct sink *history = begin_history(&filter);
+
+	make_events();
+	made_round(&run, 100);
+	assert_int_equal(code_history_lives(history)->lives.size, 1);
+	assert_non_null(life_of(history, "other"));
+	made_finish(&run, 110);
+	made_run_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_and_unloads_are_told),
 		cmocka_unit_test(code_that_is_overwritten_was_there),
 		cmocka_unit_test(filters_hold_for_code),
+		cmocka_unit_test(each_end_of_code_is_known),
+		cmocka_unit_test(filters_hold_for_lives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
