@@ -527,6 +527,31 @@ class WholeSystem(Attached):
         self.assertGreater(named, 0.9 * sum(java.values()))
 
 
+    def test_by_name(self):
+        """-p NAME: a JVM of that name gets the agent, and no other one."""
+        path = os.path.join(self.folder, f"vm-{os.getpid()}")
+        os.symlink(self.java[0], path)
+        other = self.start_java()
+        self.java = [path]
+        chosen = self.start_java()
+        run = self.record_until(lambda: LOADED in self.said() and self.takes(chosen, 2),
+                                ["-F", "199", "-p", os.path.basename(path)],
+                                (".jitbpf", ".folded"))
+        self.assertRegex(run.stderr, rf"JVM {chosen.pid} \([^)]*\): {LOADED}")
+        self.assertGreater(self.named(run), 0.9, run.stderr)
+        self.assertNotIn(f"JVM {other.pid}", run.stderr)
+        with open(f"/proc/{other.pid}/maps", encoding="utf-8") as maps:
+            self.assertNotIn("jvmti", maps.read())
+        again = self.record_until(lambda: self.takes(other, 0.2),
+                                  ["-p", "java", "--no-attach-jvms"], (".jitbpf", ".folded"))
+        self.assertNotIn(LOADED, again.stderr)
+
+    @staticmethod
+    def takes(process, seconds):
+        """Waits until the process has taken that much more CPU time."""
+        return not subprocess.run([sys.executable, TAKES, str(process.pid), str(seconds)],
+                                  check=True, timeout=60).returncode
+
     @harness.alone
     def test_started_after(self):
         """A JVM that starts after the recording of the whole system has begun."""

@@ -239,8 +239,11 @@ static int find_shim(struct recording *run)
 /* The agent stays in a JVM, so those of a whole system do not get it unasked. */
 static bool loads_jvm_agents(const struct record_options *options)
 {
+	const struct target_options *target = &options->target;
+
 	return !options->no_attach_jvms &&
-	       (options->attach_jvms || target_is_some(&options->target));
+	       (options->attach_jvms || target_is_some(target) ||
+		(!target->system_wide && choice_is_wide(&target->choice)));
 }
 
 static int open_live(struct recording *run)
@@ -253,6 +256,7 @@ static int open_live(struct recording *run)
 		.filter = options_->target.choice.filter,
 		.user_regs = options_->user_regs,
 		.load_jvm_agents = loads_jvm_agents(options_),
+		.sampled_jvms_only = choice_is_wide(&options_->target.choice),
 		.code_ring_bytes = options_->code_ring_bytes,
 		.sample_ring_bytes = options_->sample_ring_bytes,
 	};

@@ -36,6 +36,7 @@ struct jvm {
 	uint64_t again_ns; /* from an attempt to the next */
 	uint64_t start_ticks;
 	char comm[16];
+	bool unsampled;	 /* it waits for its first sample */
 	bool stopped;	 /* when a loader looked last */
 	bool answered;	 /* its loader has, and ends */
 	bool settled;	 /* it has an agent, or will not have one */
@@ -49,6 +50,7 @@ struct jvm_loads {
 	VEC(struct owner_key) silent;	 /* owners of JVMs that did not answer */
 	struct jvm_load_request request; /* with the agent's path */
 	int agent_fd;			 /* -1: there is none */
+	bool only_sampled;
 	VEC(struct jvm) jvms;
 	VEC(struct jvm_report) reports;
 	process_pids loaded;
@@ -58,7 +60,7 @@ struct jvm_loads {
 };
 
 int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
-		     const char *path, struct jvm_loads **ret)
+		     const char *path, bool only_sampled, struct jvm_loads **ret)
 {
 	AUTO_CLOSE int fd = *path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	struct jvm_loads *loads;
@@ -71,6 +73,7 @@ int jvm_loads_create(const struct broker *broker, const struct process_owners *o
 	loads->broker = broker;
 	loads->owners = owners;
 	loads->agent_fd = TAKE_FD(fd);
+	loads->only_sampled = only_sampled;
 	snprintf(loads->request.path, sizeof(loads->request.path), "%s", path);
 	*ret = loads;
 	return 0;
@@ -200,7 +203,13 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 {
 	bool agent = jvm_is_agent(file);
 	struct jvm *known = agent || jvm_is_library(file) ? find(loads, pid) : NULL;
-	struct jvm jvm = {.pid = pid, .seen_ns = time_ns, .settled = agent, .socket = -1};
+	struct jvm jvm = {
+		.pid = pid,
+		.seen_ns = time_ns,
+		.settled = agent,
+		.unsampled = loads->only_sampled,
+		.socket = -1,
+	};
 
 	if (known) {
 		/* The loader's answer settles the JVM to which it has given the agent. */
@@ -209,12 +218,25 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	}
 	if (!agent && !jvm_is_library(file))
 		return 0;
-	if (loads->agent_fd < 0)
+	if (loads->agent_fd < 0 && !jvm.unsampled)
 		return agent ? 0 : skip(loads, &jvm, JVM_AGENT_IS_MISSING);
 	jvm.owner = owner_of(loads, pid);
 	if (make_room(loads, jvm.owner))
 		return vec_push(&loads->jvms, jvm);
 	return agent ? 0 : skip(loads, &jvm, JVM_IS_BEYOND_LIMIT);
+}
+
+int jvm_loads_sampled(struct jvm_loads *loads, uint32_t pid)
+{
+	struct jvm *jvm = loads->only_sampled && pid ? find(loads, pid) : NULL;
+
+	if (!jvm || !jvm->unsampled)
+		return 0;
+	jvm->unsampled = false;
+	if (loads->agent_fd >= 0 || jvm->settled)
+		return 0;
+	jvm->settled = true;
+	return skip(loads, jvm, JVM_AGENT_IS_MISSING);
 }
 
 static void drop_ended(struct jvm_loads *loads)
@@ -371,7 +393,7 @@ static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 {
 	int ready;
 
-	if (jvm->settled || jvm->socket >= 0 || now_ns < jvm->next_ns)
+	if (jvm->settled || jvm->unsampled || jvm->socket >= 0 || now_ns < jvm->next_ns)
 		return 0;
 	if (!jvm->first_ns)
 		jvm->first_ns = now_ns;
@@ -414,7 +436,7 @@ int jvm_loads_end(struct jvm_loads *loads)
 		const struct jvm_load_reply reply = {.result = jvm->stopped ? JVM_IS_STOPPED
 									    : JVM_NOT_ANSWERED};
 
-		if (!err && !jvm->settled && look(loads, jvm, now_ns) >= 0)
+		if (!err && !jvm->settled && !jvm->unsampled && look(loads, jvm, now_ns) >= 0)
 			err = end(loads, jvm, &reply);
 	}
 	return err;
@@ -433,7 +455,7 @@ int jvm_loads_take_loaded(struct jvm_loads *loads, process_pids *ret)
 bool jvm_loads_are_pending(const struct jvm_loads *loads)
 {
 	vec_for_each (jvm, &loads->jvms) {
-		if (!jvm->settled)
+		if (!jvm->settled && !jvm->unsampled)
 			return true;
 	}
 	return false;

@@ -47,15 +47,18 @@ struct jvm_loads; /* see jvm_loads.c */
 
 /*
  * path: of the installed agent; "": there is none, and the first JVM is reported with
- * JVM_AGENT_IS_MISSING. broker and owners are borrowed. Returns 0, or a negative errno of opening
- * the agent.
+ * JVM_AGENT_IS_MISSING. only_sampled: a JVM waits for its first sample, and is not reported before.
+ * broker and owners are borrowed. Returns 0, or a negative errno of opening the agent.
  */
 int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
-		     const char *path, struct jvm_loads **ret);
+		     const char *path, bool only_sampled, struct jvm_loads **ret);
 void jvm_loads_destroy(struct jvm_loads *loads); /* NULL is allowed */
 
 /* A process has mapped a file, by its name without folder, at time_ns. Returns 0 or -ENOMEM. */
 int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns);
+
+/* A process was sampled. Returns 0 or -ENOMEM. */
+int jvm_loads_sampled(struct jvm_loads *loads, uint32_t pid);
 
 /* The process has ended, or has executed another program, at time_ns. */
 void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns);

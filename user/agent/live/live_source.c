@@ -133,6 +133,7 @@ static int create_publishers(struct live_source *live, const struct live_options
 		.came_ns = live->came_ns,
 		.broker = options->broker,
 		.load_jvm_agents = options->load_jvm_agents,
+		.sampled_jvms_only = options->sampled_jvms_only,
 		.ret_jvm_loads = &live->jvm_loads,
 	};
 

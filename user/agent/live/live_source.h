@@ -34,6 +34,7 @@ struct live_options {
 	struct live_filter filter;
 	bool user_regs;
 	bool load_jvm_agents;	  /* load the agent for Java into the JVMs that are profiled */
+	bool sampled_jvms_only;	  /* of these, only into those that are sampled */
 	size_t code_ring_bytes;	  /* rounded up to a power of two */
 	size_t sample_ring_bytes; /* of each CPU; likewise */
 };

@@ -39,7 +39,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 		return -ENOMEM;
 	agents->came_ns = host->came_ns;
 	if (host->load_jvm_agents)
-		err = jvm_loads_create(host->broker, host->owners, path, &agents->loads);
+		err = jvm_loads_create(host->broker, host->owners, path, host->sampled_jvms_only,
+				       &agents->loads);
 	if (err)
 		return err;
 	*host->ret_jvm_loads = agents->loads;
@@ -86,6 +87,13 @@ static int see(void *self, const struct jitbpf_record *record)
 	return PUBLISHER_KEEP;
 }
 
+static int sampled(void *self, uint32_t pid)
+{
+	const struct jvm_agents *agents = self;
+
+	return agents->loads ? jvm_loads_sampled(agents->loads, pid) : 0;
+}
+
 static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
 		     void *take_context)
 {
@@ -104,6 +112,7 @@ const struct publisher_ops publisher_jvm_agents = {
 	.scanned = scanned,
 	.late = late,
 	.see = see,
+	.sampled = sampled,
 	.round = end_round,
 	.count = count,
 };

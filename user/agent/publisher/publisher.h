@@ -34,6 +34,7 @@ struct publisher_host {
 	uint64_t came_ns; /* start of the run, before any publisher was created */
 	const struct broker *broker;
 	bool load_jvm_agents;		  /* into the JVMs that are profiled */
+	bool sampled_jvms_only;		  /* of these, only into those that are sampled */
 	struct jvm_loads **ret_jvm_loads; /* set to their state, or NULL, by that publisher */
 };
 

@@ -20,7 +20,7 @@ static void test_beyond_limit(void **state)
 	struct jvm_loads *loads;
 
 	(void)state;
-	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
 	assert_false(jvm_loads_take(loads, &report));
@@ -46,7 +46,7 @@ static void test_no_agent(void **state)
 	struct jvm_loads *loads;
 
 	(void)state;
-	assert_int_equal(jvm_loads_create(NULL, &owners, "", &loads), 0);
+	assert_int_equal(jvm_loads_create(NULL, &owners, "", false, &loads), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libjitbpf-jvmti.so", 1), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libc.so.6", 1), 0);
 	assert_false(jvm_loads_take(loads, &report));
@@ -68,7 +68,7 @@ static void test_settled_make_room(void **state)
 	struct jvm_loads *loads;
 
 	(void)state;
-	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_ALL_MAX + 10; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjitbpf-jvmti.so", 1), 0);
 	assert_false(jvm_loads_are_pending(loads));
@@ -90,11 +90,59 @@ static void test_room(void **state)
 	struct jvm_loads *loads;
 
 	(void)state;
-	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
 	jvm_loads_forget(loads, NOBODY, 2);
 	assert_int_equal(jvm_loads_see(loads, (uint32_t)getpid(), "libjvm.so", 3), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	jvm_loads_destroy(loads);
+}
+
+/* A JVM that was not sampled neither waits nor is reported. */
+static void test_only_sampled(void **state)
+{
+	const struct process_owners owners = {0};
+	uint32_t pid = (uint32_t)getpid();
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", true, &loads), 0);
+	assert_int_equal(jvm_loads_sampled(loads, pid), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
+	assert_int_equal(jvm_loads_see(loads, NOBODY, "libjvm.so", 1), 0);
+	assert_int_equal(jvm_loads_sampled(loads, 0), 0);
+	assert_false(jvm_loads_are_pending(loads));
+	assert_int_equal(jvm_loads_turn(loads), 0);
+	assert_int_equal(jvm_loads_end(loads), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	assert_int_equal(jvm_loads_sampled(loads, pid), 0);
+	assert_true(jvm_loads_are_pending(loads));
+	assert_int_equal(jvm_loads_end(loads), 0);
+	assert_true(jvm_loads_take(loads, &report));
+	assert_int_equal(report.pid, pid);
+	assert_false(jvm_loads_take(loads, &report));
+	jvm_loads_destroy(loads);
+}
+
+/* Without an agent of our own, the first JVM that is sampled is reported. */
+static void test_no_agent_for_sampled(void **state)
+{
+	const struct process_owners owners = {0};
+	uint32_t pid = (uint32_t)getpid();
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "", true, &loads), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	assert_int_equal(jvm_loads_sampled(loads, pid), 0);
+	assert_int_equal(jvm_loads_sampled(loads, pid), 0);
+	assert_false(jvm_loads_are_pending(loads));
+	assert_true(jvm_loads_take(loads, &report));
+	assert_int_equal(report.reply.result, JVM_AGENT_IS_MISSING);
 	assert_false(jvm_loads_take(loads, &report));
 	jvm_loads_destroy(loads);
 }
@@ -106,6 +154,8 @@ int main(void)
 		cmocka_unit_test(test_no_agent),
 		cmocka_unit_test(test_settled_make_room),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_only_sampled),
+		cmocka_unit_test(test_no_agent_for_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
