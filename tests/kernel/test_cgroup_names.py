@@ -36,6 +36,10 @@ class Names(Loads):
             if os.path.exists(path):
                 os.rmdir(path)
 
+    def remove_empty(self, path):
+        with contextlib.suppress(OSError):
+            os.removedirs(path)
+
     def below(self, *names):
         return [self.make(os.path.join(self.top, name)) for name in names]
 
@@ -59,19 +63,21 @@ class Names(Loads):
 
     def name_container(self, number, name):
         """Notes a name as Docker does. Other tests have containers in the same folder."""
-        path = os.path.join(DOCKER, number)
+        self.note(os.path.join(DOCKER, number), name)
+
+    def note(self, path, name):
         while not os.path.exists(path):
             with contextlib.suppress(FileNotFoundError):  # another test has removed a parent
                 os.makedirs(path)
         self.addCleanup(self.remove_container, path)
         with open(os.path.join(path, "config.v2.json"), "w", encoding="ascii") as file:
-            json.dump({"ID": number, "Name": "/" + name}, file, separators=(",", ":"))
+            json.dump({"ID": os.path.basename(path), "Name": "/" + name}, file,
+                      separators=(",", ":"))
 
     def remove_container(self, path):
         """With the parents, while they are empty."""
         shutil.rmtree(path)
-        with contextlib.suppress(OSError):
-            os.removedirs(os.path.dirname(path))
+        self.remove_empty(os.path.dirname(path))
 
     def completed(self, *words):
         """Returns the candidates of the shell's completion, for the last word of a report."""
@@ -123,6 +129,21 @@ class Names(Loads):
         self.assertGreater(labels[names[0]], 0)
         self.assertIn(names[0], run.stderr)
         self.assertNotIn("\x1b", run.stderr)
+
+    def test_container_of_a_user(self):
+        """Its name is in the home of the user whose session the cgroup is in."""
+        home = os.path.expanduser("~root")
+        number = f"{os.getpid():064x}"
+        session = os.path.join(mount_of_cgroups(), "user.slice/user-0.slice")
+        self.addCleanup(self.remove_empty, session)
+        os.makedirs(session, exist_ok=True)
+        self.addCleanup(self.remove)  # before the session
+        self.top = session
+        self.note(os.path.join(home, ".local/share/docker/containers", number), "at-home")
+        load = self.start(f"{self.below(f'docker-{number}.scope')[0]}=0.5")
+        self.run_loads([load], [])
+        pids = {row["pid"]: row for row in json.loads(self.text_of("--json"))["processes"]}
+        self.assertEqual(pids[load.pid]["container"], "at-home")
 
     def test_process_that_moves(self):
         """Each sample counts for the cgroup that the process had then, or is older than its

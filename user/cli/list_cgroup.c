@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/list_cgroup.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/files/cgroup_files.h"
 #include "agent/files/container_names.h"
@@ -9,6 +11,17 @@
 
 #define TEXT_BYTES    16384
 #define ID_CHARACTERS 64
+
+/* Of a container without root, only its user's own list reads the user's files. */
+static int name_of(const char *path, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	uint32_t user;
+	int err = -ENOENT;
+
+	if (cgroup_path_user(path, &user) && user == geteuid())
+		err = container_name_of_user("", user, id, ret);
+	return err == -ENOENT ? container_name_of_id("", id, ret) : err;
+}
 
 /* Set *ret from a path, unless it says nothing. */
 static bool take_path(const char *path, struct list_cgroup *ret)
@@ -20,7 +33,7 @@ static bool take_path(const char *path, struct list_cgroup *ret)
 		return false;
 	cgroup_path_names(path, &names);
 	if (strlen(names.container) != ID_CHARACTERS ||
-	    container_name_of_id("", names.container, found.container)) {
+	    name_of(path, names.container, found.container)) {
 		strcpy(found.container, names.container);
 		if (strlen(names.container) == ID_CHARACTERS)
 			found.container[CGROUP_PATH_SHORT_ID] = '\0';

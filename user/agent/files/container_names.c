@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 #include "base/text.h"
@@ -24,6 +28,14 @@ void name_list_deinit(name_list *list)
 		free(*name);
 	vec_deinit(list);
 }
+
+/* In Podman's storage: all containers, and those of --rm. */
+static const char *const podman_files[] = {
+	"overlay-containers/containers.json",
+	"overlay-containers/volatile-containers.json",
+	"vfs-containers/containers.json",
+	"vfs-containers/volatile-containers.json",
+};
 
 static bool is_id(const char *text)
 {
@@ -42,10 +54,8 @@ static int add(name_list *list, const char *id)
 
 /* --- files of runtimes ----------------------------------------------------------------- */
 
-/* Returns the text of a file for free(), or NULL: it is no file, or too large. */
-static char *read_text(const char *path)
+static char *read_all(int fd)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	AUTO_FREE char *text = fd < 0 ? NULL : malloc(FILE_BYTES_MAX);
 	size_t size = 0;
 
@@ -61,6 +71,14 @@ static char *read_text(const char *path)
 		size += (size_t)got;
 	}
 	return NULL;
+}
+
+/* Returns the text of a file for free(), or NULL: it is no file, or too large. */
+static char *read_text(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+
+	return read_all(fd);
 }
 
 /* Docker has a file for each container, written by Go without spaces. */
@@ -166,34 +184,19 @@ static int copy_name(const char *from, const char *end, char ret[JITBPF_CGROUP_N
 	return 0;
 }
 
-static int docker_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+static int docker_name_in(const char *text, char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	static const char key[] = "\"Name\":\"/";
-	AUTO_FREE char *path = NULL, *text = NULL;
-	const char *at;
+	const char *at = text ? strstr(text, key) : NULL;
 
-	if (asprintf(&path, "%s/var/lib/docker/containers/%s/config.v2.json", root, id) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	text = read_text(path);
-	at = text ? strstr(text, key) : NULL;
 	return at ? copy_name(at + strlen(key), "\"", ret) : -ENOENT;
 }
 
-static int podman_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+static int podman_name_in(const char *text, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	static const char id_key[] = "\"id\":\"", names_key[] = "\"names\":[\"";
-	AUTO_FREE char *path = NULL, *text = NULL;
-	const char *at;
 
-	if (asprintf(&path, "%s/var/lib/containers/storage/overlay-containers/containers.json",
-		     root) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	text = read_text(path);
-	for (at = text; at && (at = strstr(at, id_key));) {
+	for (const char *at = text; at && (at = strstr(at, id_key));) {
 		const char *next, *names;
 
 		at += strlen(id_key);
@@ -206,6 +209,36 @@ static int podman_name(const char *root, const char *id, char ret[JITBPF_CGROUP_
 			       : -ENOENT;
 	}
 	return -ENOENT;
+}
+
+static int docker_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	AUTO_FREE char *path = NULL, *text = NULL;
+
+	if (asprintf(&path, "%s/var/lib/docker/containers/%s/config.v2.json", root, id) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	text = read_text(path);
+	return docker_name_in(text, ret);
+}
+
+static int podman_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(podman_files) && err == -ENOENT; i++) {
+		AUTO_FREE char *path = NULL, *text = NULL;
+
+		if (asprintf(&path, "%s/var/lib/containers/storage/%s", root, podman_files[i]) <
+		    0) {
+			path = NULL;
+			return -ENOMEM;
+		}
+		text = read_text(path);
+		err = podman_name_in(text, id, ret);
+	}
+	return err;
 }
 
 /* POD_NAMESPACE_CONTAINER-ID.log becomes POD/CONTAINER. */
@@ -235,6 +268,100 @@ static int kubernetes_name(const char *root, const char *id, char ret[JITBPF_CGR
 		return size < JITBPF_CGROUP_NAME_MAX ? 0 : -ENOENT;
 	}
 	return -ENOENT;
+}
+
+/* --- containers of a user ------------------------------------------------------------------ */
+
+/* Copy the home of a user from the text of /etc/passwd. Returns false if there is none. */
+static bool home_of(const char *text, uint32_t uid, char ret[PATH_MAX])
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", uid);
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		const char *field[7];
+		size_t count = 0, bytes;
+
+		line += *line == '\n';
+		for (const char *at = line; at && count < ARRAY_SIZE(field);) {
+			size_t size = strcspn(at, ":\n");
+
+			field[count++] = at;
+			at = at[size] == ':' ? at + size + 1 : NULL;
+		}
+		if (count < 6 || strcspn(field[2], ":\n") != strlen(id) ||
+		    strncmp(field[2], id, strlen(id)) != 0)
+			continue;
+		bytes = strcspn(field[5], ":\n");
+		if (*field[5] != '/' || bytes >= PATH_MAX)
+			return false;
+		memcpy(ret, field[5], bytes);
+		ret[bytes] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the text of a regular file of a user, or NULL. The path does not lead out of the home,
+ * nor to another file system, which can be the user's own and hang.
+ */
+static char *read_of_user(int home, const char *path, uint32_t uid)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+	};
+	AUTO_CLOSE int fd = (int)syscall(SYS_openat2, home, path, &how, sizeof(how));
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != uid)
+		return NULL;
+	return read_all(fd);
+}
+
+static int name_in_home(int home, uint32_t uid, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	AUTO_FREE char *docker = NULL;
+	char path[256];
+	int err;
+
+	snprintf(path, sizeof(path), ".local/share/docker/containers/%s/config.v2.json", id);
+	docker = read_of_user(home, path, uid);
+	err = docker_name_in(docker, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(podman_files) && err == -ENOENT; i++) {
+		AUTO_FREE char *text = NULL;
+
+		snprintf(path, sizeof(path), ".local/share/containers/storage/%s", podman_files[i]);
+		text = read_of_user(home, path, uid);
+		err = podman_name_in(text, id, ret);
+	}
+	return err;
+}
+
+int container_name_of_user(const char *root, uint32_t uid, const char *id,
+			   char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	AUTO_FREE char *passwd = NULL, *path = NULL;
+	AUTO_CLOSE int home = -1;
+	char folder[PATH_MAX];
+
+	if (strlen(id) != ID_CHARACTERS || !is_id(id))
+		return -ENOENT;
+	if (asprintf(&path, "%s/etc/passwd", root) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	passwd = read_text(path);
+	if (!passwd || !home_of(passwd, uid, folder))
+		return -ENOENT;
+	free(TAKE_PTR(path));
+	if (asprintf(&path, "%s%s", root, folder) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	home = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return home < 0 ? -ENOENT : name_in_home(home, uid, id, ret);
 }
 
 int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])

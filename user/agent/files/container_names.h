@@ -24,6 +24,14 @@ int container_ids_of_name(const char *root, const char *name, name_list *list);
  */
 int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX]);
 
+/*
+ * The same of a container that a user runs without root, by what Docker and Podman note in the
+ * user's home. The files are the user's: at most 4 MB each, on the home's file system, are read,
+ * and the name is whatever the user likes. For helper processes, or the user's own ones.
+ */
+int container_name_of_user(const char *root, uint32_t uid, const char *id,
+			   char ret[JITBPF_CGROUP_NAME_MAX]);
+
 void name_list_deinit(name_list *list);
 
 #endif

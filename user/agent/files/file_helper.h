@@ -49,6 +49,8 @@ enum file_request_kind {
 	FILE_READ_CGROUP,
 	/* Read what its runtime calls the container whose ID is the path (container_names.h). */
 	FILE_READ_CONTAINER,
+	/* The same in the home of a user, whose ID is the address. */
+	FILE_READ_USER_CONTAINER,
 	/* Read which packages own the files whose paths, by lines, are the path (package_files.h).
 	 */
 	FILE_READ_PACKAGES,

@@ -2,6 +2,7 @@
 #include "agent/files/file_reader.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,13 +100,19 @@ int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char
 }
 
 /* No process is at fault if they block, so they are places of their own. */
+/* A user's home can be on a file system that does not answer. */
 static struct file_place place_of_names(const struct file_request *request)
 {
+	char home[32];
+
 	switch (request->kind) {
 	case FILE_READ_CGROUP:
 		return file_place_of_debug(0, "/proc/cgroup");
 	case FILE_READ_CONTAINER:
 		return file_place_of_debug(0, "/var/lib/containers");
+	case FILE_READ_USER_CONTAINER:
+		snprintf(home, sizeof(home), "/home/%u", (uint32_t)request->address);
+		return file_place_of_debug(0, home);
 	default:
 		return file_place_of_debug(0, "/var/lib/dpkg");
 	}

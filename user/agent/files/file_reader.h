@@ -55,8 +55,8 @@ int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd,
 		     char ret[FILE_PATH_MAX]);
 
 /*
- * Send a request of kind FILE_READ_CGROUP, _CONTAINER or _PACKAGES, and copy the answer. Sets
- * *ret_bytes to its size. Returns 0 or a negative errno: -EMSGSIZE (no room).
+ * Send a request of kind FILE_READ_CGROUP, _CONTAINER, _USER_CONTAINER or _PACKAGES, and copy the
+ * answer. Sets *ret_bytes to its size. Returns 0 or a negative errno: -EMSGSIZE (no room).
  */
 int file_reader_names(struct file_reader *reader, const struct file_request *request, char *buf,
 		      size_t room_bytes, size_t *ret_bytes);

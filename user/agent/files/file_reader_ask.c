@@ -78,6 +78,7 @@ static bool may_be_late(const struct file_request *request)
 	case FILE_READ_MEMORY:
 	case FILE_READ_CGROUP:
 	case FILE_READ_CONTAINER:
+	case FILE_READ_USER_CONTAINER:
 	case FILE_READ_PACKAGES:
 		return false;
 	default:

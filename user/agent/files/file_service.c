@@ -121,9 +121,13 @@ static int read_names(const struct file_request *request, struct file_reply *rep
 	if (request->kind == FILE_READ_CGROUP) {
 		err = cgroup_files_read(request->pid, bytes, FILE_PATH_MAX, &size);
 	} else {
-		err = request->kind == FILE_READ_CONTAINER
-			      ? container_name_of_id("", request->path, bytes)
-			      : package_files_find("", request->path, bytes, FILE_PATH_MAX);
+		if (request->kind == FILE_READ_CONTAINER)
+			err = container_name_of_id("", request->path, bytes);
+		else if (request->kind == FILE_READ_USER_CONTAINER)
+			err = container_name_of_user("", (uint32_t)request->address, request->path,
+						     bytes);
+		else
+			err = package_files_find("", request->path, bytes, FILE_PATH_MAX);
 		size = err ? 0 : strlen(bytes) + 1;
 	}
 	reply->size_bytes = size;
@@ -202,6 +206,7 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 		reply->err = read_link(request, reply);
 		bytes = reply->size_bytes;
 	} else if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER ||
+		   request->kind == FILE_READ_USER_CONTAINER ||
 		   request->kind == FILE_READ_PACKAGES) {
 		reply->err = read_names(request, reply);
 		bytes = reply->size_bytes;

@@ -125,6 +125,8 @@ int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, si
 			   size_t *ret_bytes);
 int file_store_container_name(struct file_store *store, const char *id,
 			      char ret[JITBPF_CGROUP_NAME_MAX]);
+int file_store_user_container_name(struct file_store *store, uint32_t uid, const char *id,
+				   char ret[JITBPF_CGROUP_NAME_MAX]);
 
 /* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,

@@ -51,19 +51,34 @@ int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, si
 	return file_reader_names(store->writers, &request, buf, room_bytes, ret_bytes);
 }
 
+static int container_name(struct file_store *store, struct file_request *request, const char *id,
+			  char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	size_t bytes;
+	int err;
+
+	if (!file_request_set_path(request, id))
+		return -ENAMETOOLONG;
+	err = file_reader_names(store->writers, request, ret, JITBPF_CGROUP_NAME_MAX, &bytes);
+	if (!err && (!bytes || ret[bytes - 1]))
+		err = -EBADMSG;
+	return err;
+}
+
 int file_store_container_name(struct file_store *store, const char *id,
 			      char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	struct file_request request = {.kind = FILE_READ_CONTAINER};
-	size_t bytes;
-	int err;
 
-	if (!file_request_set_path(&request, id))
-		return -ENAMETOOLONG;
-	err = file_reader_names(store->writers, &request, ret, JITBPF_CGROUP_NAME_MAX, &bytes);
-	if (!err && (!bytes || ret[bytes - 1]))
-		err = -EBADMSG;
-	return err;
+	return container_name(store, &request, id, ret);
+}
+
+int file_store_user_container_name(struct file_store *store, uint32_t uid, const char *id,
+				   char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	struct file_request request = {.kind = FILE_READ_USER_CONTAINER, .address = uid};
+
+	return container_name(store, &request, id, ret);
 }
 
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,

@@ -142,15 +142,24 @@ static int path_of(const struct told_cgroups *told, const struct told_cgroup *cg
  * A container without a name that can be read is shown by its ID. Returns 0, or a negative errno if
  * there may be an answer later.
  */
-static int name_of(const struct told_cgroups *told, const char *path,
-		   char ret[JITBPF_CGROUP_NAME_MAX])
+static int name_of(const struct told_cgroups *told, const struct told_cgroup *cgroup,
+		   const char *path, char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	struct cgroup_path_names names;
 	int err = -ENOENT;
+	uint32_t user;
 
 	cgroup_path_names(path, &names);
-	if (strlen(names.container) == ID_CHARACTERS)
-		err = file_store_container_name(told->files, names.container, ret);
+	if (strlen(names.container) == ID_CHARACTERS) {
+		if (cgroup_path_user(path, &user))
+			err = file_store_user_container_name(told->files, user, names.container,
+							     ret);
+		/* A user's home may never answer; others wait in the same list. */
+		if (err == -ETIMEDOUT && cgroup->waits >= TOLD_CGROUP_HOME_WAITS_MAX)
+			err = -ENOENT;
+		if (err == -ENOENT)
+			err = file_store_container_name(told->files, names.container, ret);
+	}
 	if (err)
 		*ret = '\0';
 	return err == -ENOENT ? 0 : err;
@@ -182,7 +191,7 @@ static int report(struct told_cgroups *told, struct told_cgroup *cgroup, uint64_
 		return 0;
 	}
 	path_bytes = strlen(strings) + 1;
-	err = name_of(told, strings, strings + path_bytes);
+	err = name_of(told, cgroup, strings, strings + path_bytes);
 	if (err && waits(told, cgroup))
 		return 0;
 	cgroup->reported = true;

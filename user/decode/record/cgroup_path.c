@@ -100,3 +100,19 @@ void cgroup_path_names(const char *path, struct cgroup_path_names *ret)
 			strcpy(ret->unit, directory);
 	}
 }
+
+bool cgroup_path_user(const char *path, uint32_t *ret)
+{
+	static const char begin[] = "/user.slice/user-";
+	uint64_t user = 0;
+	const char *at;
+
+	if (!begins_with(path, begin))
+		return false;
+	for (at = path + strlen(begin); *at >= '0' && *at <= '9' && user <= UINT32_MAX; at++)
+		user = user * 10 + (uint64_t)(*at - '0');
+	if (at == path + strlen(begin) || user >= UINT32_MAX || !begins_with(at, ".slice/"))
+		return false;
+	*ret = (uint32_t)user;
+	return true;
+}

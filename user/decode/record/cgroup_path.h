@@ -7,6 +7,7 @@
 #define JITBPF_DECODE_RECORD_CGROUP_PATH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "uapi/record.h"
 
@@ -25,6 +26,12 @@ bool cgroup_path_container(const char *directory, char ret[JITBPF_CGROUP_NAME_MA
  * that are too long, which the kernel does not allow, are skipped.
  */
 bool cgroup_path_next(const char **path, char ret[JITBPF_CGROUP_NAME_MAX]);
+
+/*
+ * Get the user whose session a cgroup is part of: of systemd's /user.slice/user-UID.slice, in which
+ * users can make cgroups, but not beside it. Returns false if it is in none.
+ */
+bool cgroup_path_user(const char *path, uint32_t *ret);
 
 /* Both are "" if there is none. */
 struct cgroup_path_names {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/files/container_names.h"
 #include "base/scope.h"
@@ -164,12 +165,94 @@ static void test_names_of_ids(void **state)
 	remove_root(root);
 }
 
+static void check_name_of_user(const char *root, uint32_t uid, const char *id, const char *name)
+{
+	char found[JITBPF_CGROUP_NAME_MAX];
+	int err = container_name_of_user(root, uid, id, found);
+
+	assert_int_equal(err, name ? 0 : -ENOENT);
+	if (name)
+		assert_string_equal(found, name);
+}
+
+static void put_passwd(const char *root)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		 "root:x:4000000:0::/:/bin/sh\nshort:x:%u\n\n12:x:4000001:0:a:relative:\n"
+		 "anna:x:%u:100:Anna,,,:/home/anna:/bin/sh\nlate:x:%u:0::/home/late:",
+		 geteuid(), geteuid(), geteuid());
+	put(root, "/etc/passwd", text);
+}
+
+#define ANNA	   "/home/anna/.local/share/"
+#define CONTAINERS ANNA "containers/storage/"
+
+static void test_names_of_users(void **state)
+{
+	char *root = make_root();
+	uint32_t uid = geteuid();
+
+	put(root, CONTAINERS "overlay-containers/containers.json",
+	    "[{\"id\":\"" A "\",\"names\":[\"web\"]}]");
+	check_name_of_user(root, uid, A, NULL); /* without /etc/passwd */
+	put_passwd(root);
+	put(root, CONTAINERS "overlay-containers/volatile-containers.json",
+	    "[{\"id\":\"" C "\",\"names\":[\"tmp\"]}]");
+	put(root, ANNA "docker/containers/" B "/config.v2.json", "{\"Name\":\"/db\"}");
+	check_name_of_user(root, uid, A, "web");
+	check_name_of_user(root, uid, B, "db");
+	check_name_of_user(root, uid, C, "tmp");
+	check_name_of_user(root, uid, "../" A, NULL);
+	check_name_of_user(root, uid + 1, A, NULL);
+	check_name_of_user(root, 4000000, A, NULL);
+	check_name_of_user(root, 4000001, A, NULL);
+	check_name(root, A, NULL);
+	remove_root(root);
+}
+
+/* What a user puts into the home is read only if it is a file of the user in it. */
+static void test_hostile_home(void **state)
+{
+	static const char file[] = CONTAINERS "overlay-containers/containers.json";
+	char *root = make_root(), path[512], target[512];
+	uint32_t uid = geteuid();
+
+	put_passwd(root);
+	put(root, "/secret", "[{\"id\":\"" A "\",\"names\":[\"secret\"]}]");
+	put(root, file, "");
+	snprintf(path, sizeof(path), "%s%s", root, file);
+	snprintf(target, sizeof(target), "%s/secret", root);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+	check_name_of_user(root, uid, A, NULL);
+	unlink(path);
+	assert_int_equal(symlink("../../../../../../../secret", path), 0);
+	check_name_of_user(root, uid, A, NULL);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	check_name_of_user(root, uid, A, NULL);
+	unlink(path);
+	put(root, file, "x");
+	assert_int_equal(truncate(path, 1ll << 32), 0);
+	check_name_of_user(root, uid, A, NULL);
+	if (!uid) {
+		put(root, file, "[{\"id\":\"" A "\",\"names\":[\"web\"]}]");
+		check_name_of_user(root, uid, A, "web");
+		assert_int_equal(chown(path, 65534, 65534), 0);
+		check_name_of_user(root, uid, A, NULL);
+	}
+	remove_root(root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_docker),	   cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_kubernetes), cmocka_unit_test(test_names_of_ids),
-		cmocka_unit_test(test_pod_of_two),
+		cmocka_unit_test(test_docker),	     cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_kubernetes),   cmocka_unit_test(test_names_of_ids),
+		cmocka_unit_test(test_pod_of_two),   cmocka_unit_test(test_names_of_users),
+		cmocka_unit_test(test_hostile_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,13 +113,39 @@ static void test_long_path(void **state)
 	assert_false(cgroup_path_next(&at, directory));
 }
 
+static void test_users(void **state)
+{
+	static const char *const none[] = {
+		"/",
+		"/user.slice/user-1000.slice",
+		"/user.slice/user-.slice/a",
+		"/user.slice/user-4294967295.slice/a",
+		"/user.slice/user-99999999999999999999.slice/a",
+		"/user.slice/user-1000.slicex/a",
+		"/user.slice/user--1.slice/a",
+		"/a/user.slice/user-1000.slice/b",
+		"/../user.slice/user-1000.slice/b",
+	};
+	uint32_t user = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+		assert_false(cgroup_path_user(none[i], &user));
+	assert_int_equal(user, 7);
+	/* The user makes all but the first two. */
+	assert_true(cgroup_path_user("/user.slice/user-1000.slice/user@1000.service/user.slice/"
+				     "user-0.slice/libpod-a.scope",
+				     &user));
+	assert_int_equal(user, 1000);
+	assert_true(cgroup_path_user("/user.slice/user-4294967294.slice/a", &user));
+	assert_int_equal(user, 4294967294);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_long_directory),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_directories), cmocka_unit_test(test_long_directory),
+		cmocka_unit_test(test_names),	    cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
