@@ -45,10 +45,11 @@ def program(source, name):
 
 @functools.lru_cache
 def engine_program(generation):
-    """jit-engine's frames mode: a generation has stacks of its own."""
+    """jit-engine's frames mode: a generation has stacks of its own. Code may be unknown."""
     begin = "_start system main /^(frames_mode|workers_run|thread_main|frames_work)$/+"
-    jit = " ".join(f"/^{name}_{generation}$/" for name in ("outer", "middle"))
-    lines = [f"{begin} frames_call {jit} frames_callback /^leaf_{generation}$/",
+    outer, middle, leaf = (rf"/^({name}_{generation}|\[unknown\])$/"
+                           for name in ("outer", "middle", "leaf"))
+    lines = [f"{begin} frames_call {outer} {middle} frames_callback {leaf}",
              "_start system main /^(?!frames_call|outer_|middle_|leaf_)/+"]
     return stack_truth.Program(lines)
 
