@@ -301,7 +301,7 @@ class Endings(harness.KernelTest):
         before = open(run.path(".jitbpf"), "rb").read()
         done = run.report("-o", run.path(".jitbpf"))
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"unknown format", done.stderr)
+        self.assertIn(b"unknown extension of the output", done.stderr)
         self.assertEqual(open(run.path(".jitbpf"), "rb").read(), before)
 
     def test_under_sudo(self):

@@ -107,14 +107,17 @@ class Report(harness.KernelTest):
             done = subprocess.run([harness.JITBPF, "report", "-f", "script", cut],
                                   capture_output=True, check=False)
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr.decode(), r"at offset \d+: ")
+            self.assertRegex(done.stderr.decode(), r"cut\.jitbpf is damaged at offset \d+: ")
             kept = len(re.findall(rb"^\S.*:\s*$", done.stdout, re.M))
             self.assertGreater(kept, 0)
             self.assertLess(kept, whole)
         open(cut, "wb").write(b"\x7fELF, not a recording, but long enough")
         done = subprocess.run([harness.JITBPF, "report", cut], capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
-        self.assertIn(b"not a jitbpf recording", done.stderr)
+        self.assertEqual(done.stderr, f"jitbpf: {cut}: not a jitbpf recording\n".encode())
+        done = subprocess.run([harness.JITBPF, "report", self.folder], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(f"jitbpf: {self.folder} is a folder: give a recording".encode(), done.stderr)
 
 
 class Hostile(harness.KernelTest):

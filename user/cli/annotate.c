@@ -98,11 +98,12 @@ static int say_choice(struct run *run)
 	fprintf(stderr, "jitbpf annotate: ");
 	if (!run->list.size)
 		fprintf(stderr,
-			"no function '%.*s' was executed by a sample of %s: see the functions "
-			"with 'jitbpf report'\n",
+			"no function '%.*s' has a sample in %s: 'jitbpf report -f top' lists "
+			"those that have\n",
 			(int)name.bytes.size, name.bytes.data, run->replay.path);
 	else
-		fprintf(stderr, "%zu functions match '%.*s': give a whole name, or -d\n",
+		fprintf(stderr,
+			"%zu functions match '%.*s': give a whole name, or the file with -d\n",
 			run->list.size, (int)name.bytes.size, name.bytes.data);
 	if (!run->list.size)
 		return -ENOENT;
@@ -134,7 +135,8 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 				function);
 	}
 	if (wanted > count) {
-		fprintf(stderr, "jitbpf annotate: there is no generation %zu, but %zu in all\n",
+		fprintf(stderr,
+			"jitbpf annotate: there is no generation %zu: the function has %zu\n",
 			wanted, count);
 		return -EINVAL;
 	}
@@ -165,13 +167,15 @@ static void say_sources(const struct run *run, const struct source_files *source
 		text_put_name(&path, file->path, 0, 0);
 		fprintf(stderr, "jitbpf: source %.*s", (int)path.bytes.size, path.bytes.data);
 		if (!file->error)
-			fprintf(stderr, ": changed after the recording, so lines may be others\n");
+			fprintf(stderr,
+				": changed after the recording, so its lines may not fit the samples\n");
 		else
 			fprintf(stderr, ": %s%s\n", source_files_words(file->error),
 				file->error == -ENOENT ? " (--source DIR searches in DIR)" : "");
 	}
 	if (said > TROUBLES_SHOWN)
-		fprintf(stderr, "jitbpf: and %zu more source files\n", said - TROUBLES_SHOWN);
+		fprintf(stderr, "jitbpf: %zu more source files have such troubles\n",
+			said - TROUBLES_SHOWN);
 	if (sources->left_out)
 		fprintf(stderr,
 			"jitbpf: only %d source files are read, so other lines have no text\n",

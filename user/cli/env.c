@@ -169,9 +169,12 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	}
 	err = probe_site_find(values.shim, &site);
 	if (err) {
-		fprintf(stderr, "jitbpf: %s: %s\n", values.shim ?: "libjitbpf.so",
-			err == -ENOEXEC ? "is not a jitbpf shim: it has no probe jitbpf:event"
-					: strerror(-err));
+		fprintf(stderr, "jitbpf: %s%s%s\n", values.shim ?: "libjitbpf.so",
+			err == -ENOEXEC
+				? " is not a jitbpf shim, since it has no probe jitbpf:event: "
+				  "give the libjitbpf.so of this version with --shim"
+				: ": ",
+			err == -ENOEXEC ? "" : strerror(-err));
 		return 1;
 	}
 	err = print_as(values.format, site.path, &values.env);

@@ -37,8 +37,10 @@ static const struct {
 	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, journal unreadable",
 			       "the process is ending, hangs, or has damaged it: a recording "
 			       "knows code from its own start on only"},
-	[ENGINE_OTHER_VERSION] = {"other_version", "shim of another version",
-				  "it is not that of this jitbpf: start the process anew"},
+	[ENGINE_OTHER_VERSION] =
+		{"other_version", "shim of another version",
+		 "this jitbpf cannot read its code: start the process anew, with the "
+		 "libjitbpf.so of this version"},
 	[ENGINE_SHIM] = {"shim", "shim, no journal",
 			 "the process has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
 			 "recording knows code from its own start on only"},
@@ -46,8 +48,9 @@ static const struct {
 	[ENGINE_AGENT_UNREADABLE] = {"unreadable_agent_journal", "agent, journal unreadable",
 				     "the JVM is ending, hangs, or has damaged it: a recording "
 				     "knows code from its own start on only"},
-	[ENGINE_AGENT_OTHER_VERSION] = {"other_agent_version", "agent of another version",
-					"it is not that of this jitbpf: start the JVM anew"},
+	[ENGINE_AGENT_OTHER_VERSION] =
+		{"other_agent_version", "agent of another version",
+		 "this jitbpf cannot read its code: start the JVM anew, with the agent of this version"},
 	[ENGINE_AGENT] = {"agent", "agent, no journal",
 			  "the JVM has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
 			  "recording knows code from its own start on only"},
@@ -261,7 +264,7 @@ static int write_table(const struct engine_list *list, bool given)
 	say_ways(list);
 	if (silent)
 		advise(list);
-	if (!list->rows.size)
+	if (!list->rows.size && (!given || !list->hidden.size))
 		fprintf(stderr, "jitbpf: no JIT code found%s\n",
 			list->hidden.size ? " in the processes that could be inspected" : "");
 	say_hidden(list, given);

@@ -184,6 +184,34 @@ void option_print_choices(FILE *out, const struct option_spec *option)
 	}
 }
 
+/* As the user would write it: with the largest unit of which it is a multiple. */
+static void print_size(FILE *out, uint64_t bytes)
+{
+	static const char units[] = "KMGT";
+	size_t unit = 0;
+
+	while (bytes && !(bytes % 1024) && units[unit]) {
+		bytes /= 1024;
+		unit++;
+	}
+	fprintf(out, "%" PRIu64, bytes);
+	if (unit)
+		fputc(units[unit - 1], out);
+	else
+		fputs(" bytes", out);
+}
+
+static void print_sizes(FILE *out, const struct option_spec *option)
+{
+	fprintf(out, "a size from ");
+	print_size(out, option->min);
+	if (option->max < UINT64_MAX) {
+		fprintf(out, " to ");
+		print_size(out, option->max);
+	}
+	fprintf(out, " (units: K, M, G, KB, MB or GB)");
+}
+
 void option_print_wanted(FILE *out, const struct option_spec *option)
 {
 	switch (option->type) {
@@ -191,9 +219,7 @@ void option_print_wanted(FILE *out, const struct option_spec *option)
 		fprintf(out, "a number from %" PRIu64 " to %" PRIu64, option->min, option->max);
 		break;
 	case OPTION_SIZE:
-		fprintf(out,
-			"a size from %" PRIu64 " to %" PRIu64 " bytes, such as 64K, 16M or 1.5GB",
-			option->min, option->max);
+		print_sizes(out, option);
 		break;
 	case OPTION_SECONDS:
 		fprintf(out, "a duration, such as 10, 0.5, 500ms, 2m or 1h");

@@ -142,7 +142,8 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	output->recording = recording && !outputs->no_recordings;
 	if (output->sink || output->recording)
 		return 0;
-	fprintf(stderr, "jitbpf: unknown format '%s': use one of %s\n", name ?: output->path,
+	fprintf(stderr, "jitbpf: unknown %s '%s': use one of %s\n",
+		name ? "format" : "extension of the output", name ?: output->path,
 		name ? "firefox, folded, html, json, pprof, script, speedscope, summary, top"
 		: outputs->no_recordings
 			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
@@ -156,7 +157,7 @@ static void say_unopened(const struct outputs *outputs, const char *path, int er
 
 	fprintf(stderr, "jitbpf: %s: ", path ?: "standard output");
 	if (err == -EBUSY)
-		fprintf(stderr, "given twice as an output\n");
+		fprintf(stderr, "given twice as an output: each output needs a file of its own\n");
 	else if (err == -ELOOP)
 		fprintf(stderr,
 			"the path has a link of another user, which is not followed: use the "

@@ -229,7 +229,9 @@ static int find_shim(struct recording *run)
 			"jitbpf: libjitbpf.so is missing beside this program: build it, or give its "
 			"path with --shim\n");
 	else if (err == -ENOEXEC)
-		fprintf(stderr, "jitbpf: %s: is not a jitbpf shim: it has no probe jitbpf:event\n",
+		fprintf(stderr,
+			"jitbpf: %s is not a jitbpf shim, since it has no probe jitbpf:event: give "
+			"the libjitbpf.so of this version with --shim\n",
 			run->options->shim ?: "libjitbpf.so");
 	else if (err)
 		record_complain(err, run->options->shim ?: "libjitbpf.so");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/files/file_blob.h"
@@ -12,14 +13,28 @@
 #include "cli/memory_option.h"
 #include "pipeline/record/replay_source.h"
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static void say(const struct replay *replay, int err, const struct recording_error *error)
 {
 	if (err == -ENOMEM)
 		fprintf(stderr, "jitbpf: out of memory: free some, or choose less with --from, "
 				"--to or --comm\n");
+	else if (err == -EBADMSG && !error->offset)
+		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, error->what ?: "damaged");
 	else if (err == -EBADMSG)
-		fprintf(stderr, "jitbpf: %s: at offset %" PRIu64 ": %s\n", replay->path,
-			error->offset, error->what ?: "damaged");
+		fprintf(stderr, "jitbpf: %s is damaged at offset %" PRIu64 ": %s\n", replay->path,
+			error->offset, error->what ?: "it cannot be read");
+	else if (err == -EACCES && is_folder(replay->path))
+		fprintf(stderr,
+			"jitbpf: %s is a folder: give a recording in it, such as "
+			"profile.jitbpf\n",
+			replay->path);
 	else if (err == -ENOENT)
 		fprintf(stderr,
 			"jitbpf: %s: %s: 'jitbpf record' makes a recording, by default "

@@ -75,8 +75,8 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"Events that this version does not know.", "The shim or the engine is newer.",
 		"use a newer jitbpf"),
 	JIT_ROW(sequence_gaps, "events missing: gaps in the sequence numbers",
-		"Events that were sent and did not arrive, and could not be recovered. Code of "
-		"which they may have told the end is shown as [unknown].",
+		"Events that were sent and did not arrive, and could not be recovered. Code that "
+		"they may have ended is shown as [unknown].",
 		"The ring of JIT records was full, and the process has no journal, or has ended.",
 		"use a larger --code-ring"),
 	JIT_ROW(left_out, "events dropped: journals were full",

@@ -106,8 +106,8 @@ static int open_cpu(struct cpu_events *events, uint32_t cpu, uint32_t freq_hz,
 	struct cpu_event event;
 	int err = -ENODEV;
 
-	*ret_what = "opening the perf events (is the frequency above "
-		    "/proc/sys/kernel/perf_event_max_sample_rate?)";
+	*ret_what = "opening the perf events (-F can be at most "
+		    "/proc/sys/kernel/perf_event_max_sample_rate)";
 	/* Hardware cycles if the first CPU supports them, else a clock; the same on all CPUs. */
 	if (!events->name || events->name == event_cycles)
 		err = cpu_event_open(cpu, freq_hz, true, &event);

@@ -59,12 +59,13 @@ static int check_end(struct recording_reader *reader)
 	if (reader->record->size_bytes != sizeof(*reader->record))
 		return bad(reader, reader->offset, "a chunk of impossible size");
 	if (reader->in_round)
-		return bad(reader, reader->offset, "an end inside a round");
+		return bad(reader, reader->offset, "the recording ends inside a round");
 	more = record_unpack(reader->unpacker, reader->lanes, &what);
 	if (more < 0 && more != -EBADMSG)
 		return more;
 	if (more || !segment_is_last(&reader->segments))
-		return bad(reader, reader->segments.end, "bytes behind the end");
+		return bad(reader, reader->segments.end,
+			   "the file goes on behind the end of the recording");
 	return 0;
 }
 
@@ -185,8 +186,7 @@ static int check_file_header(struct recording_reader *reader)
 	if (err)
 		return err;
 	if (header.version > JITBPF_RECORDING_VERSION)
-		return bad(reader, offsetof(struct jitbpf_recording_header, version),
-			   "made by a newer jitbpf");
+		return bad(reader, 0, "made by a newer jitbpf: use that version to read it");
 	if (header.version < 1 || header.header_bytes < sizeof(header))
 		return bad(reader, 0, "a damaged file header");
 	if (header.header_bytes > size_bytes)

@@ -126,9 +126,10 @@ static int check_round(struct round_reader *reader)
 			if (header.size_bytes != sizeof(header))
 				return bad(reader, at, "a chunk of impossible size");
 			if (at != reader->round_begin)
-				return bad(reader, at, "an end inside a round");
+				return bad(reader, at, "the recording ends inside a round");
 			if (end - at > sizeof(header))
-				return bad(reader, at + sizeof(header), "bytes behind the end");
+				return bad(reader, at + sizeof(header),
+					   "the file goes on behind the end of the recording");
 			return 0;
 		}
 		err = checksum(reader, at, at + header.size_bytes, &crc);

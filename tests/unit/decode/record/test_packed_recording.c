@@ -178,7 +178,8 @@ static void test_malformed_chunks(void **state)
 		{{LANE(INFO_HEADS), LANE("\0"), LANE(""), LANE(INFO_WORDS), LANE(INFO_TEXT)},
 		 "a second description of the recording"},
 		{{LANE("\x68\0\0"), LANE("\0"), LANE(""), LANE(""), LANE("")}, "a malformed chunk"},
-		{{LANE(END), LANE("\0"), LANE(""), LANE(""), LANE("")}, "an end inside a round"},
+		{{LANE(END), LANE("\0"), LANE(""), LANE(""), LANE("")},
+		 "the recording ends inside a round"},
 		{{LANE(ROUND), LANE("\0\0"), LANE(""), LANE(""), LANE("")},
 		 "a segment with more than its chunks"},
 		{{LANE(ROUND), LANE("\0"), LANE(""), LANE(""), LANE("x")},
@@ -298,13 +299,13 @@ static void test_ends(void **state)
 
 	segment_file_put_lanes(&file, more);
 	at = file.bytes.size;
-	assert_bad(&file, at, "bytes behind the end");
+	assert_bad(&file, at, "the file goes on behind the end of the recording");
 
 	file = begun();
 	finish(&file);
 	at = file.bytes.size;
 	segment_file_put(&file, "x", 1);
-	assert_bad(&file, at, "bytes behind the end");
+	assert_bad(&file, at, "the file goes on behind the end of the recording");
 
 	file = begun();
 	at = segment_file_put_lanes(&file, long_end);

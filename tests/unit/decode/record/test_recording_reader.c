@@ -161,7 +161,7 @@ static void test_versions(void **state)
 	struct file file = {0};
 
 	put_file_header(&file, JITBPF_RECORDING_VERSION + 1, 16);
-	assert_bad(&file, 8, "made by a newer jitbpf");
+	assert_bad(&file, 0, "made by a newer jitbpf: use that version to read it");
 	put_file_header(&file, 0, 16);
 	assert_bad(&file, 0, "a damaged file header");
 	put_file_header(&file, JITBPF_RECORDING_VERSION, 15);
@@ -230,13 +230,13 @@ static void test_ends(void **state)
 	size_t at = file.bytes.size;
 
 	put_end(&file);
-	assert_bad(&file, at, "an end inside a round");
+	assert_bad(&file, at, "the recording ends inside a round");
 
 	file = begun();
 	finish(&file);
 	at = file.bytes.size;
 	put(&file, "x", 1);
-	assert_bad(&file, at, "bytes behind the end");
+	assert_bad(&file, at, "the file goes on behind the end of the recording");
 
 	file = begun();
 	put_round(&file);
