@@ -45,7 +45,7 @@ static bool has_unique_inode(const struct jitbpf_mapping *mapping, const struct 
 }
 
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
-			 const char *path, size_t path_bytes, struct file_store *files)
+			 const char *path, size_t path_bytes)
 {
 	struct jitbpf_mapping *record = &ret->record;
 
@@ -56,6 +56,10 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 	record->h.size_bytes = (uint32_t)(sizeof(*record) + path_bytes + 1);
 	memcpy(record->path, path, path_bytes);
 	record->path[path_bytes] = 0;
+}
+
+void mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files)
+{
 	if (is_read_only(record, files))
 		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
 	if (has_unique_inode(record, files))

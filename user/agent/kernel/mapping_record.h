@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fills a MAPPING record, including the build ID of the mapped file. */
+/* Makes MAPPING records, and identifies the mapped files. */
 #ifndef JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 #define JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 
@@ -15,11 +15,15 @@ struct mapping_record {
 	};
 };
 
-/*
- * Fill the record from `fields`, whose h.size_bytes, h.type and build ID are ignored. The build ID
- * comes from files; it is empty if the file is not available. Event loop only.
- */
+/* Fill the record from `fields`, whose h.size_bytes and h.type are ignored. */
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
-			 const char *path, size_t path_bytes, struct file_store *files);
+			 const char *path, size_t path_bytes);
+
+/*
+ * Set what the mapped file tells: the build ID, which is empty if the file is not available, the
+ * generation of the inode, and JITBPF_MAPPING_READ_ONLY. It may ask a process to open the file, so
+ * it is for profiled processes. Event loop only.
+ */
+void mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files);
 
 #endif

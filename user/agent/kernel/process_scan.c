@@ -106,7 +106,8 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 
 	if (map->path_bytes)
 		proc_map_path(map, path, sizeof(path));
-	mapping_record_fill(&out, &fields, path, strlen(path), scanner->scan->files);
+	mapping_record_fill(&out, &fields, path, strlen(path));
+	mapping_record_identify(&out.record, scanner->scan->files);
 	if (scanner->lost_ns)
 		return emit_again(scanner, &out.record);
 	return scanner->scan->take(scanner->scan->take_context, &out.record.h);

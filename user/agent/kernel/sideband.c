@@ -54,7 +54,6 @@ struct lost_record {
 };
 
 struct sideband_reader {
-	struct file_store *files;
 	record_taker_fn take;
 	void *take_context;
 	uint64_t *lost;
@@ -87,7 +86,7 @@ static int take_mmap2(struct sideband_reader *reader, const struct mmap2_record 
 
 	if (is_foreign(from->pid))
 		return 0;
-	mapping_record_fill(&out, &fields, from->path, strlen(from->path), reader->files);
+	mapping_record_fill(&out, &fields, from->path, strlen(from->path));
 	return reader->take(reader->take_context, &out.record.h);
 }
 
@@ -188,11 +187,9 @@ static int take_record(struct sideband_reader *reader, const void *bytes)
 }
 
 int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
-		   struct file_store *files, record_taker_fn take, void *take_context,
-		   uint64_t *lost)
+		   record_taker_fn take, void *take_context, uint64_t *lost)
 {
 	struct sideband_reader reader = {
-		.files = files,
 		.take = take,
 		.take_context = take_context,
 		.lost = lost,

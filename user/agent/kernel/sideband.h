@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the side-band rings and converts the kernel's records to those of uapi/record.h. The
- * record of a mapping gets the build ID of its file, which is opened when first seen.
+ * Reads the side-band rings and converts the kernel's records to those of uapi/record.h.
+ * Mapped files are not identified (mapping_record_identify()).
  */
 #ifndef JITBPF_AGENT_KERNEL_SIDEBAND_H
 #define JITBPF_AGENT_KERNEL_SIDEBAND_H
@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "agent/kernel/cpu_events.h"
-#include "agent/files/file_store.h"
 #include "pipeline/source.h"
 
 /*
@@ -17,7 +16,6 @@
  * kernel dropped because the ring was full. Returns 0 or the taker's error.
  */
 int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
-		   struct file_store *files, record_taker_fn take, void *take_context,
-		   uint64_t *lost);
+		   record_taker_fn take, void *take_context, uint64_t *lost);
 
 #endif

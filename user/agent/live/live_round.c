@@ -2,8 +2,10 @@
 #include "agent/live/live_round.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "agent/clock.h"
+#include "agent/kernel/mapping_record.h"
 #include "agent/kernel/sideband.h"
 
 /* One call of live_round_drain() or live_round_drain_code(). */
@@ -85,6 +87,19 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 	return err ?: emit(context, slot);
 }
 
+/* Emit a record of a profiled process. */
+static int emit_sideband(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+	struct mapping_record mapping;
+
+	if (record->type != JITBPF_MAPPING)
+		return emit(context, record);
+	memcpy(&mapping, record, record->size_bytes);
+	mapping_record_identify(&mapping.record, drain->round->files);
+	return emit(context, &mapping.record.h);
+}
+
 static int keep_sideband(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
@@ -98,7 +113,7 @@ static int filter_sideband(void *context, const struct jitbpf_record *record)
 	const struct drain *drain = context;
 	int wanted = process_filter_take(&drain->round->tracked, record);
 
-	return wanted <= 0 ? wanted : emit(context, record);
+	return wanted <= 0 ? wanted : emit_sideband(context, record);
 }
 
 /*
@@ -111,8 +126,8 @@ static int drain_sideband(struct drain *drain, bool last)
 	struct live_round *round = drain->round;
 
 	vec_for_each (event, &round->events.cpus) {
-		int err = sideband_drain(&round->events, event, round->files,
-					 round->only_tracked ? keep_sideband : emit, drain,
+		int err = sideband_drain(&round->events, event,
+					 round->only_tracked ? keep_sideband : emit_sideband, drain,
 					 &round->sideband_lost);
 
 		if (err)

@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/kernel/mapping_record.h"
 #include "agent/kernel/sideband.h"
 #include "base/scope.h"
 #include "tests/unit/agent/kernel/made_sideband.h"
@@ -76,6 +77,8 @@ static int take(void *context, const struct jitbpf_record *record)
 	assert_true(f->count < RECORDS_MAX);
 	f->taken[f->count] = malloc(record->size_bytes);
 	memcpy(f->taken[f->count], record, record->size_bytes);
+	if (record->type == JITBPF_MAPPING)
+		mapping_record_identify((struct jitbpf_mapping *)f->taken[f->count], f->files);
 	return f->count++ == f->fails_at ? -EIO : 0;
 }
 
@@ -83,7 +86,7 @@ static void drain(struct fixture *f, uint32_t expected)
 {
 	uint32_t before = f->count;
 
-	assert_int_equal(sideband_drain(&f->events, &f->event, f->files, take, f, &f->lost), 0);
+	assert_int_equal(sideband_drain(&f->events, &f->event, take, f, &f->lost), 0);
 	assert_int_equal(f->count - before, expected);
 	assert_int_equal(f->control->data_tail, f->control->data_head);
 }
@@ -392,7 +395,7 @@ static void test_taker_that_fails(void **state)
 	for (int i = 0; i < 3; i++)
 		put_mmap2(f, PID, "//anon");
 	f->fails_at = 1;
-	assert_int_equal(sideband_drain(&f->events, &f->event, f->files, take, f, &f->lost), -EIO);
+	assert_int_equal(sideband_drain(&f->events, &f->event, take, f, &f->lost), -EIO);
 	assert_int_equal(f->count, 2);
 	drain(f, 1);
 }
