@@ -52,9 +52,9 @@ static bool may_replace(const struct found_file *found, const struct found_file 
 }
 
 /*
- * Find the file at the path of a module whose process has exited, in our root. `known` is what was
- * found before, or has no version. Anybody can copy a build ID, so that it serves only for files of
- * trusted users, or of the same user.
+ * Find the file at the path of a module with a build ID, whose process has exited, in our root.
+ * `known` is what was found before, or has no version. Anybody can copy a build ID, so that it
+ * serves only for files of trusted users, or of the same user.
  */
 static int find_by_build_id(const struct file_user *user, const struct module *module,
 			    const struct found_file *known, struct found_file *ret)
@@ -63,7 +63,7 @@ static int find_by_build_id(const struct file_user *user, const struct module *m
 	struct found_file found;
 	int err;
 
-	if (!module->build_id_bytes || !file_request_set_path(&request, module->path))
+	if (!file_request_set_path(&request, module->path))
 		return -ENOENT;
 	err = file_reader_find(user->reader, place_of(module), &request, -1, &found);
 	if (err)
@@ -185,7 +185,9 @@ static int get_file(const struct file_user *user, const struct module *module,
 	err = find_same(user, module, mappers, ret);
 	if (!err)
 		hold(user->store, module, ret);
-	return err && err != -ETIMEDOUT ? find_by_build_id(user, module, &known, ret) : err;
+	if (!err || err == -ETIMEDOUT || !module->build_id_bytes)
+		return err;
+	return find_by_build_id(user, module, &known, ret);
 }
 
 /* The vDSO has no file; all processes of a kernel share it. */
