@@ -64,11 +64,25 @@ class Explain(unittest.TestCase):
         self.assertGreater(lines, 10)
 
     def test_an_unknown_term_is_an_error_that_names_the_next_one(self):
-        for said, meant in (("no_rul", "no_rule"), ("stack cu", "stack cut"), ("unwind_evict", "unwind_evicted")):
+        for said, meant in (("no_rlue", "no_rule"), ("stack cot", "stack cut"), ("unwind_evictet", "unwind_evicted")):
             done = jitbpf("explain", said)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"unknown term '{said}': did you mean '{meant}'?", done.stderr)
         self.assertEqual(jitbpf("explain", "x" * 1000).returncode, 2)
+
+    def test_a_part_of_one_term_is_enough(self):
+        for said, key in (("Mapped files NOT used", "counters.files_unverified"), ("no_rul", "samples.cut.no_rule"),
+                          ("[others of user 1000]", "others_of_user"), ("others of", "others_of_user")):
+            self.assertIn(f"({key})\n", self.explained(said))
+            self.assertEqual(self.explained(said).count("Why: "), 1)
+
+    def test_a_part_of_several_terms_is_an_error_that_lists_them(self):
+        done = jitbpf("explain", "unknown")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("\n  [unknown] code  (samples.code_unknown)\n", done.stderr)
+        rows = done.stderr.splitlines()[1:]
+        self.assertGreater(len(rows), 1)
+        self.assertTrue(all("unknown" in row.lower() for row in rows))
 
     def test_the_manual_page_has_the_same_texts(self):
         shown = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=200", str(BUILD / "man" / "jitbpf-explain.1")],

@@ -65,8 +65,8 @@ static void put_all(struct text *text, bool colours)
 	text_table_put(&table, text, terminal_columns(STDOUT_FILENO), colours);
 }
 
-/* Say that no term is meant by a text. Returns the exit status. */
-static int say_unknown(const char *said)
+/* Say that a text is no term and no part of any. */
+static void say_unknown(const char *said)
 {
 	struct suggestion suggestion = {.word = said, .word_bytes = strlen(said)};
 	const struct ledger_word *term;
@@ -84,7 +84,57 @@ static int say_unknown(const char *said)
 	else
 		fprintf(stderr, "jitbpf explain: unknown term '%s'", said);
 	fprintf(stderr, " ('jitbpf explain' lists all terms)\n");
-	return EXIT_USAGE;
+}
+
+/* Print the terms of which a text is a part. */
+static void say_parts(const char *said)
+{
+	const struct ledger_word *term;
+	const char *group;
+
+	fprintf(stderr,
+		"jitbpf explain: '%s' is a part of several terms: say more of the one that is "
+		"meant\n",
+		said);
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		if (ledger_term_has(term, group, said))
+			fprintf(stderr, "%*s%s  (%s%s)\n", INDENT, "",
+				term->words + strspn(term->words, " "), group, term->key);
+	}
+}
+
+typedef bool term_test(const struct ledger_word *term, const char *group, const char *text);
+
+/* Put the terms that are meant by a text. Returns their number. */
+static size_t put_terms(struct explanation *to, const char *said, term_test *is_meant)
+{
+	const struct ledger_word *term;
+	const char *group;
+
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		if (is_meant(term, group, said))
+			put_term(to, term, group);
+	}
+	return to->found;
+}
+
+/* Explain a term, or the only one of which a text is a part. Returns OPTIONS_OK or OPTIONS_BAD. */
+static int put_said(struct explanation *to, const char *said)
+{
+	struct explanation parts = {.colours = to->colours};
+
+	if (put_terms(to, said, ledger_term_is))
+		return OPTIONS_OK;
+	if (put_terms(&parts, said, ledger_term_has) == 1) {
+		*to = parts;
+		return OPTIONS_OK;
+	}
+	if (parts.found)
+		say_parts(said);
+	else
+		say_unknown(said);
+	text_deinit(&parts.text);
+	return OPTIONS_BAD;
 }
 
 /* Returns false if the words are longer than any term. */
@@ -105,22 +155,20 @@ static bool join(char **words, int count, char said[TEXT_MAX])
 static int explain(char **words, int count)
 {
 	struct explanation to = {.colours = terminal_has_colours(STDOUT_FILENO, VIEW_COLOR_AUTO)};
-	const struct ledger_word *term;
 	char said[TEXT_MAX] = "";
-	const char *group;
-	int err;
+	int err, status = OPTIONS_OK;
 
-	if (!join(words, count, said))
-		return say_unknown(words[0]);
-	if (!count)
-		put_all(&to.text, to.colours);
-	for (size_t i = 0; count && (term = ledger_term_at(i, &group)); i++) {
-		if (ledger_term_is(term, group, said))
-			put_term(&to, term, group);
+	if (!join(words, count, said)) {
+		say_unknown(words[0]);
+		return EXIT_USAGE;
 	}
-	if (count && !to.found) {
+	if (count)
+		status = put_said(&to, said);
+	else
+		put_all(&to.text, to.colours);
+	if (status != OPTIONS_OK) {
 		text_deinit(&to.text);
-		return say_unknown(said);
+		return status;
 	}
 	err = text_write(&to.text, stdout);
 	err = err ?: out_flush(stdout);

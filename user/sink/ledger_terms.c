@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/ledger_terms.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/scope.h"
@@ -116,6 +118,12 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "The recording is damaged, or a newer jitbpf made it.",
 		 "use the version of jitbpf that made the recording; report it if it "
 		 "is this one"},
+	[LEDGER_OTHERS] =
+		{"others_of_user", "[others of user N]",
+		 "A row of several processes of user N, counted together. It has their samples, "
+		 "but not their names.",
+		 "The user's processes used their share of the memory for threads and processes.",
+		 "use a larger --max-memory, or record less with -p, -u or -G"},
 	[LEDGER_UNNAMED] =
 		{"unnamed", "samples without names of functions",
 		 "The innermost frame of the sample is in a file that is known, but no symbol of "
@@ -133,7 +141,8 @@ static const struct {
 	{"samples.", ledger_fates, FATE_COUNT, sizeof(struct ledger_word)},
 	{"samples.", &ledger_singles[LEDGER_NAMED], 2, sizeof(struct ledger_word)},
 	{"samples.cut.", ledger_cuts, LEDGER_CUT_COUNT, sizeof(struct ledger_word)},
-	{"", &ledger_singles[LEDGER_THROTTLED], 3, sizeof(struct ledger_word)},
+	{"", &ledger_singles[LEDGER_THROTTLED], LEDGER_SINGLE_COUNT - LEDGER_THROTTLED,
+	 sizeof(struct ledger_word)},
 	{"jit.", &ledger_jit[0].word, LEDGER_JIT_COUNT, sizeof(struct ledger_jit_word)},
 	{"over_memory.", ledger_memories, LEDGER_MEMORY_COUNT, sizeof(struct ledger_word)},
 	{"counters.", ledger_counters, JITBPF_COUNTER_MAX, sizeof(struct ledger_word)},
@@ -152,6 +161,20 @@ const struct ledger_word *ledger_term_at(size_t i, const char **ret_group)
 	return NULL;
 }
 
+/* As strcasecmp() == 0. An N of the words is also a number in the text. */
+static bool are_words(const char *words, const char *text)
+{
+	for (; *words && *text; words++, text++) {
+		size_t digits = *words == 'N' ? strspn(text, "0123456789") : 0;
+
+		if (digits)
+			text += digits - 1;
+		else if (tolower((unsigned char)*words) != tolower((unsigned char)*text))
+			return false;
+	}
+	return !*words && !*text;
+}
+
 static bool is_exactly(const struct ledger_word *term, const char *path, const char *text)
 {
 	for (const char *at = path; at; at = strchr(at, '.')) {
@@ -159,7 +182,7 @@ static bool is_exactly(const struct ledger_word *term, const char *path, const c
 		if (!strcasecmp(at, text))
 			return true;
 	}
-	return !strcasecmp(term->words + strspn(term->words, " "), text);
+	return are_words(term->words + strspn(term->words, " "), text);
 }
 
 bool ledger_term_is(const struct ledger_word *term, const char *group, const char *text)
@@ -174,4 +197,13 @@ bool ledger_term_is(const struct ledger_word *term, const char *group, const cha
 			return true;
 	}
 	return false;
+}
+
+bool ledger_term_has(const struct ledger_word *term, const char *group, const char *text)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s%s", group, term->key);
+	text += strspn(text, " ");
+	return *text && (strcasestr(path, text) || strcasestr(term->words, text));
 }

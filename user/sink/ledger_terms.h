@@ -32,6 +32,7 @@ enum ledger_single {
 	LEDGER_THROTTLED,
 	LEDGER_MALFORMED_RECORDS,
 	LEDGER_UNNAMED,
+	LEDGER_OTHERS,
 	LEDGER_SINGLE_COUNT
 };
 
@@ -62,8 +63,11 @@ const struct ledger_word *ledger_term_at(size_t i, const char **ret_group);
 
 /*
  * Returns true if a person may mean a term by a text: its key, with or without its group, or its
- * words as the summary shows them. Case does not matter.
+ * words as the summary shows them, with a number for an N. Case does not matter.
  */
 bool ledger_term_is(const struct ledger_word *term, const char *group, const char *text);
+
+/* Returns true if a text is a part of the key with its group, or of the words. As above. */
+bool ledger_term_has(const struct ledger_word *term, const char *group, const char *text);
 
 #endif

@@ -74,6 +74,11 @@ static void a_term_is_found_as_outputs_show_it(void **state)
 		size_t count;
 	} cases[] = {
 		{"no_rule", "no_rule", 1},
+		{"[others of user 0]", "others_of_user", 1},
+		{"[others of user 4294967295]", "others_of_user", 1},
+		{"[others of user N]", "others_of_user", 1},
+		{"[others of user ]", "", 0},
+		{"[others of user 1", "", 0},
 		{"cut.no_rule", "no_rule", 1},
 		{"samples.cut.no_rule", "no_rule", 1},
 		{"no unwind rule", "no_rule", 1},
