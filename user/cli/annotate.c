@@ -10,6 +10,7 @@
 #include "agent/files/file_store.h"
 #include "agent/files/source_files.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
@@ -279,16 +280,32 @@ static int annotate(const struct annotate_options *values, const char *name, con
 	return err || run.replay.damaged;
 }
 
+/* Returns false after a message if the operands are not a function, and maybe a recording. */
+static bool check_operands(char **operands, int count)
+{
+	bool swapped = count && ends_with(operands[0], RECORDING_EXTENSION) &&
+		       (count == 1 || !ends_with(operands[1], RECORDING_EXTENSION));
+
+	if (swapped && count <= 2)
+		fprintf(stderr,
+			"jitbpf annotate: '%s' is a recording: the function is first: jitbpf "
+			"annotate '%s' %s\n",
+			operands[0], count > 1 ? operands[1] : "FUNCTION", operands[0]);
+	else if (count < 1 || count > 2)
+		fprintf(stderr, "jitbpf annotate: expected a function, and maybe a recording (see "
+				"'jitbpf annotate --help')\n");
+	else
+		return true;
+	return false;
+}
+
 static int run_annotate(const struct command_spec *spec, int argc, char **argv)
 {
 	struct annotate_options values = {0};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
-	if (status == OPTIONS_OK && (argc - operand < 1 || argc - operand > 2)) {
-		fprintf(stderr, "jitbpf annotate: expected a function, and maybe a recording (see "
-				"'jitbpf annotate --help')\n");
+	if (status == OPTIONS_OK && !check_operands(argv + operand, argc - operand))
 		status = EXIT_USAGE;
-	}
 	if (status == OPTIONS_OK && values.lines && values.assembly) {
 		fprintf(stderr, "jitbpf annotate: --lines and --asm exclude each other\n");
 		status = EXIT_USAGE;

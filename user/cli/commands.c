@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "cli/perf_words.h"
 #include "cli/suggestion.h"
 
 static const struct command_spec *const commands[] = {
@@ -30,8 +31,12 @@ const struct command_spec *command_find(const char *name)
 int command_unknown(const char *name)
 {
 	struct suggestion suggestion = {.word = name, .word_bytes = strlen(name)};
-	const char *near;
+	const char *advice = perf_command_advice(name), *near;
 
+	if (advice) {
+		fprintf(stderr, "jitbpf: unknown command '%s': %s\n", name, advice);
+		return EXIT_USAGE;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (!commands[i]->hidden)
 			suggestion_add(&suggestion, commands[i]->name);

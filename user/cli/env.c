@@ -156,7 +156,7 @@ static int print_as(const char *format, const char *shim_path,
 
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
-	struct env_options values = {.format = "sh"};
+	struct env_options values = {0};
 	struct probe_site site;
 	int operand, err;
 
@@ -177,7 +177,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 			err == -ENOEXEC ? "" : strerror(-err));
 		return 1;
 	}
-	err = print_as(values.format, site.path, &values.env);
+	err = print_as(values.format ?: "sh", site.path, &values.env);
 	if (err)
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))

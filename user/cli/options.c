@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/option_help.h"
 #include "cli/option_values.h"
+#include "cli/perf_words.h"
 #include "cli/suggestion.h"
 
 const struct option_spec *command_option(const struct command_spec *spec, size_t i,
@@ -96,6 +97,25 @@ static enum options_result bad(const struct command_spec *spec, const char *what
 	return end_message(spec, mistyped ? arg : NULL);
 }
 
+/* An option of another profiler, or one that is mistyped. */
+static enum options_result unknown(const struct command_spec *spec, const char *arg)
+{
+	const char *advice = perf_option_advice(spec->name, arg);
+
+	if (!advice)
+		return bad(spec, "unknown option", arg, true);
+	fprintf(stderr, "jitbpf %s: unknown option '%s': %s\n", spec->name, arg, advice);
+	return OPTIONS_BAD;
+}
+
+/* A second value would replace the first one, without a word. */
+static bool is_given_twice(const struct option_spec *option, const char *text, const void *value)
+{
+	const char *const *first = value;
+
+	return option->type == OPTION_STRING && *first && strcmp(*first, text) != 0;
+}
+
 static enum options_result bad_value(const struct command_spec *spec,
 				     const struct option_spec *option, const char *text,
 				     const char *arg)
@@ -140,7 +160,7 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 			text = arg[2] ? arg + 2 : NULL; /* -F99 */
 		}
 		if (!option)
-			return bad(spec, "unknown option", arg, true);
+			return unknown(spec, arg);
 		if (option->type == OPTION_FLAG && text)
 			return bad(spec, "the option takes no value:", arg, false);
 		if (option->type != OPTION_FLAG && !text) {
@@ -148,6 +168,8 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 				return bad(spec, "missing value of option", arg, false);
 			text = argv[++at];
 		}
+		if (is_given_twice(option, text, value))
+			return bad(spec, "the option has another value already:", arg, false);
 		if (!option_set_value(option, text, value))
 			return bad_value(spec, option, text, arg);
 	}

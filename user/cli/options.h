@@ -14,7 +14,7 @@ enum option_type {
 	OPTION_NUMBER,	/* uint32_t, within [min, max] */
 	OPTION_SECONDS, /* uint64_t, ns; a duration such as 10, 0.5, 500ms, 2m or 1h */
 	OPTION_SIZE,	/* uint64_t, bytes; with the suffixes K, M and G */
-	OPTION_STRING,	/* const char * */
+	OPTION_STRING,	/* const char *, by default NULL; a second, other value is refused */
 	OPTION_STRINGS, /* string_list; may be repeated */
 	OPTION_PIDS,	/* pid_list, comma-separated */
 	OPTION_CHOICE,	/* uint32_t, index of the choice */

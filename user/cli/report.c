@@ -20,7 +20,7 @@
 struct report_options {
 	const char *format;
 	bool json;
-	const char *output;
+	string_list outputs;
 	struct filter_options filter;
 	struct view_options view;
 	uint32_t rows; /* 0: all */
@@ -40,8 +40,10 @@ static const struct option_spec options[] = {
 	 0, 0, .candidates = CANDIDATES_FORMATS},
 	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,
 	 "write the summary as JSON", 0, 0},
-	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
-	 "write to FILE instead of standard output", 0, 0, .candidates = CANDIDATES_OUTPUTS},
+	{'o', "output", OPTION_STRINGS, offsetof(struct report_options, outputs), "FILE",
+	 "write to FILE instead of standard output; may be repeated: each extension says its "
+	 "format, and -f that of -o -",
+	 0, 0, .candidates = CANDIDATES_OUTPUTS},
 	{0, "rows", OPTION_NUMBER, offsetof(struct report_options, rows), "N",
 	 "top: number of functions, and of rows of the tree; 0 for all (default 30)", 0,
 	 UINT32_MAX - 1},
@@ -82,8 +84,10 @@ static int show(const struct report_options *values, struct replay *replay, stru
 /* Without a terminal, names are whole and there are no colours, unless they are asked for. */
 static void fit_terminal(struct report_options *values)
 {
-	bool standard = outputs_is_standard(values->output);
+	bool standard = !values->outputs.size;
 
+	vec_for_each (path, &values->outputs)
+		standard |= outputs_is_standard(*path);
 	values->view.rows = values->rows ?: TOP_ROWS_ALL;
 	values->view.colours =
 		terminal_has_colours(standard ? STDOUT_FILENO : -1, values->view.color);
@@ -94,32 +98,49 @@ static void fit_terminal(struct report_options *values)
 /* Returns 0, or -EINVAL after a message. */
 static int check_format(const struct report_options *values, const struct outputs *outputs)
 {
-	const struct sink_ops *sink = outputs->files.data[0].sink;
+	bool has_code = !values->code && !values->folders.size;
 
-	if ((!values->code && !values->folders.size) || sink == &sink_html)
+	vec_for_each (output, &outputs->files)
+		has_code |= output->sink == &sink_html;
+	if (has_code)
 		return 0;
 	fprintf(stderr, "jitbpf report: --code and --source are for .html, not for -f %s\n",
-		sink->name);
+		outputs->files.data[0].sink->name);
 	return -EINVAL;
+}
+
+/* Open all outputs. Prints a message on errors. Returns 0 or a negative errno. */
+static int add_outputs(const struct report_options *values, struct outputs *outputs)
+{
+	const char *name = values->json ? "json" : values->format;
+	int err = 0;
+
+	if (!values->outputs.size)
+		err = outputs_add(outputs, NULL, name ?: "summary");
+	vec_for_each (path, &values->outputs) {
+		bool standard = outputs_is_standard(*path);
+		const char *format = standard			 ? name ?: "summary"
+				     : values->outputs.size == 1 ? name
+								 : NULL;
+
+		err = err ?: outputs_add(outputs, *path, format);
+	}
+	return err ?: check_format(values, outputs);
 }
 
 /* Returns the exit status. */
 static int report(const struct report_options *values, const char *path)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
-	const struct output_paths declared = {.paths = &values->output, .count = 1};
+	const struct output_paths declared = {.paths = values->outputs.data,
+					      .count = values->outputs.size};
 	struct output_access access;
 	struct outputs outputs = {.no_recordings = true};
 	struct replay replay = {0};
 	struct embedded_code code = {0};
-	const char *name = values->format;
 	bool misused = false;
 	int err;
 
-	if (values->json)
-		name = "json";
-	else if (!name && !values->output)
-		name = "summary";
 	err = output_access_init(&access, &declared);
 	outputs.opener = access.opener;
 	if (!err && values->code)
@@ -129,8 +150,7 @@ static int report(const struct report_options *values, const char *path)
 				     !values->no_debuginfod, values->code ? &code.replay : NULL,
 				     values->memory_bytes);
 	if (!err) {
-		err = outputs_add(&outputs, values->output, name);
-		err = err ?: check_format(values, &outputs);
+		err = add_outputs(values, &outputs);
 		misused = err == -EINVAL;
 	}
 	if (!err && values->code)
@@ -146,6 +166,25 @@ static int report(const struct report_options *values, const char *path)
 	return misused ? EXIT_USAGE : err || replay.damaged;
 }
 
+/* Returns false after a message if several outputs do not fit together. */
+static bool check_outputs(const struct report_options *values)
+{
+	size_t standard = 0;
+
+	vec_for_each (path, &values->outputs)
+		standard += outputs_is_standard(*path);
+	if (standard > 1)
+		fprintf(stderr, "jitbpf report: standard output is given twice as an output\n");
+	else if (values->outputs.size > 1 && !standard && (values->format || values->json))
+		fprintf(stderr,
+			"jitbpf report: with several -o, %s is the format of standard output "
+			"(-o -): that of a file is its extension\n",
+			values->json ? "--json" : "-f");
+	else
+		return true;
+	return false;
+}
+
 /* Returns false after a message if the options contradict each other. */
 static bool check(const struct report_options *values)
 {
@@ -154,7 +193,7 @@ static bool check(const struct report_options *values)
 			values->format);
 		return false;
 	}
-	return filter_options_check(&values->filter);
+	return check_outputs(values) && filter_options_check(&values->filter);
 }
 
 static int run(const struct command_spec *spec, int argc, char **argv)
@@ -162,9 +201,11 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	struct report_options values = {.memory_bytes = MEMORY_DEFAULT, .rows = TOP_ROWS_DEFAULT};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
-	if (status == OPTIONS_OK && argc - operand != 1) {
+	if (status == OPTIONS_OK && argc - operand > 1) {
 		fprintf(stderr,
-			"jitbpf report: expected one recording (see 'jitbpf report --help')\n");
+			"jitbpf report: expected one recording, and got %d (see 'jitbpf "
+			"report --help')\n",
+			argc - operand);
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
@@ -172,7 +213,9 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	if (status == OPTIONS_OK)
 		fit_terminal(&values);
 	if (status == OPTIONS_OK)
-		status = check(&values) ? report(&values, argv[operand]) : EXIT_USAGE;
+		status = !check(&values) ? EXIT_USAGE
+					 : report(&values, operand < argc ? argv[operand]
+									  : RECORDING_DEFAULT);
 	line_rules_deinit(&values.line_rules);
 	options_release(spec, &values);
 	return status;
@@ -180,10 +223,10 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 
 const struct command_spec command_report = {
 	.name = "report",
-	.usage = "[options] RECORDING",
+	.usage = "[options] [RECORDING]",
 	.operands = CANDIDATES_RECORDINGS,
-	.summary =
-		"show a recording: as a flame graph, a table, folded stacks, a script or a summary",
+	.summary = "show a recording (default " RECORDING_DEFAULT
+		   "): as a flame graph, a table, folded stacks, a script or a summary",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = {{&filter_option_table, offsetof(struct report_options, filter)},

@@ -238,6 +238,20 @@ static void what_is_wrong_is_refused(void **state)
 	}
 }
 
+static void a_second_text_is_refused(void **state)
+{
+	struct values v;
+	int operand;
+
+	assert_int_equal(parse("--text a --text b", &v, &operand), OPTIONS_BAD);
+	options_release(&spec, &v);
+	assert_int_equal(parse("--text a --text=a -t b -t c -n1 -n2", &v, &operand), OPTIONS_OK);
+	assert_string_equal(v.text, "a");
+	assert_int_equal(v.texts.size, 2);
+	assert_int_equal(v.number, 2);
+	options_release(&spec, &v);
+}
+
 static void durations_have_units(void **state)
 {
 	static const struct {
@@ -374,6 +388,7 @@ int main(void)
 		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
 		cmocka_unit_test(sets_are_lists_or_changes),
 		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(a_second_text_is_refused),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(rotation_is_a_time_or_a_size),

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""test_usage.py BUILD: what a new user types, without root: several outputs, no recording, words of perf."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+PERF_WORDS = (("record -g -- true", "stacks are always recorded"), ("record --call-graph dwarf", "stacks are always"),
+              ("live -g", "stacks are always"), ("top --call-graph=fp", "stacks are always"),
+              ("record -e cycles", "CPU cycles"), ("record --event=cycles -a", "CPU cycles"),
+              ("record -c 1000", "-F HZ"), ("record -t 1", "report --thread"), ("report -i x", "jitbpf report FILE"),
+              ("report --stdio", "report -f top"), ("script", "jitbpf report -f script"),
+              ("flamegraph", "jitbpf report -o"), ("help script", "jitbpf report -f script"))
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def jitbpf(self, *arguments):
+        return subprocess.run([str(BUILD / "jitbpf"), *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def refused(self, words, *arguments):
+        done = self.jitbpf(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Outputs(InFolder):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(GOLDEN / "php.jitbpf", self.path("a.jitbpf"))
+
+    def test_each_output_is_written_as_if_alone(self):
+        names = ("a.speedscope.json", "x.html", "b.folded", "c.txt")
+        done = self.jitbpf("report", *(word for name in names for word in ("-o", "all-" + name)), "a.jitbpf")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        for name in names:
+            self.assertEqual(self.jitbpf("report", "-o", name, "a.jitbpf").returncode, 0)
+            alone, together = (pathlib.Path(self.path(of)).read_bytes() for of in (name, "all-" + name))
+            self.assertEqual(alone, together, name)
+
+    def test_format_is_that_of_standard_output(self):
+        done = self.jitbpf("report", "-o", "-", "-f", "folded", "-o", "x.speedscope.json", "a.jitbpf")
+        self.assertEqual(done.stdout, (GOLDEN / "php.folded").read_text())
+        json.loads(pathlib.Path(self.path("x.speedscope.json")).read_text())
+        done = self.jitbpf("report", "-o", "y.folded", "-o", "-", "--no-packages", "a.jitbpf")
+        self.assertEqual(done.stdout, (GOLDEN / "php.summary").read_text())
+
+    def test_outputs_that_do_not_fit_together(self):
+        self.refused("given twice", "report", "-o", "-", "-o", "/dev/stdout", "a.jitbpf")
+        self.refused("its extension", "report", "-o", "a.txt", "-o", "b.txt", "-f", "folded", "a.jitbpf")
+        self.refused("its extension", "report", "-o", "a.txt", "-o", "b.txt", "--json", "a.jitbpf")
+        self.refused("--code", "report", "-o", "a.txt", "-o", "b.folded", "--code", "a.jitbpf")
+        done = self.jitbpf("report", "-o", "a.txt", "-o", "./a.txt", "a.jitbpf")
+        self.assertIn("given twice", done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["a.jitbpf"])
+
+    def test_a_second_value_does_not_replace_the_first(self):
+        self.refused("another value already: '-o'", "diff", "-o", "a.txt", "-o", "b.txt", "a.jitbpf", "a.jitbpf")
+        self.refused("another value already: '--format=top'", "report", "-f", "folded", "--format=top", "a.jitbpf")
+
+
+class Operands(InFolder):
+    def test_the_default_recording(self):
+        done = self.jitbpf("report")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("profile.jitbpf: No such file or directory: 'jitbpf record' makes a recording", done.stderr)
+        shutil.copy(GOLDEN / "php.jitbpf", self.path("profile.jitbpf"))
+        self.assertEqual(self.jitbpf("report", "--no-packages").stdout, (GOLDEN / "php.summary").read_text())
+        self.refused("expected one recording", "report", "profile.jitbpf", "profile.jitbpf")
+
+    def test_function_and_recording_are_swapped(self):
+        self.refused("jitbpf annotate 'gen_4' code.jitbpf", "annotate", "code.jitbpf", "gen_4")
+        self.refused("jitbpf annotate 'FUNCTION' code.jitbpf", "annotate", "code.jitbpf")
+
+
+class Words(InFolder):
+    def test_words_of_perf(self):
+        for line, words in PERF_WORDS:
+            with self.subTest(line):
+                self.refused(words, *line.split())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
