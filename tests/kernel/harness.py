@@ -141,8 +141,10 @@ class KernelTest(unittest.TestCase):
                                  **kwargs) as process:
             try:
                 # The recording gets its name when samples can be taken.
-                self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
-                self.wait_for(condition, seconds)
+                self.wait_for(lambda: process.poll() is not None or
+                              os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+                if process.poll() is None:
+                    self.wait_for(condition, seconds)
             finally:
                 process.send_signal(signal.SIGINT)
                 stdout = process.communicate(timeout=60)[0]

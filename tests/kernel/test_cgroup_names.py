@@ -5,6 +5,7 @@ import collections
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import subprocess
 
@@ -12,7 +13,7 @@ import harness
 from test_choice import FREQ_HZ, Loads, mount_of_cgroups
 from test_pprof import Profile
 
-IDS = [character * 64 for character in "ab"]
+IDS = [secrets.token_hex(32) for _ in range(2)]  # other tests run beside these
 DOCKER = "/var/lib/docker/containers"
 
 

@@ -2,6 +2,7 @@
 """Which processes are profiled: by name, user, cgroup and container."""
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -233,7 +234,7 @@ class Cgroups(Loads):
 
     def test_container(self):
         """By the ID in the name of its cgroup."""
-        ids = [character * 64 for character in "ab"]
+        ids = [secrets.token_hex(32) for _ in range(2)]
         scopes = [os.path.join(self.cgroups[0], f"docker-{name}.scope") for name in ids]
         for scope in scopes:
             os.mkdir(scope)
