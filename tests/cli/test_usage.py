@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,21 @@ class Outputs(InFolder):
     def test_a_second_value_does_not_replace_the_first(self):
         self.refused("another value already: '-o'", "diff", "-o", "a.txt", "-o", "b.txt", "a.jitbpf", "a.jitbpf")
         self.refused("another value already: '--format=top'", "report", "-f", "folded", "--format=top", "a.jitbpf")
+
+
+class Selection(InFolder):
+    def test_a_selection_without_samples_says_so(self):
+        recording = str(GOLDEN / "php.jitbpf")
+        for options in (["--comm", "nosuch"], ["--pid", "1"], ["--from", "5h", "-f", "folded"]):
+            done = self.jitbpf("report", *options, recording)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"\Ajitbpf: no sample of \S+ is selected by .*'jitbpf report -f top .*\n\Z")
+        for options in ([], ["--comm", "php8.2"], ["--comm", "php"]):
+            said = self.jitbpf("report", *options, recording)
+            self.assertEqual("no sample of" in said.stderr, "samples taken  0" in re.sub("  +", "  ", said.stdout))
+
+    def test_a_recording_without_samples_is_no_matter_of_the_selection(self):
+        self.assertNotIn("no sample of", self.jitbpf("report", str(GOLDEN / "php.jitbpf")).stderr)
 
 
 class Operands(InFolder):

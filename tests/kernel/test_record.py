@@ -171,6 +171,24 @@ class Ending(harness.KernelTest):
                                   capture_output=True, check=False, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, b""), path)
 
+    def test_an_unbounded_run_says_that_it_records(self):
+        words = "jitbpf: recording until Ctrl-C"
+        run = self.record_until(lambda: words in self.said(), ["-a"])
+        os.remove(run.path(".jitbpf"))  # record_until() waits for it
+        for run in (self.record_until(lambda: True, ["-a", "-q"]), self.record((), ["-a", "-d", "100ms"]),
+                    self.record(["true"])):
+            self.assertNotIn("recording until", run.stderr)
+
+    def test_a_run_without_samples_says_why(self):
+        words = "no sample was taken of what -p"
+        self.assertIn(words, self.record((), ["-p", "no such process", "-d", "100ms"]).stderr)
+        self.assertNotIn(words, self.record((), ["-p", "no such process", "-d", "100ms", "-q"]).stderr)
+        short = self.record(["sleep", "0"], ["-F", "1"])
+        self.assertEqual("samples per second: use a higher -F" in short.stderr,
+                         not short.summary()["samples"]["taken"], short.stderr)
+        busy = self.record([harness.ENGINE, "hot", "--seconds", "1"])
+        self.assertNotIn("no sample", busy.stderr)
+
     def test_no_status_line_on_a_pipe(self):
         run = self.record([harness.ENGINE, "hot", "--seconds", "1"])
         self.assertNotIn("\r", run.stderr)

@@ -16,6 +16,7 @@
 #include "cli/jvm_reports.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
+#include "cli/no_samples.h"
 #include "cli/record_setup.h"
 #include "cli/terminal.h"
 #include "cli/unnamed_packages.h"
@@ -207,6 +208,16 @@ static bool has_room(struct recording *run, uint64_t now_ns)
 	return false;
 }
 
+/* Without a status line, nothing shows that an unbounded run goes on. */
+static void say_begun(const struct record_options *values)
+{
+	if (values->quiet || values->only_live || values->duration_ns || values->target.command ||
+	    isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "jitbpf: recording until %sCtrl-C (SIGINT) or SIGTERM\n",
+		values->target.choice.pids.size ? "the processes end, " : "");
+}
+
 static int start(struct recording *run)
 {
 	struct live_failure failure;
@@ -253,6 +264,7 @@ static int start(struct recording *run)
 	outputs_begin_recording(run->rotation.options ? rotation_outputs(&run->rotation)
 						      : &run->outputs);
 	self_stats_begin(&run->stats);
+	say_begun(run->options);
 	return 0;
 }
 
@@ -416,6 +428,9 @@ static int finish(struct recording *run, int err)
 		rotation_say(&run->rotation);
 	else if (!run->options->quiet)
 		err = write_summary(run) ?: err;
+	if (!run->options->quiet && !run->rotation.options)
+		no_samples_say_recorded(pipeline_view(run->pipeline), &run->options->target,
+					run->options->freq_hz);
 	if (!run->options->quiet)
 		written_files_say(&run->outputs);
 	return err;

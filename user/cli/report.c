@@ -11,6 +11,7 @@
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
+#include "cli/no_samples.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/terminal.h"
@@ -159,6 +160,8 @@ static int report(const struct report_options *values, const char *path)
 		err = show(values, &replay, &outputs);
 	if (!err && values->code)
 		embedded_code_say(&code);
+	if (!err)
+		no_samples_say_shown(pipeline_view(replay.pipeline), &filter, path);
 	err = outputs_close(&outputs) ?: err;
 	output_access_deinit(&access);
 	embedded_code_deinit(&code);
