@@ -45,4 +45,6 @@ PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_time.py "$made/small.html" "$ma
 "$build/jitbpf" report --code -f html tests/golden/code.jitbpf >"$made/code.html" 2>/dev/null
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_code.py "$made/small.html" "$made/code.html" ${2:-}
 
+PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_lives.py "$made/jit.html" "$made/code.html" "$made/small.html" ${2:-}
+
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_counts.py "$build/jitbpf" tests/golden/*.jitbpf

@@ -123,8 +123,9 @@ struct sink; /* defined by each format */
 struct sink_ops {
 	const char *name;      /* as in -f */
 	const char *extension; /* as in -o: ".folded"; no extension ends with another one */
-	bool counts_only;      /* finish() reads no modules and no code of locations */
-	bool packages;	       /* finish() reads view.packages */
+	/* finish() reads no modules and, if region() was not called, no code of locations. */
+	bool counts_only;
+	bool packages;	  /* finish() reads view.packages */
 	bool time_slices; /* it reads view.slices and view.lane, which are kept for such sinks only
 			   */
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */

@@ -5,6 +5,7 @@
 #include "sink/sink.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -12,7 +13,38 @@
 #include "sink/frame_tree.h"
 #include "sink/format/page_data.h"
 #include "sink/shown_profile.h"
-#include "sink/write/out.h"
+
+struct sink {
+	FILE *out;
+	struct code_lives lives;
+};
+
+static void html_destroy(struct sink *sink)
+{
+	code_lives_deinit(&sink->lives);
+	free(sink);
+}
+
+static int html_create(FILE *out, struct sink **ret)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink)
+		return -ENOMEM;
+	sink->out = out;
+	if (code_lives_init(&sink->lives, CODE_LIVES_MAX)) {
+		html_destroy(sink);
+		return -ENOMEM;
+	}
+	*ret = sink;
+	return 0;
+}
+
+static int html_region(struct sink *sink, const struct view *view, const struct sink_region *change)
+{
+	code_lives_take(&sink->lives, change);
+	return 0;
+}
 
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
@@ -104,7 +136,9 @@ static int html_finish(struct sink *sink, const struct view *view)
 		err = add_node(&page, view, &tree.nodes.data[i]);
 	err = err ?: add_samples(&page, view, &tree);
 	err = err ?: add_slices(&page, view);
-	return err ?: page_data_write(&page, out_stream(sink), &view, 1);
+	/* A sink that was told of no region does not read the code of locations. */
+	err = err ?: page_lives_take(&page, view, &sink->lives, PAGE_LIVES_BYTES_MAX);
+	return err ?: page_data_write(&page, sink->out, &view, 1);
 }
 
 const struct sink_ops sink_html = {
@@ -113,7 +147,8 @@ const struct sink_ops sink_html = {
 	.counts_only = true,
 	.packages = true,
 	.time_slices = true,
-	.create = out_create,
+	.create = html_create,
+	.region = html_region,
 	.finish = html_finish,
-	.destroy = out_destroy,
+	.destroy = html_destroy,
 };

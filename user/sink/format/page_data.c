@@ -51,9 +51,10 @@ void page_data_deinit(struct page_data *page)
 	vec_deinit(&page->counts);
 	vec_deinit(&page->threads);
 	time_slices_deinit(&page->slices);
+	page_lives_deinit(&page->lives);
 }
 
-static int add_string(struct page_data *page, const char *s, uint32_t *ret)
+int page_data_string(struct page_data *page, const char *s, uint32_t *ret)
 {
 	int err = string_pool_add(page->strings, s, strlen(s), ret);
 
@@ -67,7 +68,8 @@ int page_data_label(struct page_data *page, const char *name, const char *module
 {
 	struct page_label label = {.kind = kind};
 
-	if (add_string(page, name, &label.name) || add_string(page, module, &label.module))
+	if (page_data_string(page, name, &label.name) ||
+	    page_data_string(page, module, &label.module))
 		return -ENOMEM;
 	return row_table_add(&page->labels, &label, ret);
 }
@@ -76,7 +78,7 @@ int page_data_source(struct page_data *page, const char *file, uint32_t line, ui
 {
 	struct page_source source = {.line = *file ? line : 0};
 
-	if (add_string(page, file, &source.file))
+	if (page_data_string(page, file, &source.file))
 		return -ENOMEM;
 	return row_table_add(&page->sources, &source, ret);
 }
@@ -86,7 +88,8 @@ int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const c
 {
 	struct page_thread thread = {.pid = pid, .tid = tid};
 
-	if (add_string(page, comm, &thread.comm) || add_string(page, container, &thread.container))
+	if (page_data_string(page, comm, &thread.comm) ||
+	    page_data_string(page, container, &thread.container))
 		return -ENOMEM;
 	return vec_push(&page->threads, thread);
 }
@@ -531,6 +534,7 @@ static int write_data(void *writer, struct json *json)
 	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
 	err = err ?: write_nodes(w) ?: write_counts(w) ?: write_slices(w);
 	err = err ?: write_code(w, w->view_count == 1 ? views[0]->lane : NULL);
+	err = err ?: page_lives_write(&w->page->lives, json);
 	if (!err && w->view_count == 1 && views[0]->extra)
 		err = views[0]->extra->write(views[0]->extra->context, views[0], json);
 	json_end(json, '}');

@@ -17,6 +17,7 @@
 
 #include "base/vec.h"
 #include "profile/time_slices.h"
+#include "sink/format/page_lives.h"
 #include "sink/write/json.h"
 #include "sink/write/row_table.h"
 #include "sink/sink.h"
@@ -69,6 +70,7 @@ struct page_data {
 	VEC(struct page_count) counts; /* several counts of a node and group are added */
 	VEC(struct page_thread) threads;
 	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
+	struct page_lives lives;   /* likewise */
 };
 
 /*
@@ -76,6 +78,7 @@ struct page_data {
  * page_data_deinit().
  */
 int page_data_init(struct page_data *page);
+int page_data_string(struct page_data *page, const char *s, uint32_t *ret); /* find or add */
 int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
 		    uint32_t *ret);
 int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret);

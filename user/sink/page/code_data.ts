@@ -36,6 +36,12 @@ export function functionOf(functions: Functions, names: Names, label: number): C
 	return functions.list.find(f => f.name === names.raw(label) && f.module === names.rawModule(label));
 }
 
+/** Returns the index of a generation: of its number from 1 on, or of the text of a life (lives.ts); -1: there is none. */
+export function generationIndex({ generations }: CodeFunction, text: string): number {
+	return text.includes('@') ? generations.findIndex(({ address, loaded_ns: loaded }) => text === `${address}@${loaded ?? ''}`)
+		: generations[Number(text) - 1] ? Number(text) - 1 : -1;
+}
+
 export interface Frame { name: string; file: string; line: number }
 
 export interface Instruction {

@@ -61,6 +61,20 @@ export function drawLane(pen: CanvasRenderingContext2D, lane: CodeLane, top: num
 	drawLive(pen, lane, top + EVENTS, end, xOf, colours.live);
 }
 
+/** The range of the bin at x, or of the nearest one within `near`: bins can be narrow. Null: there is none. */
+export function nearestBin(lane: CodeLane, x: number, near: number, xOf: (tick: number) => number): Range | null {
+	let least = near, found: Range | null = null;
+	for (let i = 0; i < lane.rows; i++) {
+		const range: Range = [lane.bin[i] * lane.ticks, (lane.bin[i] + 1) * lane.ticks], left = xOf(range[0]), right = xOf(range[1]);
+		const away = x < left ? left - x : x > right ? x - right : 0;
+		if (away < least || (away === 0 && !found)) {
+			least = away;
+			found = range;
+		}
+	}
+	return found;
+}
+
 /** What a range has: loads, unloads and, at its end, live code. Empty without JIT code. */
 export function codeWords(lane: CodeLane, [from, to]: Range): string[] {
 	let loads = 0, unloads = 0, last = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The code pane: source lines beside machine code of a function, with their samples, by generation.
 
-import { functionOf, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
+import { functionOf, generationIndex, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
 	type Line } from './code_data';
 import { CodeRows, type CodeRow } from './code_rows';
 import { INLINED, PROCESS } from './data';
@@ -90,7 +90,7 @@ export class CodePane {
 	close(): void {
 		const { view } = this;
 		view.change({ code: '', generation: '' });
-		(view.state.table ? byId('table') : view.graph.box).focus();
+		(view.listsMethods ? byId('lives-close') : view.state.table ? byId('table') : view.graph.box).focus();
 		view.say('The code is closed');
 	}
 
@@ -216,7 +216,7 @@ export class CodePane {
 		const { view, functions } = this, { generations } = found;
 		const most = generations.reduce((best, g, i) => g.samples > generations[best].samples ? i : best, 0);
 		const hottest = found.shown && !view.state.generation ? found.shown - 1 : most;
-		const wanted = Number(view.state.generation) - 1, chosen = generations[wanted] ? wanted : hottest, generation = generations[chosen];
+		const wanted = generationIndex(found, view.state.generation), chosen = wanted < 0 ? hottest : wanted, generation = generations[chosen];
 		const key = `${view.state.code} ${generation.address ?? ''} ${generation.loaded_ns ?? chosen}`, same = this.shown === key;
 		this.facts.textContent = [`${found.kind}${found.module ? ' · ' + visible(found.module) : ''}`,
 			`${plural(found.samples, 'sample')} in its own instructions, ${percent(found.samples, functions!.total)}`,

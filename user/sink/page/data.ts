@@ -3,6 +3,7 @@
 
 import type { Functions } from './code_data';
 import type { Engine } from './engines';
+import type { Lives } from './lives';
 import type { Live } from './live_labels';
 import { noSlices, type Slices } from './slices';
 import { Tree, type LabelOrder } from './tree';
@@ -59,6 +60,7 @@ export interface Profile {
 	slices: Slices;                 // of counts
 	order: LabelOrder;
 	code: CodeLane;
+	lives: Lives | null;            // of JIT code; null: only pages of recordings have them
 	functions: Functions | null;    // with their code; null: the page has none
 }
 
@@ -115,6 +117,7 @@ export function noProfile(words: Words): Profile {
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
 		slices: noSlices(),
 		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
+		lives: null,
 		functions: null,
 	};
 }
@@ -140,6 +143,18 @@ function readCode({ code, code_live: live }: Record<string, Table>): CodeLane {
 	};
 }
 
+function readLives(lives?: Table): Lives | null {
+	if (!lives)
+		return null;
+	const whole = (key: string) => integers(lives, key), large = (key: string) => column(lives, key, new Float64Array(lives.rows));
+	return {
+		rows: lives.rows, name: whole('name'), module: whole('module'), comm: whole('comm'), pid: whole('pid'), address: large('address'),
+		bytes: large('bytes'), loaded: large('loaded'), ended: large('ended'), samples: large('samples'),
+		leftOut: { lives: Number(lives.left_lives), bytes: Number(lives.left_bytes) },
+		forgotten: { lives: Number(lives.forgotten_lives), bytes: Number(lives.forgotten_bytes) },
+	};
+}
+
 function readProfile(data: any): Profile {
 	const { runs, words, strings, labels, sources, threads, nodes, counts } = data, name = integers(labels, 'name');
 	const order: LabelOrder = (a, b) => strings[name[a]] < strings[name[b]] ? -1 : strings[name[a]] > strings[name[b]] ? 1 : a - b;
@@ -158,6 +173,7 @@ function readProfile(data: any): Profile {
 		slices: readSlices(data),
 		order,
 		code: readCode(data),
+		lives: readLives(data.lives),
 		functions: data.functions ?? null,
 	};
 }

@@ -81,6 +81,14 @@ function codeOf({ code: { ticks, engines, rows, bin, loads, unloads, live } }: P
 		code_live: table(live.length, { bytes: live }) };
 }
 
+function livesOf({ lives }: Profile): Record<string, unknown> {
+	if (!lives)
+		return {};
+	const { rows, leftOut, forgotten, ...columns } = lives;
+	return { lives: { ...table(rows, columns), left_lives: leftOut.lives, left_bytes: leftOut.bytes,
+		forgotten_lives: forgotten.lives, forgotten_bytes: forgotten.bytes } };
+}
+
 export function encodeProfile(profile: Profile): Record<string, unknown> {
 	const { runs, words, strings, labels, sources, threads, tree, counts } = profile, { order, places } = nodesOf(profile);
 	const rows = ordered(counts.rows, row => places[counts.node[row]], row => counts.group[row]).filter(row => counts.samples[row]);
@@ -97,6 +105,7 @@ export function encodeProfile(profile: Profile): Record<string, unknown> {
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),
 		...slicesOf(profile, numbers),
 		...codeOf(profile),
+		...livesOf(profile),
 		...(profile.functions ? { functions: profile.functions } : {}),
 	};
 }

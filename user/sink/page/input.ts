@@ -16,7 +16,7 @@ export class Input {
 	private readonly menu: FrameMenu;
 
 	constructor(private readonly view: View, private readonly pause: () => void,
-		private readonly showCode: (label: number) => void) {
+		private readonly showCode: (label: number) => void, private readonly leaveMethods: () => void) {
 		this.under = view.graph;
 		this.menu = new FrameMenu(() => view.graph.box.focus());
 		view.pointAgain = () => this.pointAgain();
@@ -165,8 +165,10 @@ export class Input {
 		}
 		if (view.state.code) {
 			view.change({ code: '', generation: '' });
-			(view.state.table ? byId('table') : view.graph.box).focus();
-		} else if (view.state.search)
+			(view.listsMethods ? byId('lives-close') : view.state.table ? byId('table') : view.graph.box).focus();
+		} else if (view.listsMethods)
+			this.leaveMethods();
+		else if (view.state.search)
 			view.change({ search: '' }, 'replace');
 		else if (!view.graph.isWhole)
 			this.reset();

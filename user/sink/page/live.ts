@@ -73,7 +73,7 @@ export class LiveVersion {
 		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
 			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
-			order: labels.order, functions: null };
+			order: labels.order, lives: null, functions: null };
 	}
 }
 

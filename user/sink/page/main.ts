@@ -6,6 +6,7 @@ import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
 import { LiveCode } from './live_code_pane';
+import { LivesPane } from './lives_pane';
 import { listenToSave } from './save_menu';
 import { byId } from './text';
 import { TimeLine } from './timeline';
@@ -28,9 +29,10 @@ const live = data.live && new LiveProfile(data.live, data.words, {
 byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
-const time = new TimeLine(view);
+const methods = new LivesPane(view);
+const time = new TimeLine(view, range => methods.open(range));
 const code = new CodePane(view, live ? new LiveCode(label => live.codeAddress(label)) : null);
-const input = new Input(view, () => live?.toggle(), label => code.open(label));
+const input = new Input(view, () => live?.toggle(), label => code.open(label), () => methods.escape());
 
 function showInGraph(label: number): void {
 	const exact = '^' + view.names.raw(label).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') + '$';

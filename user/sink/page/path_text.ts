@@ -18,6 +18,9 @@ function hashOf(text: string): number {
 const text = (name: string, hash: number) =>
 	`${Array.from(name.slice(0, 2 * NAME)).slice(0, NAME).join('').replace(/\p{Cs}/gu, '')}~${hash.toString(36)}`;
 
+/** The text of a function: inlined or not, it is the same. */
+export const functionText = (name: string, module: string) => text(name, hashOf(`${name}\n${module}`));
+
 export class PathTexts {
 	private readonly labels = new Map<string, number>();    // by hash
 	private known = 0;
@@ -33,10 +36,8 @@ export class PathTexts {
 		return text(this.names.raw(label), this.hash(label));
 	}
 
-	/** The text of a function: inlined or not, it is the same. */
 	functionOf(label: number): string {
-		const { names } = this;
-		return text(names.raw(label), hashOf(`${names.raw(label)}\n${names.rawModule(label)}`));
+		return functionText(this.names.raw(label), this.names.rawModule(label));
 	}
 
 	/** The label, or -1 if there is none yet. */

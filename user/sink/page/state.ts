@@ -18,12 +18,14 @@ export interface State {
 	search: string;
 	range: string;          // of time, see time_range.ts; "" all
 	code: string;           // text of the function whose code is shown; "" none
-	generation: string;     // number of its generation, from 1 on; "": the one with most samples
+	generation: string;     // number of its generation, from 1 on, or ADDRESS@LOADED_NS; "": the one with most samples
+	methods: string;        // range of time whose methods are listed, as below; "": they are not
+	method: string;         // text of the method whose lives are listed; "" none
 	baseline: string;       // the same: the graph shows the difference from it
 }
 
 const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const;
-const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation'] as const;
+const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation', 'methods', 'method'] as const;
 const LISTS = ['hide', 'only'] as const;
 const MOST = 100;               // items of a list
 

@@ -2,7 +2,7 @@
 // The time line: a strip with samples per interval and, on demand, a heat map with a column per second. A range that is
 // selected there is what graph, table, callers and search are of; a second range is the baseline of a difference.
 
-import { LANE, codeWords, drawLane } from './code_lane';
+import { LANE, codeWords, drawLane, nearestBin } from './code_lane';
 import { dark } from './colour';
 import { byId, plural } from './text';
 import { chosenThreads } from './threads';
@@ -12,6 +12,7 @@ import type { View } from './view';
 
 const STRIP = 24, CELL = 3, GAP = 4;    // heights
 const CLICK = 3;                        // pixels; a shorter movement is a click
+const NEAR = 8;                         // pixels from a click on the lane to what has a bin there
 const STEPS = 50;                       // of the arrow keys
 
 export class TimeLine {
@@ -25,7 +26,8 @@ export class TimeLine {
 	private dragged: Range | null = null;
 	private asBaseline = false;     // what is dragged becomes the baseline
 
-	constructor(private readonly view: View) {
+	/** openMethods: of a range of time, as a text. */
+	constructor(private readonly view: View, private readonly openMethods: (range: string) => void) {
 		this.canvas = this.box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d')!;
 		view.timeChanged = () => this.refresh();
@@ -180,6 +182,20 @@ export class TimeLine {
 		return seconds > 1 ? [first, first + seconds * perSecond] : [Math.floor(first + part), Math.floor(first + part) + 1];
 	}
 
+	private isLane(y: number): boolean {
+		return this.open && this.view.profile.code.rows > 0 && y >= STRIP + GAP + CELL * CELLS + GAP;
+	}
+
+	/** List the methods of the selected range, or of the bin at a place of the lane. */
+	private openLane(x: number): void {
+		const { view } = this, { code, slices } = view.profile;
+		const bin = nearestBin(code, x, NEAR, tick => this.xOf(tick));
+		if (view.range || bin)
+			this.openMethods(view.range ? view.state.range : textOf(bin!, slices));
+		else
+			view.say('No JIT code was loaded or ended here');
+	}
+
 	/** Select a range. The last one of a live profile goes on to the end, whenever that is. */
 	private choose(range: Range, baseline: boolean): void {
 		const { view } = this, { slices } = view.profile, { ticks } = this.made();
@@ -219,6 +235,8 @@ export class TimeLine {
 			return false;
 		if (key === 'ArrowLeft' || key === 'ArrowRight')
 			this.move(key === 'ArrowRight', event.shiftKey);
+		else if (key === 'Enter' && view.profile.code.rows)
+			this.openMethods(view.range ? view.state.range : '0-');
 		else if (key === 'b' && (view.range || view.baseline))
 			this.compare();
 		else if ((key === 'Escape' || key === 'Delete') && (view.range || view.baseline))
@@ -239,7 +257,7 @@ export class TimeLine {
 		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made();
 		const chosen = chosenThreads(profile, this.view.state.threads);
 		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample'),
-			...codeWords(profile.code, range)]);
+			...codeWords(profile.code, range), ...(this.isLane(y) ? ['click: the methods'] : [])]);
 	}
 
 	private listenToPointer(): void {
@@ -264,11 +282,13 @@ export class TimeLine {
 			}
 			this.describe(...at(event));
 		});
-		box.addEventListener('pointerup', () => {
-			const range = this.dragged;
+		box.addEventListener('pointerup', event => {
+			const range = this.dragged, clicked = Boolean(start), [x, y] = at(event);
 			start = this.dragged = null;
 			if (range)
 				this.choose(range, this.asBaseline);
+			else if (clicked && !this.asBaseline && this.isLane(y))
+				this.openLane(x);
 			else if (!this.asBaseline && (view.range || view.baseline))
 				this.clear();
 			this.asBaseline = false;

@@ -38,6 +38,7 @@ export class View {
 	state: State = readState('');
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	codeChanged: () => void = () => {};     // what the code pane shows has changed
+	livesChanged: () => void = () => {};    // what the panel of methods shows has changed
 	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
 	shaped: Shaped | null = null;
 	private readonly kept = new KeptFrames(this);
@@ -69,6 +70,10 @@ export class View {
 
 	get range(): [number, number] | null {
 		return rangeOf(this.state.range, this.profile.slices);
+	}
+
+	get listsMethods(): boolean {
+		return Boolean(this.state.methods || this.state.method);
 	}
 
 	say(text: string): void {
@@ -238,6 +243,8 @@ export class View {
 			this.timeChanged();
 		if (other || changed('code', 'generation'))
 			this.codeChanged();
+		if (changed('methods', 'method', 'range', 'code'))
+			this.livesChanged();
 		if (history !== 'keep')
 			this.remember(history);
 	}
@@ -358,6 +365,7 @@ export class View {
 		this.showControls();
 		this.timeChanged();
 		this.codeChanged();
+		this.livesChanged();
 		graph.draw();
 		if (!this.live)
 			root.dataset.ready = String(this.base.count);

@@ -56,6 +56,13 @@ static int patient_code(struct sink *sink, const struct view *view, const struct
 	return err;
 }
 
+/* Not counted: a life for which there is no memory is no error, but forgotten. */
+static int patient_region(struct sink *sink, const struct view *view,
+			  const struct sink_region *change)
+{
+	return patient_kind->region ? patient_kind->region(sink, view, change) : 0;
+}
+
 static int patient_finish(struct sink *sink, const struct view *view)
 {
 	int err;
@@ -77,6 +84,7 @@ static const struct sink_ops patient = {
 	.create = patient_create,
 	.sample = patient_sample,
 	.code = patient_code,
+	.region = patient_region,
 	.finish = patient_finish,
 	.destroy = patient_destroy,
 };

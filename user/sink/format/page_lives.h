@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The table of the lives of JIT code in a page: for each load, its method, process, times, size and
+ * samples. Lives with most samples come first, then large ones. The table has a budget of bytes;
+ * lives beyond it are counted.
+ */
+#ifndef JITBPF_SINK_FORMAT_PAGE_LIVES_H
+#define JITBPF_SINK_FORMAT_PAGE_LIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "sink/timeline/code_lives.h"
+
+#define PAGE_LIVES_BYTES_MAX (3u << 20) /* in the page, with names */
+#define PAGE_LIVES_NAME_MAX  1000	/* bytes of a name that no sample has */
+
+struct json;
+struct page_data;
+struct view;
+
+struct page_life {
+	uint32_t name, module, comm; /* strings of the page */
+	uint32_t pid;
+	uint64_t address, bytes;
+	uint64_t loaded; /* ns since the start, plus 1; 0: before the run */
+	uint64_t ended;	 /* the same; 0: still in force */
+	uint64_t samples;
+};
+
+/* Zero-initialized is a page without such a table. */
+struct page_lives {
+	bool known; /* the page has the table */
+	VEC(struct page_life) lives;
+	struct code_left_out left_out;	/* no room in the page */
+	struct code_left_out forgotten; /* no room in `lives` of the run */
+};
+
+/*
+ * Take lives into page->lives: up to max_bytes of the page. Without any life so far there is no
+ * table. The caller has added the view's frames. Returns 0 or -ENOMEM.
+ */
+int page_lives_take(struct page_data *page, const struct view *view, const struct code_lives *lives,
+		    uint64_t max_bytes);
+
+/* Write the table as a member "lives", if there is one. Returns 0 or -ENOMEM. */
+int page_lives_write(const struct page_lives *lives, struct json *json);
+
+void page_lives_deinit(struct page_lives *lives);
+
+#endif
