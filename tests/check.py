@@ -49,7 +49,8 @@ ATTACKS = "|".join((
 # Slow ones that are left out, since others of their kind run; make kernel-test runs all.
 SLOW = "|".join((
     r"java_attach\.(Late|Launched)25", r"java_turnover\.(Turnover25|Late)",
-    r"java_threads\.(Late25|AtStart25.test_rotated)", "Compiler.test_first_compiler",
+    r"java_threads\.(Late25|AtStart25.test_rotated|Late.test_in_a_container)",
+    r"(Compiler|Turnover)\.test_first_compiler",
     "test_many_silent_ones", "test_both_at_10000_a_second", "jitdump.Storm.test_threads",
     "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
     "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
@@ -60,12 +61,13 @@ SLOW = "|".join((
     r"choice_recorded\.Later\.test_(rotation|executes_the_chosen)",
     "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
-KERNEL = ["kernel-test", f"LANES={CPUS + 1}", f"ONLY=^(?!.*({SLOW}))"]
+KERNEL = ["kernel-test", f"LANES={CPUS + 1}"]
 ALONE = (
-    Part("kernel", KERNEL),
+    # StuckFiles mostly waits, and runs with sanitizers below.
+    Part("kernel", [*KERNEL, f"ONLY=^(?!.*({SLOW}|StuckFiles))"]),
     Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),
     Part("soak, 20 s", ["soak", "MINUTES=0.33"]),
-    Part("kernel, ASan and UBSan", [*KERNEL, "JITBPF=build/san/jitbpf",
+    Part("kernel, ASan and UBSan", [*KERNEL, f"ONLY=^(?!.*({SLOW}))", "JITBPF=build/san/jitbpf",
                                     "TESTS=test_files.py test_record.py test_list.py "
                                     "test_outputs.py test_jit_api.py"]),
 )
