@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline void require(bool ok)
 {
@@ -21,6 +23,17 @@ static inline double now_ms(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Returns the memory of the process that is not swapped out. */
+static inline unsigned long resident_kb(void)
+{
+	unsigned long all, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	require(file && fscanf(file, "%lu %lu", &all, &resident) == 2);
+	fclose(file);
+	return resident * (unsigned long)sysconf(_SC_PAGESIZE) / 1024;
 }
 
 /* Returns the next of a fixed sequence of numbers below the limit. */

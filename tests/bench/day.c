@@ -110,16 +110,6 @@ static double show(struct sink *sink, uint64_t time_ns)
 	return now_ms() - began;
 }
 
-static unsigned long resident_kb(void)
-{
-	unsigned long all, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	require(file && fscanf(file, "%lu %lu", &all, &resident) == 2);
-	fclose(file);
-	return resident * (unsigned long)sysconf(_SC_PAGESIZE) / 1024;
-}
-
 int main(int argc, char **argv)
 {
 	uint32_t seconds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 24 * HOUR;

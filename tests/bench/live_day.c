@@ -116,16 +116,6 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	}
 }
 
-static unsigned long resident_kb(void)
-{
-	unsigned long all, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	require(file && fscanf(file, "%lu %lu", &all, &resident) == 2);
-	fclose(file);
-	return resident * (unsigned long)sysconf(_SC_PAGESIZE) / 1024;
-}
-
 static double cpu_ms(void)
 {
 	return (double)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
