@@ -288,6 +288,8 @@ __noinline int begin_user(struct sample_scratch *s)
 		return 0;
 	begin_walk(&s->walk, s->head.pid, user, BPF_CORE_READ(mm, start_stack),
 		   task->thread.fsbase);
+	if (s->head.kernel_frames)
+		unwind_undo_delivery(&s->walk.state, user->cs);
 	return user->cs == USER_CS_32 ? BEGUN_32 : BEGUN;
 }
 

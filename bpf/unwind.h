@@ -28,6 +28,7 @@ struct unwind_state {
 #define UNWIND_SIGNAL_BP 120
 #define UNWIND_SIGNAL_SP 160
 #define UNWIND_SIGNAL_IP 168
+#define UNWIND_SIGNAL_CS 184 /* the low 16 bits of the word */
 
 /* Returns the value for ips in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
@@ -52,6 +53,28 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	s->is_caller = 0;
 	s->rbp = UNWIND_OTHER_WORDS;
 	return UNWIND_STEPPED;
+}
+
+/*
+ * Corrects the leaf of a sample in the kernel. To deliver a signal, the kernel sets sp to the
+ * signal frame, and ip to the handler only after that. A sample between both finds the ip of the
+ * interrupted frame with the sp of the signal frame, where that same ip is saved. Then s
+ * becomes the interrupted frame. The state is the same if a handler, interrupted at its first
+ * instruction, is called for a second signal; then s becomes the frame before the second delivery.
+ */
+static inline __attribute__((always_inline)) void unwind_undo_delivery(struct unwind_state *s,
+								       __u64 cs)
+{
+	__u64 saved[(UNWIND_SIGNAL_CS - UNWIND_SIGNAL_IP) / 8 + 1];
+	__u64 frame = s->sp + 8; /* behind the address to which the handler returns */
+	__u64 sp = s->sp;
+
+	if (unwind_read(saved, sizeof(saved), frame + UNWIND_SIGNAL_IP) || saved[0] != s->ip ||
+	    (saved[2] & 0xffff) != cs)
+		return;
+	s->sp = frame;
+	if (unwind_signal(s) != UNWIND_STEPPED)
+		s->sp = sp;
 }
 
 /* Steps from a frame UNWIND_INTERPRETER. The caller's frame is above it, as with other rows. */

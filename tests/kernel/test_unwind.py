@@ -23,7 +23,7 @@ PROGRAMS = {
                 "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
     **{f"{name}.c": [name] for name in ("frames", "swap", "thin", "signals", "kernel", "threads",
-                                        "contexts", "respawn", "reload", "liar")},
+                                        "contexts", "respawn", "reload", "liar", "delivery")},
     **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
     "rust.rs": ["rust"],
 }

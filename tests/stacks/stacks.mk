@@ -6,7 +6,8 @@
 STACKS := $(B)/tests/stacks
 STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
 
-STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar
+STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar \
+	delivery
 STACKS_OF_CXX := std_thread exceptions
 STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing
 STACKS_CALLS := lazy ibt now

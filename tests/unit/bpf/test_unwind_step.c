@@ -220,6 +220,46 @@ static void test_signal_frames_that_lie(void **state)
 	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
 }
 
+/* sp is that of a signal frame already, ip is still the interrupted one. */
+static void test_half_delivered_signal(void **state)
+{
+	const uint64_t cs = 0x33;
+	struct unwind_state s = leaf;
+
+	made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
+	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x002b000000000000 | cs;
+	unwind_undo_delivery(&s, cs);
+	assert_int_equal(s.ip, leaf.ip);
+	assert_int_equal(s.sp, 0x600010);
+	assert_int_equal(s.bp, 0x600040);
+	assert_int_equal(s.is_caller, 0);
+}
+
+static void assert_is_left(struct unwind_state s, uint64_t cs)
+{
+	struct unwind_state before = s;
+
+	unwind_undo_delivery(&s, cs);
+	assert_memory_equal(&s, &before, sizeof(s));
+}
+
+static void test_other_frames_are_no_half_delivered_signals(void **state)
+{
+	struct unwind_state s = leaf;
+
+	made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
+	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x23;
+	assert_is_left(leaf, 0x33);
+	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x33;
+	s.ip++;
+	assert_is_left(s, 0x33);
+	s = leaf;
+	s.sp = at(WORDS) - UNWIND_SIGNAL_IP - 8;
+	assert_is_left(s, 0x33);
+	s.sp = UINT64_MAX - 8;
+	assert_is_left(s, 0x33);
+}
+
 /* A frame of an interpreter: the caller's rsp is not next to the return address. */
 static void test_interpreter(void **state)
 {
@@ -454,6 +494,8 @@ int main(void)
 		cmocka_unit_test_setup(test_plt, setup),
 		cmocka_unit_test_setup(test_signal, setup),
 		cmocka_unit_test_setup(test_signal_frames_that_lie, setup),
+		cmocka_unit_test_setup(test_half_delivered_signal, setup),
+		cmocka_unit_test_setup(test_other_frames_are_no_half_delivered_signals, setup),
 		cmocka_unit_test_setup(test_rules_that_end_a_walk, setup),
 		cmocka_unit_test_setup(test_frame_pointers, setup),
 		cmocka_unit_test_setup(test_frame_pointers_that_point_elsewhere, setup),
