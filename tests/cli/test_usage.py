@@ -113,5 +113,22 @@ class Words(InFolder):
                 self.refused(words, *line.split())
 
 
+class By(InFolder):
+    """Live pages, runs and the screen of top with root: kernel/test_live_by.py, kernel/test_top.py."""
+
+    def test_outermost_frames_of_a_report(self):
+        for by, expected in (("comm", r"php"), ("pid", r"php-\d+"), ("tid", r"php-\d+/\d+"),
+                             ("container", r"\[unknown cgroup\];php")):
+            done = self.jitbpf("report", "-f", "folded", "--by", by, str(GOLDEN / "php.jitbpf"))
+            lines = done.stdout.splitlines()
+            self.assertEqual([line for line in lines if not re.match(expected + ";", line)], [], by)
+            self.assertTrue(lines)
+
+    def test_values_that_cannot_be(self):
+        self.refused("use --by pid, and T for one thread", "top", "--by", "tid", "--", "true")
+        for command in ("record", "live", "top", "report"):
+            self.refused("--by", command, "--by", "user")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -17,7 +17,9 @@ IDS = [secrets.token_hex(32) for _ in range(2)]  # other tests run beside these
 DOCKER = "/var/lib/docker/containers"
 
 
-class Names(Loads):
+class Cgroups(Loads):
+    """Cgroups of a test, and names of their containers."""
+
     def setUp(self):
         super().setUp()
         mount = mount_of_cgroups()
@@ -80,6 +82,8 @@ class Names(Loads):
         shutil.rmtree(path)
         self.remove_empty(os.path.dirname(path))
 
+
+class Names(Cgroups):
     def completed(self, *words):
         """Returns the candidates of the shell's completion, for the last word of a report."""
         done = subprocess.run([harness.JITBPF, "complete", "zsh", "", "report", *words],

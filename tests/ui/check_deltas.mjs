@@ -172,22 +172,22 @@ const nodeAt = (tree, path) => path.reduce((at, label) => tree.find(at, label), 
 /** The path to the frame that a stack was kept for. */
 const pathOf = (labels, at) => [...labels.slice(0, at).flat(), ...labels[at].slice(0, 1)];
 
-/** Nodes of the profile, by the locations of their stacks. */
-function nodesByStack({ from, tree, place }) {
+/** Spots, by the locations of their stacks. */
+function nodesByStack({ from, tree, place, spots }) {
 	const keys = [], nodes = new Map();
 	for (let i = 0; i < place.size; i++) {
-		const up = from.parent.data[i];
-		keys[i] = up < 0 ? `-1 ${tree.label[place.data[i]]}` : `${keys[up]} ${from.location.data[i]}`;
+		const up = spots.up.data[i];
+		keys[i] = up < 0 ? `-1 ${pathTo(tree, place.data[i])}` : `${keys[up]} ${from.location.data[spots.node.data[i]]}`;
 		nodes.set(keys[i], [...nodes.get(keys[i]) ?? [], i]);
 	}
 	return nodes;
 }
 
-const stackKey = ({ steps }) => steps.map(step => step.location).join(' ').replace('-1', `-1 ${steps[0].labels[0]}`);
+const stackKey = ({ steps }) => steps.map(step => step.location).join(' ').replace('-1', `-1 ${steps[0].labels}`);
 
-/** Stacks through random nodes: each has most samples of one caller's callees. Returns them with their nodes of the profile. */
+/** Stacks through random nodes: each has most samples of one caller's callees. Returns them with their spots. */
 function keepStacks(live, random) {
-	const { tree, place, total, from: { parent } } = live.tree, byStack = nodesByStack(live.tree), kept = [];
+	const { tree, place, total, spots, spots: { up: parent } } = live.tree, byStack = nodesByStack(live.tree), kept = [];
 	const used = [...tree.label.keys()].filter(node => node > 0 && node < tree.count && tree.total[0][node]);
 	for (let tries = 5; tries; tries--) {
 		const node = tries < 5 ? used[random(used.length)] : 1 + random(tree.count - 1), stack = live.tree.stackThrough(other => other === node), groups = new Map();
@@ -203,18 +203,18 @@ function keepStacks(live, random) {
 		assert.deepEqual(stack.nodes.map(at => tree.label[at]), live.tree.labelsOf(stack).flat());
 		const i = byStack.get(stackKey(stack)).find(each => groups.get(parent.data[each]) === most);
 		assert(i !== undefined, 'another caller has more samples there');
-		kept.push({ stack, i, before: pathOf(live.tree.labelsOf(stack), stack.at) });
+		kept.push({ stack, node: spots.node.data[i], group: spots.group.data[i], before: pathOf(live.tree.labelsOf(stack), stack.at) });
 	}
 	return kept;
 }
 
-/** Each stack leads to its frames in this version, in which its node has the number `i` too. */
+/** Each stack leads to its frames in this version, in which nodes and groups have the same numbers. */
 function checkStacks(live, kept) {
-	const { tree, place } = live.tree;
-	for (const { stack, i, before } of kept) {
+	const { tree, place, spots } = live.tree;
+	for (const { stack, node, group, before } of kept) {
 		const labels = live.tree.labelsOf(stack), path = pathOf(labels, stack.at);
 		assert(exists(tree, path));
-		assert.equal(nodeAt(tree, labels.flat()), place.data[i]);
+		assert.equal(nodeAt(tree, labels.flat()), place.data[spots.of(node, group)]);
 		moved += String(path) !== String(before);
 	}
 }
@@ -233,6 +233,11 @@ function otherEpoch(page, from) {
 	for (let i = 0; i < from.parent.size; i++) {
 		other.parent.push(from.parent.at(i));
 		other.location.push(from.parent.at(i) < 0 ? from.location.at(i) : last - from.location.at(i));
+	}
+	for (let i = 0; i < from.node.size; i++) {
+		for (const key of ['node', 'thread', 'samples'])
+			other[key].push(from[key].at(i));
+		other.isRecounted.push(0);
 	}
 	other.epoch = from.epoch + 1;
 	return other;
@@ -304,7 +309,7 @@ function checkRandom(page, mostFrames) {
 			flags: random(2) }));
 	from.strings = Array.from({ length: 40 }, (_, i) => i ? `name${i}` : '');
 	from.rows = [{ pid: 1, inner: 0, comm: 0, fields: [] }];
-	from.threads = [{ pid: 1, tid: 1, comm: 1 }, { pid: 1, tid: 2, comm: 2 }];
+	from.threads = [{ pid: 1, tid: 1, comm: 1, container: 0, unit: 3 }, { pid: 1, tid: 2, comm: 2, container: 4, unit: 3 }];
 	from.totals = page.live.totals.map(() => 0);
 	const place = () => {
 		from.owner.push(from.places.length % 5);
@@ -415,7 +420,14 @@ function checkDamaged(page, deltas) {
 	assert(refused > 1000, `only ${refused} of 2000 damaged sequences were refused`);
 }
 
+/** Each value of --by, and hidden frames. */
+const VIEWS = [['comm', false], ['comm', true], ['pid', false], ['tid', false], ['container', true]];
+
+/** The number of outermost frames. */
+const outermostOf = ({ tree }) => [...tree.parent.subarray(1, tree.count)].filter(up => up === 0).length;
+
 checkSlices();
+const outermostFrames = {};
 let versions = 0, jitBins = 0, moved = 0, shifted = 0;
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);
@@ -423,17 +435,20 @@ for (const recording of recordings) {
 	assert(ended);
 	for (const chunk of [1, 4099])
 		assert.deepEqual(split(bytes, chunk), { deltas, ended });
-	for (const hide of [false, true]) {
-		const page = dataIn(run(`${build}/tests/ui/make_deltas`, 'page', recording, ...(hide ? ['hide'] : [])));
-		const options = hide ? ['--kernel=no', '--no-inline'] : [];
+	for (const [by, hide] of VIEWS) {
+		const page = dataIn(run(`${build}/tests/ui/make_deltas`, 'page', recording, by, ...(hide ? ['hide'] : [])));
+		const options = ['--by', by, ...(hide ? ['--kernel=no', '--no-inline'] : [])];
 		const { profile } = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', '--no-packages', ...options, recording));
-		versions += checkSame(page, deltas, profile).versions;
-		if (!hide)
+		const same = checkSame(page, deltas, profile);
+		versions += same.versions;
+		outermostFrames[by] = Math.max(outermostFrames[by] ?? 0, outermostOf(same.last));
+		if (by === 'comm' && !hide)
 			checkDamaged(page, deltas);
-		if (recording === recordings[0])
+		if (recording === recordings[0] && by !== 'pid')
 			[1, 3].forEach(most => checkRandom(page, most));
 	}
 }
+assert(outermostFrames.tid > outermostFrames.comm, 'threads have frames of their own');
 assert(jitBins > 0, 'no JIT code by time');
 assert(moved > 100, `only ${moved} stacks have other names`);
 assert(shifted > 20, `only ${shifted} paths have changed`);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a live page gets, from a recording: make_deltas page|deltas RECORDING [hide] >file. The page
- * hides kernel and inlined frames with `hide`. Deltas come with their sizes, as
- * agent/server/server_message.h says: a common sequence, in small pieces, of several rounds.
+ * What a live page gets, from a recording: make_deltas page|deltas RECORDING [BY [hide]] >file. The
+ * page has frames of processes by a value of --by, and hides kernel and inlined frames with `hide`.
+ * Deltas come with their sizes, as agent/server/server_message.h says: a common sequence, in small
+ * pieces, of several rounds.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -50,18 +51,32 @@ static int write_deltas(const char *recording)
 	return err;
 }
 
+/* Returns false if no value of --by has the name. */
+static bool read_by(const char *name, uint32_t *ret)
+{
+	for (uint32_t by = 0; view_by_names[by]; by++) {
+		*ret = by;
+		if (!strcmp(view_by_names[by], name))
+			return true;
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	const struct view_options hidden = {.no_inline = true, .kernel = VIEW_KERNEL_HIDDEN};
-	const struct view_options all = {0};
+	struct view_options view = {0};
 	int err;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: make_deltas page|deltas RECORDING [hide]\n");
+	if (argc < 3 || (argc > 3 && !read_by(argv[3], &view.by))) {
+		fprintf(stderr, "usage: make_deltas page|deltas RECORDING [BY [hide]]\n");
 		return 2;
 	}
+	if (argc > 4) {
+		view.no_inline = true;
+		view.kernel = VIEW_KERNEL_HIDDEN;
+	}
 	if (!strcmp(argv[1], "page"))
-		err = live_page_write(stdout, argc > 3 ? &hidden : &all);
+		err = live_page_write(stdout, &view);
 	else
 		err = write_deltas(argv[2]);
 	return err || fflush(stdout) ? 1 : 0;

@@ -151,14 +151,6 @@ static int check(struct record_options *values)
 			values->rotation.rotate);
 		return EXIT_USAGE;
 	}
-	if (values->live && view_by_thread(values->view.by)) {
-		fprintf(stderr,
-			"jitbpf: the live page cannot show --by %s: it selects %ss itself; use "
-			"--by pid or comm\n",
-			view_by_names[values->view.by],
-			values->view.by == VIEW_BY_TID ? "thread" : "container");
-		return EXIT_USAGE;
-	}
 	if (values->top && values->view.by == VIEW_BY_TID) {
 		fprintf(stderr, "jitbpf top: --by tid is not possible: use --by pid, and T for one "
 				"thread\n");

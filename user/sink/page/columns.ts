@@ -17,10 +17,12 @@ export class Column<T extends Numbers> {
 
 	constructor(public data: T) {}
 
-	push(value: number): void {
+	/** Returns the place of the value. */
+	push(value: number): number {
 		if (this.size === this.data.length)
 			this.data = withRoom(this.data, this.size + 1);
-		this.data[this.size++] = value;
+		this.data[this.size] = value;
+		return this.size++;
 	}
 
 	at(index: number): number {

@@ -7,8 +7,8 @@ import { PROCESS, type Counts, type Profile, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
 import type { StackFinder } from './kept_frames';
 import { codeLane } from './live_code';
-import { LiveLabels, type Live } from './live_labels';
-import { LiveTree, cgroupText, runOf, type CountChanges } from './live_tree';
+import { LiveLabels, cgroupText, type Live } from './live_labels';
+import { LiveTree, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
 import { byId } from './text';
 

@@ -3,7 +3,7 @@
 // connects again: a path of labels leads to the same frames in each version.
 
 import { naturals, type Column } from './columns';
-import { INLINED, type Profile } from './data';
+import { INLINED, PROCESS, type Profile } from './data';
 import type { DeltaProfile, Frame } from './delta';
 import type { LabelOrder } from './tree';
 
@@ -11,7 +11,7 @@ import type { LabelOrder } from './tree';
 export interface Live {
 	inlined: boolean;
 	kernel: boolean;
-	pids: boolean;
+	by: 'comm' | 'pid' | 'tid' | 'container';
 	row: string[];
 	totals: string[];
 	places: { name: string; module: string; kind: number }[];
@@ -23,6 +23,11 @@ export interface Texts { labels: number[]; sources: number[] }
 
 const FLAG_INLINED = 1;
 const KIND_NATIVE = 2;                  // enum frame_kind
+
+/** The words of user/sink/cgroup_text.h for a container, or else a unit or path. */
+export function cgroupText(name: string | undefined): string {
+	return name === '/' ? 'host' : name || '[unknown cgroup]';
+}
 
 type Columns = Column<Uint32Array>[];
 
@@ -93,5 +98,32 @@ export class LiveLabels {
 		const { name, module, kind } = this.live.places[place] ?? this.live.places[0];
 		const pairs = shown ? shown.map(frame => this.frame(from, place, frame)) : [[this.label(name, module, kind), 0]];
 		return { labels: pairs.map(p => p[0]), sources: pairs.map(p => p[1]) };
+	}
+
+	/** Whether samples of one process can be below several outermost frames (view_by_thread()). */
+	get groups(): boolean {
+		return this.live.by === 'tid' || this.live.by === 'container';
+	}
+
+	/** The frames of a root of the profile. */
+	get rootFrames(): number {
+		return this.live.by === 'container' ? 2 : 1;
+	}
+
+	/** The group of a thread: the label of its container, or its own. */
+	groupOf(from: DeltaProfile, number: number): number {
+		const { by } = this.live, { pid, tid, comm, container, unit } = from.threads[number];
+		if (by === 'container')
+			return this.label(cgroupText(from.strings[container || unit]), '', PROCESS);
+		return by === 'tid' ? this.label(`${from.strings[comm] || '[unknown]'}-${pid}/${tid}`, '', PROCESS) : 0;
+	}
+
+	/** The labels of a root of the profile for a group, the outermost first. */
+	rootLabels(from: DeltaProfile, node: number, group: number): number[] {
+		const { by } = this.live, name = from.strings[from.comm.get(node)!] || '[unknown]';
+		if (by === 'tid')
+			return [group];
+		const own = this.label(by === 'pid' ? `${name}-${from.rows[from.location.data[node]].pid}` : name, '', PROCESS);
+		return by === 'container' ? [group, own] : [own];
 	}
 }

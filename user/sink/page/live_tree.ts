@@ -3,11 +3,12 @@
 // An update takes what is new since the last one: nodes, samples, and names of locations.
 
 import { integers, naturals, numbers, withRoom } from './columns';
-import { PROCESS, type Counts, type Process, type Run } from './data';
+import type { Counts, Process, Run } from './data';
 import type { DeltaProfile } from './delta';
 import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
 import type { LiveLabels, Texts } from './live_labels';
-import { Tree } from './tree';
+import { Spots } from './spots';
+import { Tree, pathTo } from './tree';
 
 const KERNEL_PLACES = [1, 2];           // LOCATION_KERNEL, LOCATION_KERNEL_CODE
 
@@ -25,11 +26,6 @@ function named(names: string[], values: number[]): Record<string, any> {
 	const { samples } = root;
 	samples.taken = samples.resolved + samples.code_unknown + samples.stack_cut + samples.lost;
 	return root;
-}
-
-/** The words of user/sink/cgroup_text.h for a container, or else a unit or path. */
-export function cgroupText(name: string | undefined): string {
-	return name === '/' ? 'host' : name || '[unknown cgroup]';
 }
 
 /** The cgroup of a process, as in `report --json`. */
@@ -72,18 +68,22 @@ export class CountChanges implements Counts {
 
 export class LiveTree implements StackFinder {
 	readonly tree: Tree;
+	readonly spots: Spots;
 	private readonly texts: (Texts | undefined)[] = [];             // by location
-	private readonly place = integers();    // of each node of the profile: that of its innermost frame
-	private readonly total = numbers();     // samples of each node of the profile
+	private readonly place = integers();    // of each spot: that of its innermost frame
+	private readonly total = numbers();     // samples of each spot
 	private gain = new Float64Array(64);    // 0 between updates
-	private heaviest = new Int32Array(64);  // by node: node of the profile that its source is of, plus 1
+	private heaviest = new Int32Array(64);  // by node: spot that its source is of, plus 1
 	private readonly shown = numbers();     // by count: the samples that the tree has
+	private readonly countSpot = naturals();        // by count
+	private readonly groups: (number | undefined)[] = [];   // by thread
 	private readonly countNode = integers();        // by count: node of the tree
 	private readonly byKey = new Map<string, number>();     // locations, while stacks of other epochs are looked up
 	private keyed = 0;                      // their number
 
 	constructor(private readonly labels: LiveLabels, private readonly from: DeltaProfile) {
 		this.tree = new Tree(1, labels.order);
+		this.spots = new Spots(labels.groups, from.parent);
 	}
 
 	/** The counts, for other choices of threads. Valid until the next update. */
@@ -102,41 +102,63 @@ export class LiveTree implements StackFinder {
 		const changes = new CountChanges(), { from } = this;
 		this.rename(changes);
 		this.placeNodes();
-		this.gain = withRoom(this.gain, this.place.size);
 		for (const count of from.takeRecounted())
 			if (count < this.shown.size)
 				this.take(count, changes);
 		const { node } = from;
-		while (this.shown.size < node.size && node.data[this.shown.size] < this.place.size) {
-			const count = this.shown.size;
+		while (this.shown.size < node.size && this.hasRow(node.data[this.shown.size])) {
+			const count = this.shown.size, spot = this.spotOf(count);
 			this.shown.push(0);
-			this.countNode.push(this.place.data[node.data[count]]);
+			this.countSpot.push(spot);
+			this.countNode.push(this.place.data[spot]);
 			this.take(count, changes);
 		}
 		this.addGains();
 		return changes;
 	}
 
-	/** A root may come before its row: it waits, with what comes after it. */
+	/** A root may come before its row: without groups, which do not need it, it waits, with what comes after it. */
+	private hasRow(node: number): boolean {
+		return this.labels.groups || node < this.place.size;
+	}
+
 	private placeNodes(): void {
 		const { from, place } = this, { parent, location } = from;
+		if (this.labels.groups)
+			return;
 		this.tree.reserve(this.tree.count + parent.size - place.size);
 		while (place.size < parent.size) {
 			const node = place.size;
 			if (parent.data[node] < 0 && location.data[node] >= from.rows.length)
 				return;
-			place.push(this.placeOf(node));
-			this.total.push(0);
+			this.spots.add(node, 0);
+			this.placeSpots();
 		}
 	}
 
-	private placeOf(node: number): number {
-		const { from, labels, tree } = this, parent = from.parent.data[node], location = from.location.data[node];
-		if (parent < 0) {
-			const name = from.strings[from.comm.get(node)!] || '[unknown]';
-			return tree.child(0, labels.label(labels.live.pids ? `${name}-${from.rows[location].pid}` : name, '', PROCESS));
+	/** The spot of the stacks of a count. */
+	private spotOf(count: number): number {
+		const { from, groups } = this, thread = from.thread.data[count];
+		const group = groups[thread] ??= this.labels.groupOf(from, thread), spot = this.spots.of(from.node.data[count], group);
+		this.placeSpots();
+		return spot;
+	}
+
+	/** Place spots that are new. */
+	private placeSpots(): void {
+		const { place, spots, total } = this;
+		while (place.size < spots.size) {
+			place.push(this.placeOf(place.size));
+			total.push(0);
 		}
-		let at = this.place.data[parent];
+		this.gain = withRoom(this.gain, spots.size);
+	}
+
+	private placeOf(spot: number): number {
+		const { from, labels, spots, tree } = this, node = spots.node.data[spot], up = spots.up.data[spot], location = from.location.data[node];
+		if (up < 0)
+			return labels.rootLabels(from, node, spots.group.data[spot]).reduce((at, label) => tree.child(at, label), 0);
+		let at = this.place.data[up];
 		if (this.isHidden(location))
 			return at;
 		const texts = (this.texts[location] ??= labels.textsOf(from, location)).labels;
@@ -149,50 +171,55 @@ export class LiveTree implements StackFinder {
 		return !this.labels.live.kernel && KERNEL_PLACES.includes(this.from.places[location]);
 	}
 
+	/** The location of a spot that is no root. */
+	private locationAtSpot(spot: number): number {
+		return this.from.location.data[this.spots.node.data[spot]];
+	}
+
 	private take(count: number, changes: CountChanges): void {
-		const { from, shown } = this, node = from.node.data[count], more = from.samples.data[count] - shown.data[count];
+		const { from, shown } = this, more = from.samples.data[count] - shown.data[count];
 		if (!more)
 			return;
 		shown.data[count] += more;
 		changes.push(this.countNode.data[count], from.thread.data[count], more);
-		this.gain[node] += more;
+		this.gain[this.countSpot.data[count]] += more;
 	}
 
-	/** Add samples of nodes of the profile to those above them, and find the sources with most samples. */
+	/** Add samples of spots to those above them, and find the sources with most samples. */
 	private addGains(): void {
-		const { gain, from: { parent }, total } = this;
+		const { gain, spots: { up }, total } = this;
 		this.heaviest = withRoom(this.heaviest, this.tree.count);
 		for (let i = this.place.size - 1; i >= 0; i--)
 			if (gain[i]) {
 				total.data[i] += gain[i];
-				if (parent.data[i] >= 0)
-					gain[parent.data[i]] += gain[i];
+				if (up.data[i] >= 0)
+					gain[up.data[i]] += gain[i];
 				gain[i] = 0;
 				this.weighSource(i);
 			}
 	}
 
 	/** A node shows the source of the location with most samples or, of equal ones, of the first. */
-	private weighSource(node: number, only: Uint8Array | null = null): void {
-		const { from, heaviest, tree, total: { data: total } } = this, location = from.location.data[node];
-		if (from.parent.data[node] < 0 || this.isHidden(location))
+	private weighSource(spot: number, only: Uint8Array | null = null): void {
+		const { heaviest, spots, tree, total: { data: total } } = this, location = this.locationAtSpot(spot);
+		if (spots.up.data[spot] < 0 || this.isHidden(location))
 			return;
 		const { sources } = this.texts[location]!;
-		let at = this.place.data[node];
+		let at = this.place.data[spot];
 		for (let i = 0; i < sources.length; i++, at = tree.parent[at]) {
 			const best = heaviest[at] - 1;
 			if (only && !only[at])
 				continue;
-			if (best < 0 || total[node] > total[best] || (total[node] === total[best] && node < best)) {
-				heaviest[at] = node + 1;
+			if (best < 0 || total[spot] > total[best] || (total[spot] === total[best] && spot < best)) {
+				heaviest[at] = spot + 1;
 				tree.source[at] = sources[i];
 			}
 		}
 	}
 
-	/** Locations may have got names: their nodes, and those below, have other places. */
+	/** Locations may have got names: their spots, and those below, have other places. */
 	private rename(changes: CountChanges): void {
-		const { from, texts, place, countNode, shown } = this, renamed = new Set<number>(), before = new Map<number, Texts>();
+		const { from, texts, place, countNode, countSpot, shown } = this, renamed = new Set<number>(), before = new Map<number, Texts>();
 		for (const location of from.takeRenamed()) {
 			const old = texts[location];
 			if (!old)
@@ -207,7 +234,7 @@ export class LiveTree implements StackFinder {
 			return;
 		const stale = this.move(renamed, before);
 		for (let i = 0; i < countNode.size; i++) {
-			const now = place.data[from.node.data[i]];
+			const now = place.data[countSpot.data[i]];
 			if (now === countNode.data[i])
 				continue;
 			changes.push(countNode.data[i], from.thread.data[i], -shown.data[i]);
@@ -219,16 +246,16 @@ export class LiveTree implements StackFinder {
 				this.weighSource(i, stale);
 	}
 
-	/** Of a node of the profile. That of a process is one. */
-	private framesOf(node: number): number {
-		const { location, parent } = this.from;
-		return parent.data[node] < 0 ? 1 : this.isHidden(location.data[node]) ? 0 : this.texts[location.data[node]]!.labels.length;
+	/** Of a spot. Those of the process, container or thread are at a root. */
+	private framesOf(spot: number): number {
+		const location = this.locationAtSpot(spot);
+		return this.spots.up.data[spot] < 0 ? this.labels.rootFrames : this.isHidden(location) ? 0 : this.texts[location]!.labels.length;
 	}
 
-	/** The first node of the tree, from the root on, that a node of the profile has a frame at; -1: none. */
-	private frameAt(node: number, is: (node: number) => boolean): number {
-		let at = this.place.data[node], found = -1;
-		for (let frames = this.framesOf(node); frames > 0; frames--, at = this.tree.parent[at])
+	/** The first node of the tree, from the root on, that a spot has a frame at; -1: none. */
+	private frameAt(spot: number, is: (node: number) => boolean): number {
+		let at = this.place.data[spot], found = -1;
+		for (let frames = this.framesOf(spot); frames > 0; frames--, at = this.tree.parent[at])
 			if (is(at))
 				found = at;
 		return found;
@@ -236,32 +263,32 @@ export class LiveTree implements StackFinder {
 
 	/** The stack with most samples: first of all callees of one caller, then of one of them. */
 	stackThrough(is: (node: number) => boolean): KeptStack | null {
-		const { place, total: { data: total }, from: { parent } } = this, callees = new Map<number, { samples: number; heaviest: number }>();
+		const { place, total: { data: total }, spots: { up } } = this, callees = new Map<number, { samples: number; heaviest: number }>();
 		for (let i = 0; i < place.size; i++) {
 			if (!total[i] || this.frameAt(i, is) < 0)
 				continue;
-			const group = callees.get(parent.data[i]) ?? { samples: 0, heaviest: i };
+			const group = callees.get(up.data[i]) ?? { samples: 0, heaviest: i };
 			group.samples += total[i];
 			if (total[i] > total[group.heaviest])
 				group.heaviest = i;
-			callees.set(parent.data[i], group);
+			callees.set(up.data[i], group);
 		}
 		const [most] = [...callees.values()].sort((a, b) => b.samples - a.samples);
 		return most ? this.stackOf(most.heaviest, is) : null;
 	}
 
-	private stackOf(node: number, is: (node: number) => boolean): KeptStack {
-		const { from, tree, place, texts } = this, steps: KeptStep[] = [], nodes: number[] = [];
-		for (let at = node; at >= 0; at = from.parent.data[at]) {
-			const location = from.location.data[at];
-			if (from.parent.data[at] < 0)
-				steps.unshift({ location: -1, key: '', labels: [tree.label[place.data[at]]] });
+	private stackOf(spot: number, is: (node: number) => boolean): KeptStack {
+		const { from, tree, place, texts, spots: { up } } = this, steps: KeptStep[] = [], nodes: number[] = [];
+		for (let at = spot; at >= 0; at = up.data[at]) {
+			const location = this.locationAtSpot(at);
+			if (up.data[at] < 0)
+				steps.unshift({ location: -1, key: '', labels: pathTo(tree, place.data[at]) });
 			else if (!this.isHidden(location))
 				steps.unshift({ location, key: from.keyOf(location), labels: texts[location]!.labels.slice().reverse() });
 		}
-		for (let at = place.data[node]; at > 0; at = tree.parent[at])
+		for (let at = place.data[spot]; at > 0; at = tree.parent[at])
 			nodes.unshift(at);
-		return { epoch: from.epoch, steps, nodes, at: nodes.indexOf(this.frameAt(node, is)) };
+		return { epoch: from.epoch, steps, nodes, at: nodes.indexOf(this.frameAt(spot, is)) };
 	}
 
 	/** The labels of a stack by now, for each frame that it had. Inlined frames that are new are those of the innermost one. */
@@ -287,16 +314,16 @@ export class LiveTree implements StackFinder {
 			nodes.push(at);
 	}
 
-	/** Place nodes anew. Returns the nodes of the tree whose sources have to be found again. */
+	/** Place spots anew. Returns the nodes of the tree whose sources have to be found again. */
 	private move(renamed: Set<number>, before: Map<number, Texts>): Uint8Array {
-		const { from, place, tree } = this, { parent, location } = from, moved = new Uint8Array(place.size);
+		const { place, tree, spots: { up } } = this, moved = new Uint8Array(place.size);
 		const stale: number[] = [];
 		for (let i = 0; i < place.size; i++) {
-			if (parent.data[i] < 0 || !(moved[parent.data[i]] || renamed.has(location.data[i])))
+			const location = this.locationAtSpot(i);
+			if (up.data[i] < 0 || !(moved[up.data[i]] || renamed.has(location)))
 				continue;
 			moved[i] = 1;
-			const frames = this.isHidden(location.data[i]) ? 0 :
-				(before.get(location.data[i]) ?? this.texts[location.data[i]]!).labels.length;
+			const frames = this.isHidden(location) ? 0 : (before.get(location) ?? this.texts[location]!).labels.length;
 			this.addChain(stale, place.data[i], frames);
 			place.data[i] = this.placeOf(i);
 			this.addChain(stale, place.data[i], this.framesOf(i));

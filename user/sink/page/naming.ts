@@ -51,7 +51,7 @@ export class NamingCounts {
 		let key = strings[labels.module[label]], advice = kind < JIT ? symbols : 'its engine has reported code without a name';
 		if (kind === UNNAMED) {
 			let at = node;
-			while (tree.depth[at] > 1)
+			while (tree.depth[at] > 1 && (labels.kind[tree.label[at]] & 7) !== PROCESS)
 				at = tree.parent[at];
 			const process = strings[labels.name[tree.label[at]]];
 			key = `${strings[labels.name[label]]} of ${process}`;
