@@ -4,15 +4,16 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "base/scope.h"
-#include "base/utf8.h"
 #include "cli/terminal.h"
 #include "sink/write/text.h"
 
 #define INTERVAL_NS 250000000u
+#define COLUMNS_MIN 4 /* of text_put_name_cut() */
 
 void status_line_init(struct status_line *line)
 {
@@ -28,21 +29,26 @@ bool status_line_due(const struct status_line *line)
 	return line->shown && clock_now_ns() - line->last_ns >= INTERVAL_NS;
 }
 
-/* A line that wraps could not be overwritten. */
-static void cut(char *s, uint32_t columns)
+/* A line that wraps could not be overwritten; some terminals wrap after the last column. */
+static uint32_t columns_of_line(void)
 {
-	for (uint32_t bytes; *s; s += bytes) {
-		if (!--columns) {
-			*s = 0;
-			break;
-		}
-		utf8_next(s, &bytes);
-	}
+	return (terminal_columns(STDERR_FILENO) ?: TERMINAL_COLUMNS_DEFAULT) - 1;
+}
+
+static void show(struct status_line *line, const char *said, uint32_t columns)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+
+	text_put_string(&text, "\r\033[K");
+	text_put_name_cut(&text, said, columns < COLUMNS_MIN ? COLUMNS_MIN : columns);
+	text_write(&text, stderr);
+	fflush(stderr);
+	line->last_ns = clock_now_ns();
+	line->written = true;
 }
 
 void status_line_say(struct status_line *line, const char *format, ...)
 {
-	CLEANUP(text_deinit) struct text text = {0};
 	char said[1024];
 	va_list args;
 
@@ -51,26 +57,44 @@ void status_line_say(struct status_line *line, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(said, sizeof(said), format, args);
 	va_end(args);
-	cut(said, terminal_columns(STDERR_FILENO) ?: TERMINAL_COLUMNS_DEFAULT);
-	text_put_string(&text, "\r\033[K");
-	text_put_name(&text, said, 0, 0);
-	text_write(&text, stderr);
-	fflush(stderr);
-	line->last_ns = clock_now_ns();
-	line->written = true;
+	show(line, said, columns_of_line());
+}
+
+void status_line_write_progress(const struct status_figures *figures, uint32_t columns, char *ret,
+				size_t ret_bytes)
+{
+	char parts[5][48];
+	size_t at;
+
+	snprintf(parts[0], sizeof(*parts), "%.1f s", figures->seconds);
+	snprintf(parts[1], sizeof(*parts), "  %" PRIu64 " lost", figures->lost);
+	snprintf(parts[2], sizeof(*parts), "  %.1f%% unresolved",
+		 figures->samples ? 100.0 * (double)figures->unresolved / (double)figures->samples
+				  : 0);
+	snprintf(parts[3], sizeof(*parts), "  %" PRIu64 " samples", figures->samples);
+	snprintf(parts[4], sizeof(*parts), "  %" PRIu64 " JIT methods", figures->jit_methods);
+	at = (size_t)snprintf(ret, ret_bytes, "%s", parts[0]);
+	for (size_t i = 1; i < ARRAY_SIZE(parts) && at + strlen(parts[i]) <= columns; i++)
+		at += (size_t)snprintf(ret + at, ret_bytes - at, "%s", parts[i]);
 }
 
 void status_line_say_progress(struct status_line *line, const struct analysis_progress *progress,
 			      uint64_t lost)
 {
-	uint64_t samples = progress->samples;
+	const struct status_figures figures = {
+		.seconds = (double)(clock_now_ns() - line->start_ns) / 1e9,
+		.lost = lost,
+		.unresolved = progress->code_unknown,
+		.samples = progress->samples,
+		.jit_methods = progress->jit_methods,
+	};
+	char said[STATUS_PROGRESS_BYTES];
+	uint32_t columns = columns_of_line();
 
-	status_line_say(line,
-			"%.1f s  %" PRIu64 " samples  %" PRIu64 " JIT methods  %" PRIu64
-			" lost  %.1f%% unresolved",
-			(double)(clock_now_ns() - line->start_ns) / 1e9, samples,
-			progress->jit_methods, lost,
-			samples ? 100.0 * (double)progress->code_unknown / (double)samples : 0);
+	if (!line->shown)
+		return;
+	status_line_write_progress(&figures, columns, said, sizeof(said));
+	show(line, said, columns);
 }
 
 static void show_naming(void *line_, uint64_t done, uint64_t all, const char *path)

@@ -24,9 +24,24 @@ void status_line_init(struct status_line *line);
 /* Returns true if the line should be updated. The check is cheap; collecting figures may not be. */
 bool status_line_due(const struct status_line *line);
 
-/* Show a text, cut at the width of the terminal, with control characters escaped. */
+/* Show a text, shortened to the width of the terminal, with control characters replaced. */
 __attribute__((format(printf, 2, 3))) void status_line_say(struct status_line *line,
 							   const char *format, ...);
+
+struct status_figures {
+	double seconds;
+	uint64_t lost, unresolved, samples, jit_methods;
+};
+
+#define STATUS_PROGRESS_BYTES 256
+
+/*
+ * Write the line of a recording, what is wrong first. A figure that does not fit into `columns` is
+ * left out, with those after it: a part of a number would be another number. ret_bytes is at least
+ * STATUS_PROGRESS_BYTES.
+ */
+void status_line_write_progress(const struct status_figures *figures, uint32_t columns, char *ret,
+				size_t ret_bytes);
 
 /* Show the progress of a recording. */
 void status_line_say_progress(struct status_line *line, const struct analysis_progress *progress,
