@@ -10,11 +10,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 PERF_WORDS = (("record -g -- true", "stacks are always recorded"), ("record --call-graph dwarf", "stacks are always"),
+              ("record -ag -- true", "unknown option '-g' in '-ag': stacks are always"), ("top -ag", "stacks are always"),
+              ("record -qae cycles", "unknown option '-e' in '-qae': samples are of CPU cycles"),
+              ("record -pid 1", "did you mean '--pid'?"), ("report -format=top", "did you mean '--format'?"),
               ("live -g", "stacks are always"), ("top --call-graph=fp", "stacks are always"),
               ("record -e cycles", "CPU cycles"), ("record --event=cycles -a", "CPU cycles"),
               ("record -c 1000", "-F HZ"), ("record -t 1", "report --thread"), ("report -i x", "jitbpf report FILE"),
@@ -101,9 +105,57 @@ class Operands(InFolder):
         self.assertEqual(self.jitbpf("report", "--no-packages").stdout, (GOLDEN / "php.summary").read_text())
         self.refused("expected one recording", "report", "profile.jitbpf", "profile.jitbpf")
 
-    def test_function_and_recording_are_swapped(self):
-        self.refused("jitbpf annotate 'gen_4' code.jitbpf", "annotate", "code.jitbpf", "gen_4")
-        self.refused("jitbpf annotate 'FUNCTION' code.jitbpf", "annotate", "code.jitbpf")
+    def test_function_and_recording_in_either_order(self):
+        shutil.copy(GOLDEN / "code.jitbpf", self.path("code.jitbpf"))
+        right = self.jitbpf("annotate", "gen_4", "code.jitbpf")
+        self.assertEqual(right.returncode, 0, right.stderr)
+        self.assertIn("gen_4", right.stdout)
+        swapped = self.jitbpf("annotate", "code.jitbpf", "gen_4")
+        self.assertEqual((swapped.returncode, swapped.stdout), (0, right.stdout), swapped.stderr)
+        self.refused("a function is missing: jitbpf annotate FUNCTION code.jitbpf;", "annotate", "code.jitbpf")
+        done = self.jitbpf("annotate", "x.jitbpf", "code.jitbpf")
+        self.assertIn("no function 'x.jitbpf' has a sample in code.jitbpf", done.stderr)
+        self.refused("expected a function", "annotate", "gen_4", "code.jitbpf", "more")
+
+    def test_recording_that_is_cut_before_its_description(self):
+        whole = (GOLDEN / "php.jitbpf").read_bytes()
+        for size in (16, 17, 40, 200):
+            pathlib.Path(self.path("cut.jitbpf")).write_bytes(whole[:size])
+            for command in (["report", "cut.jitbpf"], ["report", "--json", "cut.jitbpf"], ["report", "-f", "top", "cut.jitbpf"],
+                            ["report", "-o", "x.html", "cut.jitbpf"], ["annotate", "f", "cut.jitbpf"],
+                            ["diff", "cut.jitbpf", str(GOLDEN / "php.jitbpf")]):
+                done = self.jitbpf(*command)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+                self.assertRegex(done.stderr, r"\Ajitbpf: cut.jitbpf is damaged at offset \d+: the recording was cut\n"
+                                              r"jitbpf: nothing is before the damage, .*: record again\n\Z")
+        self.assertEqual(os.listdir(self.folder), ["cut.jitbpf"])
+
+
+class List(InFolder):
+    """Which processes are listed; they are the test's own, and have no JIT code."""
+
+    def start(self, name):
+        program = self.path(name)
+        shutil.copy(shutil.which("sleep"), program)
+        process = subprocess.Popen([program, "60"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        while pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip() != name[:15]: # fork, then exec
+            time.sleep(0.01)
+
+    def test_names(self):
+        self.start("of-a-long-name-sleeper")
+        for name in ("of-a-long-name-sleeper", "of-a-long-name-"):
+            done = self.jitbpf("list", "-p", name)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "jitbpf: no JIT code found\n"))
+        done = self.jitbpf("list", "-p", "no-such-name,of-a-long-name-sleeper")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "jitbpf: no process of the name 'no-such-name' runs\njitbpf: no JIT code found\n"))
+        done = self.jitbpf("list", "--json", "-p", "no-such-name")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "", "jitbpf: no process of the name 'no-such-name' runs\n"))
+        self.refused("cannot be combined", "list", "-p", f"{os.getpid()},no-such-name")
+        self.refused("a pid or a name is missing", "list", "-p", "a,")
 
 
 class Words(InFolder):

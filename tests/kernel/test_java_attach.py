@@ -131,7 +131,7 @@ class Late(Attached):
         process = self.start_java()
         listed = self.listed(process.pid)
         self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +[\d.]+ MB +nothing\b")
-        self.assertIn("Java: a JVM publishes its code with our agent, which 'record -p PID'",
+        self.assertIn("Java: a JVM publishes its code with our agent: 'record' loads it",
                       listed.stderr)
         self.attach(process.pid)
         listed = self.listed(process.pid)
@@ -518,7 +518,7 @@ class WholeSystem(Attached):
     def test_only_if_told(self):
         run = self.record_beside()
         self.assertNotIn(LOADED, run.stderr)
-        self.assertIn("'record -a --attach-jvms' load", run.stderr)
+        self.assertIn("our agent: 'record' loads it", run.stderr)
         self.assertEqual(self.named(run), 0)
         run = self.record_beside("--attach-jvms")
         self.assertRegex(run.stderr, rf"JVM \d+ \(java\): {LOADED}")

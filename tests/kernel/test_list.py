@@ -184,6 +184,17 @@ class List(harness.KernelTest):
         self.assertEqual(self.rows(process.pid)[0]["comm"], "a\x1b[2J\nb")
         self.assertNotIn("\x1b", self.list("-p", str(process.pid))[0])
 
+    def test_processes_of_a_name(self):
+        """As `record -p NAME`: by name or program file, several processes."""
+        (engine,) = self.copy_for_others(harness.ENGINE)
+        named = os.path.join(os.path.dirname(engine), "a name of more than 15")
+        os.rename(engine, named)
+        pids = [self.start([named, "hot", "--seconds", "60"], wait=False).pid for _ in range(2)]
+        for name in ("a name of more than 15", "a name of more "):
+            rows = self.wait_for(lambda name=name: [row for row in self.rows(name) if row.get("methods")][1:] and self.rows(name))
+            self.assertEqual(sorted(row["pid"] for row in rows), sorted(pids))
+        self.assertIn("no process of the name 'a name' runs", self.list("-p", "a name", status=1)[1])
+
     def test_wrong_calls(self):
         self.assertIn("does not exist", self.list("-p", "4194304", status=1)[1])
         self.assertIn("select processes with -p", self.list("1", status=2)[1])

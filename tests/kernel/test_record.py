@@ -189,6 +189,15 @@ class Ending(harness.KernelTest):
         busy = self.record([harness.ENGINE, "hot", "--seconds", "1"])
         self.assertNotIn("no sample", busy.stderr)
 
+    def test_a_rate_that_the_kernel_refuses(self):
+        with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="utf-8") as file:
+            largest = int(file.read())
+        if largest >= 1000000:
+            self.skipTest("the kernel allows any rate that -F takes")
+        run = self.record(["true"], ["-qF", str(largest + 1)], status=1)
+        self.assertRegex(run.stderr, rf"^jitbpf: -F {largest + 1} is too high: the kernel allows \d+ samples per second .*: "
+                                     rf"use -F \d+, or .*max_sample_rate={largest + 1}\n$")
+
     def test_no_status_line_on_a_pipe(self):
         run = self.record([harness.ENGINE, "hot", "--seconds", "1"])
         self.assertNotIn("\r", run.stderr)

@@ -280,17 +280,26 @@ static int annotate(const struct annotate_options *values, const char *name, con
 	return err || run.replay.damaged;
 }
 
-/* Returns false after a message if the operands are not a function, and maybe a recording. */
-static bool check_operands(char **operands, int count)
+/*
+ * Returns false after a message if the operands are not a function, and maybe a recording. As in
+ * `report`, the recording may come first: its extension says so, if the other one has none.
+ */
+static bool order_operands(char **operands, int count)
 {
-	bool swapped = count && ends_with(operands[0], RECORDING_EXTENSION) &&
-		       (count == 1 || !ends_with(operands[1], RECORDING_EXTENSION));
+	bool first = count && ends_with(operands[0], RECORDING_EXTENSION);
 
-	if (swapped && count <= 2)
+	if (first && count == 2 && !ends_with(operands[1], RECORDING_EXTENSION)) {
+		char *recording = operands[0];
+
+		operands[0] = operands[1];
+		operands[1] = recording;
+		return true;
+	}
+	if (first && count == 1)
 		fprintf(stderr,
-			"jitbpf annotate: '%s' is a recording: the function is first: jitbpf "
-			"annotate '%s' %s\n",
-			operands[0], count > 1 ? operands[1] : "FUNCTION", operands[0]);
+			"jitbpf annotate: a function is missing: jitbpf annotate FUNCTION %s; "
+			"'jitbpf report -f top %s' lists those that have samples\n",
+			operands[0], operands[0]);
 	else if (count < 1 || count > 2)
 		fprintf(stderr, "jitbpf annotate: expected a function, and maybe a recording (see "
 				"'jitbpf annotate --help')\n");
@@ -304,7 +313,7 @@ static int run_annotate(const struct command_spec *spec, int argc, char **argv)
 	struct annotate_options values = {0};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
-	if (status == OPTIONS_OK && !check_operands(argv + operand, argc - operand))
+	if (status == OPTIONS_OK && !order_operands(argv + operand, argc - operand))
 		status = EXIT_USAGE;
 	if (status == OPTIONS_OK && values.lines && values.assembly) {
 		fprintf(stderr, "jitbpf annotate: --lines and --asm exclude each other\n");

@@ -116,6 +116,61 @@ static void say_which_do_not_run(const struct live_filter *filter)
 	vec_deinit(&pids);
 }
 
+static int add_running(const struct live_filter *filter, pid_list *ret)
+{
+	process_pids pids = {0};
+	int err = filter->name_count ? process_scan_list(&pids) : 0;
+
+	for (uint32_t i = 0; i < filter->name_count && !err; i++) {
+		if (!one_runs(filter, i, &pids))
+			fprintf(stderr, "jitbpf: no process of the name '%s' runs\n",
+				filter->names[i]);
+	}
+	vec_for_each (pid, &pids) {
+		bool wanted = false;
+
+		for (uint32_t i = 0; i < filter->name_count && !wanted; i++)
+			wanted = runs(filter, i, *pid);
+		if (wanted && !err)
+			err = vec_push(ret, *pid);
+	}
+	vec_deinit(&pids);
+	return err;
+}
+
+static int add_once(const pid_list *pids, pid_list *ret)
+{
+	vec_for_each (pid, pids) {
+		bool known = false;
+
+		vec_for_each (other, ret)
+			known |= *other == *pid;
+		if (!known && vec_push(ret, *pid))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int choice_find_running(const string_list *processes, pid_list *ret)
+{
+	struct choice choice = {0};
+	int status = OPTIONS_OK, err;
+
+	vec_for_each (list, processes) {
+		if (status == OPTIONS_OK)
+			status = add_processes(&choice, *list);
+	}
+	if (status == OPTIONS_OK) {
+		err = add_once(&choice.pids, ret);
+		err = err ?: add_running(&choice.filter, ret);
+		if (err)
+			fprintf(stderr, "jitbpf: finding processes: %s\n", strerror(-err));
+		status = err ? EXIT_FAILURE : OPTIONS_OK;
+	}
+	choice_deinit(&choice);
+	return status;
+}
+
 /* --- users ---------------------------------------------------------------------------- */
 
 static int add_user(struct choice *choice, const char *text)

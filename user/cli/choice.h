@@ -30,6 +30,13 @@ struct choice {
 int choice_make(const struct choice_options *options, struct choice *ret);
 void choice_deinit(struct choice *choice);
 
+/*
+ * Find the processes that run now, of lists as those of choice_options.processes. Says which names
+ * have none. Adds the pids that are given, and those of the names; none twice. Returns as
+ * choice_make().
+ */
+int choice_find_running(const string_list *processes, pid_list *ret);
+
 /* Returns true if each sample is checked for a name, user or cgroup. */
 static inline bool choice_checks_samples(const struct choice *choice)
 {

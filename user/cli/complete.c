@@ -84,18 +84,44 @@ static void add_option(struct completion *completion, const struct option_spec *
 }
 
 /* Returns the option whose name an argument is, up to a '='. */
-static const struct option_spec *option_of(const struct command_spec *spec, const char *word)
+static const struct option_spec *option_of_long(const struct command_spec *spec, const char *word)
 {
 	size_t bytes = strcspn(word, "=");
 	const struct option_spec *option;
 
 	for (size_t i = 0; (option = command_option(spec, i, NULL)); i++) {
-		if (word[1] != '-' ? option->short_name == word[1]
-				   : strlen(option->long_name) + 2 == bytes &&
-					     begins_with(word + 2, option->long_name))
+		if (strlen(option->long_name) + 2 == bytes &&
+		    begins_with(word + 2, option->long_name))
 			return option;
 	}
 	return NULL;
+}
+
+static const struct option_spec *option_of_short(const struct command_spec *spec, char short_name)
+{
+	const struct option_spec *option;
+
+	for (size_t i = 0; (option = command_option(spec, i, NULL)); i++) {
+		if (option->short_name && option->short_name == short_name)
+			return option;
+	}
+	return NULL;
+}
+
+/* Returns the option whose value is the word after this one, or NULL: -p, -ap, --pid. */
+static const struct option_spec *option_before_value(const struct command_spec *spec,
+						     const char *word)
+{
+	const struct option_spec *option = NULL;
+
+	if (word[1] == '-')
+		option = strchr(word, '=') ? NULL : option_of_long(spec, word);
+	for (const char *at = word + 1; word[1] != '-' && *at; at++) {
+		option = option_of_short(spec, *at);
+		if (!option || option->type != OPTION_FLAG)
+			return at[1] ? NULL : option;
+	}
+	return option && option->type != OPTION_FLAG ? option : NULL;
 }
 
 /* Complete a word that is not the value of the option before. */
@@ -107,7 +133,7 @@ static void complete_word(struct completion *completion, const struct command_sp
 	if (completion->word[0] != '-') {
 		completion_add_candidates(completion, spec->operands, NULL);
 	} else if (begins_with(completion->word, "--") && equals) {
-		option = option_of(spec, completion->word);
+		option = option_of_long(spec, completion->word);
 		completion->fixed = (size_t)(equals + 1 - completion->word);
 		if (option && option->type != OPTION_FLAG)
 			completion_add_values(completion, option);
@@ -144,13 +170,9 @@ static void complete_in(struct completion *completion, const struct command_spec
 			complete_word(completion, spec);
 		else if (!strcmp(word, "--"))
 			ended = true;
-		else if (!ended && word[0] == '-' && word[1]) {
-			const struct option_spec *option = option_of(spec, word);
-			bool attached = word[1] == '-' ? strchr(word, '=') != NULL : word[2] != 0;
-
-			if (option && option->type != OPTION_FLAG && !attached)
-				waits = option;
-		} else {
+		else if (!ended && word[0] == '-' && word[1])
+			waits = option_before_value(spec, word);
+		else {
 			completion->operands++;
 			if (ends_with(word, RECORDING_EXTENSION))
 				completion->recording = word;

@@ -51,7 +51,7 @@ static void add_name(struct completion *completion, const char *comm)
 	completion_add(completion, comm, "all processes of this name", NULL);
 }
 
-static void add_process(struct completion *completion, uint32_t pid, bool names)
+static void add_process(struct completion *completion, uint32_t pid)
 {
 	char path[32], number[16], text[512];
 	const char *comm;
@@ -68,17 +68,16 @@ static void add_process(struct completion *completion, uint32_t pid, bool names)
 	if (!complete_read_stat(text, &comm))
 		return;
 	completion_add(completion, number, NULL, strdup(comm));
-	if (names)
-		add_name(completion, comm);
+	add_name(completion, comm);
 }
 
-static void add_processes(struct completion *completion, bool names)
+static void add_processes(struct completion *completion)
 {
 	process_pids pids = {0};
 
 	if (!process_scan_list(&pids)) {
 		vec_for_each (pid, &pids)
-			add_process(completion, *pid, names);
+			add_process(completion, *pid);
 	}
 	vec_deinit(&pids);
 }
@@ -227,10 +226,9 @@ void completion_add_candidates(struct completion *completion, enum candidates ca
 	case CANDIDATES_FORMATS:
 		add_formats(completion, true);
 		break;
-	case CANDIDATES_PROCESSES:
 	case CANDIDATES_NAMES:
 		fix_list(completion, "");
-		add_processes(completion, candidates == CANDIDATES_NAMES);
+		add_processes(completion);
 		break;
 	case CANDIDATES_COMMANDS:
 		add_commands(completion);

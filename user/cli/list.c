@@ -8,6 +8,7 @@
 #include "agent/publisher/engine_list.h"
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
+#include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/list_cgroup.h"
 #include "cli/terminal.h"
@@ -17,15 +18,17 @@
 #include "sink/write/text_table.h"
 
 struct list_options {
-	pid_list pids;
+	string_list processes;
 	bool json;
 };
 
 #define FIELD(name) offsetof(struct list_options, name)
 
 static const struct option_spec options[] = {
-	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only these processes", 0, 0,
-	 .candidates = CANDIDATES_PROCESSES},
+	{'p', "pid", OPTION_STRINGS, FIELD(processes), "PID|NAME[,...]",
+	 "only these processes, or those of these names (a name is that of the process or of its "
+	 "program file)",
+	 0, 0, .candidates = CANDIDATES_NAMES},
 	{0, "json", OPTION_FLAG, FIELD(json), NULL, "write JSON", 0, 0},
 };
 
@@ -304,20 +307,20 @@ static int add_given(struct engine_list *list, const pid_list *pids)
 	return err;
 }
 
-static int list(const struct list_options *values)
+static int list(const struct list_options *values, const pid_list *pids)
 {
 	CLEANUP(engine_list_deinit) struct engine_list found = {0};
 	int err = engine_list_init(&found);
 
-	if (!err && values->pids.size)
-		err = add_given(&found, &values->pids);
+	if (!err && values->processes.size)
+		err = add_given(&found, pids);
 	else if (!err)
 		err = engine_list_add_all(&found);
 	if (err == -ESRCH)
 		return 1; /* a message was printed */
 	err = err
 		      ?: values->json ? write_json(&found)
-				      : write_table(&found, values->pids.size != 0);
+				      : write_table(&found, values->processes.size != 0);
 	if (err)
 		fprintf(stderr, "jitbpf list: %s\n", strerror(-err));
 	return err ? 1 : status_of(&found);
@@ -326,6 +329,7 @@ static int list(const struct list_options *values)
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
 	struct list_options values = {0};
+	pid_list pids = {0};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc) {
@@ -334,7 +338,12 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK)
-		status = list(&values);
+		status = choice_find_running(&values.processes, &pids);
+	if (status == OPTIONS_OK && values.processes.size && !pids.size)
+		status = EXIT_FAILURE; /* a message was printed */
+	if (status == OPTIONS_OK)
+		status = list(&values, &pids);
+	vec_deinit(&pids);
 	options_release(spec, &values);
 	return status;
 }

@@ -58,23 +58,31 @@ static const struct option_spec *find_option(const struct command_spec *spec, ch
 	return NULL;
 }
 
-/*
- * Returns the long name that is meant by an argument that is not valid, or NULL. A long name after
- * one dash was read as a short option with a value.
- */
+/* Returns the option whose long name an argument has after a single dash, or NULL. */
+static const struct option_spec *after_one_dash(const struct command_spec *spec, const char *arg)
+{
+	size_t bytes = strcspn(arg + 1, "=");
+	const struct option_spec *option;
+
+	for (size_t i = 0; (option = command_option(spec, i, NULL)); i++) {
+		if (arg[1] != '-' && strlen(option->long_name) == bytes &&
+		    begins_with(arg + 1, option->long_name))
+			return option;
+	}
+	return NULL;
+}
+
+/* Returns the long name that is meant by an argument that is not valid, or NULL. */
 static const char *suggest_option(const struct command_spec *spec, const char *arg)
 {
 	const char *name = arg + (arg[1] == '-' ? 2 : 1);
 	struct suggestion suggestion = {.word = name, .word_bytes = strcspn(name, "=")};
-	const struct option_spec *option;
+	const struct option_spec *option = after_one_dash(spec, arg);
 
-	for (size_t i = 0; (option = command_option(spec, i, NULL)); i++) {
-		if (arg[1] != '-' && strlen(option->long_name) == suggestion.word_bytes &&
-		    begins_with(name, option->long_name))
-			return option->long_name;
-		if (arg[1] == '-')
-			suggestion_add(&suggestion, option->long_name);
-	}
+	if (option)
+		return option->long_name;
+	for (size_t i = 0; arg[1] == '-' && (option = command_option(spec, i, NULL)); i++)
+		suggestion_add(&suggestion, option->long_name);
 	suggestion_add(&suggestion, option_help.long_name);
 	return suggestion_get(&suggestion);
 }
@@ -97,14 +105,20 @@ static enum options_result bad(const struct command_spec *spec, const char *what
 	return end_message(spec, mistyped ? arg : NULL);
 }
 
-/* An option of another profiler, or one that is mistyped. */
-static enum options_result unknown(const struct command_spec *spec, const char *arg)
+/* An option of another profiler, or one that is mistyped. arg is the whole argument, "-ag". */
+static enum options_result unknown(const struct command_spec *spec, const char *option,
+				   const char *arg)
 {
-	const char *advice = perf_option_advice(spec->name, arg);
+	const char *advice = perf_option_advice(spec->name, option);
 
-	if (!advice)
+	if (!advice && option == arg)
 		return bad(spec, "unknown option", arg, true);
-	fprintf(stderr, "jitbpf %s: unknown option '%s': %s\n", spec->name, arg, advice);
+	fprintf(stderr, "jitbpf %s: unknown option '%s'", spec->name, option);
+	if (option != arg)
+		fprintf(stderr, " in '%s'", arg);
+	if (!advice)
+		return end_message(spec, arg);
+	fprintf(stderr, ": %s\n", advice);
 	return OPTIONS_BAD;
 }
 
@@ -128,52 +142,93 @@ static enum options_result bad_value(const struct command_spec *spec,
 	return end_message(spec, mistyped ? arg : NULL);
 }
 
+/* The arguments while they are parsed. */
+struct parse {
+	const struct command_spec *spec;
+	int argc, at;
+	char **argv;
+	void *values;
+};
+
+/* Set an option to a text, which may be the next argument. arg: where the option was. */
+static enum options_result take(struct parse *parse, const struct option_spec *option,
+				const char *text, const char *arg, void *value)
+{
+	if (!text && parse->at + 1 == parse->argc)
+		return bad(parse->spec, "missing value of option", arg, false);
+	text = text ?: parse->argv[++parse->at];
+	if (is_given_twice(option, text, value))
+		return bad(parse->spec, "the option has another value already:", arg, false);
+	return option_set_value(option, text, value) ? OPTIONS_OK
+						     : bad_value(parse->spec, option, text, arg);
+}
+
+/* --freq 99, --freq=99 */
+static enum options_result parse_long(struct parse *parse, const char *arg)
+{
+	const char *equals = strchrnul(arg, '=');
+	void *value;
+	const struct option_spec *option = find_option(
+		parse->spec, 0, arg + 2, (size_t)(equals - arg) - 2, parse->values, &value);
+
+	if (!option)
+		return unknown(parse->spec, arg, arg);
+	if (option->type != OPTION_FLAG)
+		return take(parse, option, *equals ? equals + 1 : NULL, arg, value);
+	if (*equals)
+		return bad(parse->spec, "the option takes no value:", arg, false);
+	option_set_value(option, NULL, value);
+	return OPTIONS_OK;
+}
+
+/* -F 99, -F99, -aF99. A long name after one dash is refused: -pid would be -p with the name "id".
+ */
+static enum options_result parse_short(struct parse *parse, const char *arg)
+{
+	if (after_one_dash(parse->spec, arg))
+		return bad(parse->spec, "unknown option", arg, true);
+	for (const char *at = arg + 1; *at; at++) {
+		char alone[] = {'-', *at, 0};
+		void *value;
+		const struct option_spec *option =
+			find_option(parse->spec, *at, NULL, 0, parse->values, &value);
+
+		if (!option)
+			return unknown(parse->spec, arg[2] ? alone : arg, arg);
+		if (option->type != OPTION_FLAG)
+			return take(parse, option, at[1] ? at + 1 : NULL, arg, value);
+		option_set_value(option, NULL, value);
+	}
+	return OPTIONS_OK;
+}
+
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand)
 {
-	int at, operands = 0;
+	struct parse parse = {.spec = spec, .argc = argc, .argv = argv, .values = values};
+	enum options_result result;
+	int operands = 0;
 
-	for (at = 1; at < argc; at++) {
-		const char *arg = argv[at], *text = NULL, *equals = NULL;
-		const struct option_spec *option;
-		void *value;
+	for (parse.at = 1; parse.at < argc; parse.at++) {
+		const char *arg = argv[parse.at];
 
 		if (arg[0] != '-' || !arg[1]) {
 			if (spec->takes_command)
 				break;
-			argv[1 + operands++] = argv[at]; /* over the options that were parsed */
+			argv[1 + operands++] = argv[parse.at]; /* over what was parsed */
 			continue;
 		}
 		if (!strcmp(arg, "--")) {
-			at++;
+			parse.at++;
 			break;
 		}
 		if (!strcmp(arg, "-h") || !strcmp(arg, "--help"))
 			return option_help_print(spec) ? OPTIONS_FAILED : OPTIONS_HELP;
-		if (arg[1] == '-') {
-			equals = strchrnul(arg, '=');
-			option = find_option(spec, 0, arg + 2, (size_t)(equals - arg) - 2, values,
-					     &value);
-			text = *equals ? equals + 1 : NULL;
-		} else {
-			option = find_option(spec, arg[1], NULL, 0, values, &value);
-			text = arg[2] ? arg + 2 : NULL; /* -F99 */
-		}
-		if (!option)
-			return unknown(spec, arg);
-		if (option->type == OPTION_FLAG && text)
-			return bad(spec, "the option takes no value:", arg, false);
-		if (option->type != OPTION_FLAG && !text) {
-			if (at + 1 == argc)
-				return bad(spec, "missing value of option", arg, false);
-			text = argv[++at];
-		}
-		if (is_given_twice(option, text, value))
-			return bad(spec, "the option has another value already:", arg, false);
-		if (!option_set_value(option, text, value))
-			return bad_value(spec, option, text, arg);
+		result = arg[1] == '-' ? parse_long(&parse, arg) : parse_short(&parse, arg);
+		if (result != OPTIONS_OK)
+			return result;
 	}
-	*ret_operand = at - operands;
+	*ret_operand = parse.at - operands;
 	memmove(&argv[*ret_operand], &argv[1], (size_t)operands * sizeof(*argv));
 	return OPTIONS_OK;
 }

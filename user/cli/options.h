@@ -35,12 +35,11 @@ enum candidates {
 	CANDIDATES_WORDS,      /* option_spec.words */
 	CANDIDATES_FILES,      /* any file */
 	CANDIDATES_RECORDINGS, /* files that end in .jitbpf */
-	CANDIDATES_OUTPUTS, /* files with one of the extensions in option_spec.words (NULL: all) */
-	CANDIDATES_FORMATS, /* names of formats, as in -f of report */
-	CANDIDATES_PROCESSES,  /* pids of this machine */
-	CANDIDATES_NAMES,      /* the same, and names of processes */
-	CANDIDATES_COMMANDS,   /* commands of jitbpf */
-	CANDIDATES_TERMS,      /* keys of the ledger's terms */
+	CANDIDATES_OUTPUTS,  /* files with one of the extensions in option_spec.words (NULL: all) */
+	CANDIDATES_FORMATS,  /* names of formats, as in -f of report */
+	CANDIDATES_NAMES,    /* pids of this machine, and names of processes */
+	CANDIDATES_COMMANDS, /* commands of jitbpf */
+	CANDIDATES_TERMS,    /* keys of the ledger's terms */
 	CANDIDATES_CONTAINERS, /* containers and units of a recording: that of an operand before, or
 				  the default one */
 	CANDIDATES_FUNCTIONS,  /* a function of the default recording, then a recording */

@@ -84,6 +84,25 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 	return err;
 }
 
+/* Say what is wrong. Returns 0 if what is before the damage can be shown, or a negative errno. */
+static int say_damage(const struct replay *replay, int state, const struct recording_error *error,
+		      bool has_info)
+{
+	if (state >= 0)
+		return 0;
+	say(replay, state, error);
+	if (state != -EBADMSG)
+		return 0;
+	if (!has_info) {
+		fprintf(stderr, "jitbpf: nothing is before the damage, not even the description of "
+				"the run: record again\n");
+		return state;
+	}
+	fprintf(stderr, "jitbpf: what is before the damage is shown: %" PRIu64 " samples\n",
+		pipeline_progress(replay->pipeline).samples);
+	return 0;
+}
+
 int replay_run(struct replay *replay)
 {
 	struct recording_error error = {0};
@@ -91,31 +110,32 @@ int replay_run(struct replay *replay)
 	struct replay_source played;
 	struct source source;
 	int err = recording_reader_open(&replay->blob, &reader, &error), state;
+	bool has_info;
 
-	if (!err) {
+	if (err) {
+		say(replay, err, &error);
+	} else {
 		replay_source_init(&played, reader, &source);
 		do {
 			state = pipeline_round(replay->pipeline, &source, NULL);
 			if (status_line_due(&replay->status))
-				status_line_say(&replay->status, "reading %s: %" PRIu64 " samples",
-						replay->path,
-						pipeline_progress(replay->pipeline).samples);
+				status_line_say(&replay->status, "%" PRIu64 " samples read of %s",
+						pipeline_progress(replay->pipeline).samples,
+						replay->path);
 		} while (state > 0);
+		has_info = recording_reader_has_info(reader);
 		recording_reader_close(reader);
 		status_line_clear(&replay->status);
-		if (state < 0)
-			say(replay, state, &played.error);
 		replay->damaged = state < 0;
-		if (state == -EBADMSG)
-			fprintf(stderr,
-				"jitbpf: what is before the damage is shown: %" PRIu64 " samples\n",
-				pipeline_progress(replay->pipeline).samples);
+		err = say_damage(replay, state, &played.error, has_info);
+		if (err)
+			return err;
 		err = pipeline_finish(replay->pipeline);
 		status_line_clear(&replay->status);
 		file_trouble_say(replay->files);
+		if (err)
+			say(replay, err, &error);
 	}
-	if (err)
-		say(replay, err, &error);
 	return err;
 }
 

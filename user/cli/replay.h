@@ -41,8 +41,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 
 /*
  * Replay the recording and finish the pipeline, which completes its view.
- * Prints a message on errors. Damage in the recording is not an error, but sets
- * `damaged`. Returns 0 or a negative errno.
+ * Prints a message on errors. Damage in the recording sets `damaged`, and is an error only if the
+ * description of the run cannot be read. Returns 0 or a negative errno.
  */
 int replay_run(struct replay *replay);
 

@@ -34,8 +34,8 @@ static const char *advice(const char *command)
 {
 	if (strstr(command, "libjitbpf-jvmti"))
 		return "the JVM has not published this code, although it has the agent";
-	return "a JVM publishes its code with our agent, which 'record -p PID', 'record -- COMMAND' "
-	       "and 'record -a --attach-jvms' load";
+	return "a JVM publishes its code with our agent: 'record' loads it into chosen processes, "
+	       "its command and, with --attach-jvms, all JVMs, or says why it could not";
 }
 
 /*

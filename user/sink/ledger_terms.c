@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "sink/file_packages.h"
+#include "sink/sink.h"
 
 const struct ledger_word ledger_fates[FATE_COUNT] = {
 	[FATE_RESOLVED] =
@@ -70,7 +71,7 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		 "The profile had no room for the innermost part of the stack, shown as "
 		 "[too many call paths].",
 		 "The processes of an owner used their share of the memory.",
-		 "use a larger --max-memory, or record less with -p, -u or -G"},
+		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 };
 
 const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT] = {
@@ -78,16 +79,16 @@ const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT] = {
 		{"code", "JIT methods and mappings",
 		 "Code, mappings and code events of an owner's processes were not kept.",
 		 "The owner, a user in a cgroup, used its share of the memory.",
-		 "use a larger --max-memory, or record less with -p, -u or -G"},
+		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 	[LEDGER_MEMORY_PROFILE] =
 		{"profile", "call paths, names, threads and processes",
 		 "Call paths, names, threads or processes of an owner were not kept.",
 		 "The owner, a user in a cgroup, used its share of the memory.",
-		 "use a larger --max-memory, or record less with -p, -u or -G"},
+		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 	[LEDGER_MEMORY_FILES] = {"files", "files",
 				 "Files that an owner's processes have mapped were not kept.",
 				 "The owner, a user in a cgroup, used its share of the memory.",
-				 "use a larger --max-memory, or record less with -p, -u or -G"},
+				 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 };
 
 const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
@@ -123,7 +124,7 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "A row of several processes of user N, counted together. It has their samples, "
 		 "but not their names.",
 		 "The user's processes used their share of the memory for threads and processes.",
-		 "use a larger --max-memory, or record less with -p, -u or -G"},
+		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 	[LEDGER_UNNAMED] =
 		{"unnamed", "samples without names of functions",
 		 "The innermost frame of the sample is in a file that is known, but no symbol of "
@@ -159,6 +160,21 @@ const struct ledger_word *ledger_term_at(size_t i, const char **ret_group)
 						    i * tables[table].stride_bytes);
 	}
 	return NULL;
+}
+
+void ledger_put_next(struct text *text, const char *next, const char *command)
+{
+	const char *generic = *command ? strstr(next, LEDGER_FEWER_PROCESSES) : NULL;
+
+	if (!generic) {
+		text_put_string(text, next);
+		return;
+	}
+	text_put(text, next, (size_t)(generic - next));
+	text_put_string(text, begins_with(command, RUN_OF_PROCESSES)
+				      ? "choose fewer processes"
+				      : "record a part of the command (-d)");
+	text_put_string(text, generic + strlen(LEDGER_FEWER_PROCESSES));
 }
 
 /* As strcasecmp() == 0. An N of the words is also a number in the text. */

@@ -10,6 +10,10 @@
 #include <stdint.h>
 
 #include "profile/ledger.h"
+#include "sink/write/text.h"
+
+/* An advice for runs of the whole system, in the texts below; see ledger_put_next(). */
+#define LEDGER_FEWER_PROCESSES "record fewer processes (-p, -u or -G)"
 
 struct ledger_word {
 	const char *key;   /* key in JSON; never changes */
@@ -60,6 +64,12 @@ static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row
  * NULL, to what its key follows in JSON, such as "samples.cut.".
  */
 const struct ledger_word *ledger_term_at(size_t i, const char **ret_group);
+
+/*
+ * Put what to do, `next` of a term, for a run that `command` of its run_info describes: a run of
+ * chosen processes or of a command is not told to choose some.
+ */
+void ledger_put_next(struct text *text, const char *next, const char *command);
 
 /*
  * Returns true if a person may mean a term by a text: its key, with or without its group, or its

@@ -7,8 +7,8 @@
 #define MORE_CPU      "jitbpf did not get enough CPU time."
 #define LARGER_RING   "use a larger --code-ring"
 #define FEWER_SAMPLES "use a larger --sample-ring, or fewer samples with -F"
-#define LESS_AT_ONCE  "record less with -p, -u or -G"
-#define MORE_MEMORY   "use a larger --max-memory, or record less with -p, -u or -G"
+#define LESS_AT_ONCE  LEDGER_FEWER_PROCESSES
+#define MORE_MEMORY   "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES
 
 const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	TERM(SAMPLES_TAKEN, "samples_taken", "samples counted by the BPF program",
@@ -127,7 +127,7 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	TERM(LOOP_PAUSES, "loop_pauses", "pauses of the event loop over 100 ms",
 	     "Times at which jitbpf did not read its rings for 100 ms.",
 	     MORE_CPU " Samples are lost only if a ring was full.",
-	     "record less with -p, or use a larger --sample-ring if samples are lost"),
+	     LEDGER_FEWER_PROCESSES ", or use a larger --sample-ring if samples are lost"),
 	TERM(LOOP_LONGEST_MS, "loop_longest_ms", "longest pause of the event loop, in ms",
 	     "The longest time in which jitbpf did not read its rings."),
 	TERM(PROBES_DEFERRED, "probes_deferred",

@@ -119,7 +119,8 @@ static void names_of_processes_are_candidates(void **state)
 		{"x-jitbpf;id", "record -p x-jit", ""},
 		{"x-jitbpf$(id)", "record -p x-jit", ""},
 		{"x-jitbpf\nid", "record -p x-jit", ""},
-		{"x-jitbpf", "list -p x-jit", ""},
+		{"x-jitbpf", "list -p x-jit", "x-jitbpf\tall processes of this name\n"},
+		{"x-jitbpf", "record -qap x-jit", "x-jitbpf\tall processes of this name\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

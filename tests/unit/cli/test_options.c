@@ -17,7 +17,7 @@
 #include "cli/view_options.h"
 
 struct values {
-	bool flag;
+	bool flag, yes;
 	uint32_t number;
 	uint64_t size, ns;
 	const char *text;
@@ -31,6 +31,7 @@ struct values {
 
 static const struct option_spec options[] = {
 	{'x', "flag", OPTION_FLAG, FIELD(flag), NULL, "a flag"},
+	{'y', "yes", OPTION_FLAG, FIELD(yes), NULL, "another flag"},
 	{'n', "number", OPTION_NUMBER, FIELD(number), "N", "a number", 1, 9},
 	{0, "size", OPTION_SIZE, FIELD(size), "SIZE", "a size", 1, 1u << 30},
 	{0, "seconds", OPTION_SECONDS, FIELD(ns), "SEC", "seconds", 0, UINT64_MAX},
@@ -151,6 +152,39 @@ static void shared_options_stand_where_the_command_has_them(void **state)
 	assert_int_equal(v.filter.to_ns, 2000000000);
 	assert_int_equal(v.filter.tids.data[0], 5);
 	options_release(&spec, &v);
+}
+
+static void short_options_can_be_joined(void **state)
+{
+	static const struct {
+		const char *line;
+		bool flag, yes;
+		uint32_t number;
+		const char *operands;
+	} rows[] = {
+		{"-xy", true, true, 0, ""},	{"-yx a", true, true, 0, "a"},
+		{"-xn9", true, false, 9, ""},	{"-xyn 9 a", true, true, 9, "a"},
+		{"-n9 -y", false, true, 9, ""}, {"-tx", false, false, 0, ""},
+		{"-xx b", true, false, 0, "b"},
+	};
+	static const char *const refused[] = {"-xz", "-xn", "-xnx", "-xyz", "-x=1", "-xy-",
+					      /* a long name: -texts would be -t with "exts" */
+					      "-texts", "-texts=a", "-flag", "-pids", "-number=3"};
+	struct values v;
+	int operand;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (parse(rows[i].line, &v, &operand) != OPTIONS_OK || v.flag != rows[i].flag ||
+		    v.yes != rows[i].yes || v.number != rows[i].number ||
+		    strcmp(rest, rows[i].operands) != 0)
+			fail_msg("'%s' is misread", rows[i].line);
+		options_release(&spec, &v);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (parse(refused[i], &v, &operand) != OPTIONS_BAD)
+			fail_msg("'%s' is taken", refused[i]);
+		options_release(&spec, &v);
+	}
 }
 
 static void sets_are_lists_or_changes(void **state)
@@ -386,6 +420,7 @@ int main(void)
 		cmocka_unit_test(operands_may_stand_anywhere),
 		cmocka_unit_test(a_time_that_is_none_is_refused),
 		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
+		cmocka_unit_test(short_options_can_be_joined),
 		cmocka_unit_test(sets_are_lists_or_changes),
 		cmocka_unit_test(what_is_wrong_is_refused),
 		cmocka_unit_test(a_second_text_is_refused),

@@ -43,6 +43,40 @@ static void every_term_is_explained(void **state)
 	assert_null(ledger_term_at(count + 1, NULL));
 }
 
+static void advice_fits_the_run(void **state)
+{
+	static const struct {
+		const char *command, *next;
+	} rows[] = {
+		{"", "use a larger --max-memory, or record fewer processes (-p, -u or -G)"},
+		{"process 1, 2", "use a larger --max-memory, or choose fewer processes"},
+		{"process of user www", "use a larger --max-memory, or choose fewer processes"},
+		{"php a.php", "use a larger --max-memory, or record a part of the command (-d)"},
+	};
+	const struct ledger_word *term;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(text_deinit) struct text text = {0};
+
+		ledger_put_next(&text, ledger_memories[LEDGER_MEMORY_CODE].next, rows[i].command);
+		text_put(&text, "", 1);
+		assert_string_equal(text.bytes.data, rows[i].next);
+	}
+	/* No advice names the options of a choice that was made, and none is lost. */
+	for (size_t i = 0; (term = ledger_term_at(i, NULL)); i++) {
+		CLEANUP(text_deinit) struct text text = {0};
+
+		if (!term->next)
+			continue;
+		ledger_put_next(&text, term->next, "process 1");
+		text_put(&text, "", 1);
+		assert_true(*text.bytes.data);
+		assert_null(strstr(text.bytes.data, " -p "));
+		assert_null(strstr(text.bytes.data, "(-p"));
+		assert_null(strstr(text.bytes.data, "-G"));
+	}
+}
+
 static void trouble_has_reasons(void **state)
 {
 	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
@@ -124,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_term_is_explained),
+		cmocka_unit_test(advice_fits_the_run),
 		cmocka_unit_test(trouble_has_reasons),
 		cmocka_unit_test(a_term_is_found_as_outputs_show_it),
 		cmocka_unit_test(keys_are_unique),

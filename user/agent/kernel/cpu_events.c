@@ -2,7 +2,9 @@
 #include "agent/kernel/cpu_events.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -106,8 +108,7 @@ static int open_cpu(struct cpu_events *events, uint32_t cpu, uint32_t freq_hz,
 	struct cpu_event event;
 	int err = -ENODEV;
 
-	*ret_what = "opening the perf events (-F can be at most "
-		    "/proc/sys/kernel/perf_event_max_sample_rate)";
+	*ret_what = "opening the perf events";
 	/* Hardware cycles if the first CPU supports them, else a clock; the same on all CPUs. */
 	if (!events->name || events->name == event_cycles)
 		err = cpu_event_open(cpu, freq_hz, true, &event);
@@ -146,6 +147,14 @@ int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **re
 		}
 	}
 	return events->cpus.size ? 0 : -ENODEV;
+}
+
+uint32_t cpu_events_max_freq_hz(void)
+{
+	AUTO_FCLOSE FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	uint32_t freq_hz;
+
+	return file && fscanf(file, "%" SCNu32, &freq_hz) == 1 ? freq_hz : 0;
 }
 
 void cpu_events_close(struct cpu_events *events)

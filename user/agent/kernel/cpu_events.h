@@ -46,6 +46,9 @@ void cpu_event_close(struct cpu_event *event);
 int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **ret_what);
 void cpu_events_close(struct cpu_events *events);
 
+/* Returns the highest rate that the kernel allows now, on each CPU; 0 if it is not known. */
+uint32_t cpu_events_max_freq_hz(void);
+
 /* Returns true if the sampling events are cycles, and not the clock. */
 bool cpu_events_are_hardware(const struct cpu_events *events);
 

@@ -36,6 +36,19 @@ static int fail(struct live_failure *failure, int err, const char *what)
 	return err;
 }
 
+static int fail_events(struct live_failure *failure, int err, uint32_t freq_hz, const char *what)
+{
+	uint32_t max_hz = cpu_events_max_freq_hz();
+
+	if (err != -EINVAL || !max_hz || freq_hz <= max_hz)
+		return fail(failure, err, what);
+	snprintf(failure->what, sizeof(failure->what),
+		 "-F %u is too high: the kernel allows %u samples per second on each CPU now: use "
+		 "-F %u, or allow more: sysctl kernel.perf_event_max_sample_rate=%u",
+		 freq_hz, max_hz, max_hz, freq_hz);
+	return err;
+}
+
 /* While the large programs are loaded, the trial and the rings wait for the kernel. */
 static int load_with(struct live_source *live, const struct live_options *options,
 		     const struct program_types *types, const struct probe_site *site)
@@ -173,7 +186,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);
 	err = cpu_events_open(&live->round.events, options->freq_hz, &what);
 	if (err)
-		return fail(failure, err, what);
+		return fail_events(failure, err, options->freq_hz, what);
 	err = load_programs(live, options, site);
 	if (err)
 		return fail(failure, err, "loading the BPF programs");

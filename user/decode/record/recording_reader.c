@@ -240,6 +240,11 @@ uint64_t recording_reader_skipped(const struct recording_reader *reader)
 	return reader->skipped;
 }
 
+bool recording_reader_has_info(const struct recording_reader *reader)
+{
+	return reader->has_info;
+}
+
 uint32_t recording_reader_version(const struct recording_reader *reader)
 {
 	return reader->version;

@@ -8,6 +8,7 @@
 #ifndef JITBPF_DECODE_RECORD_RECORDING_READER_H
 #define JITBPF_DECODE_RECORD_RECORDING_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/blob.h"
@@ -41,6 +42,9 @@ void recording_reader_close(struct recording_reader *reader);
  */
 int recording_reader_next(struct recording_reader *reader, const struct jitbpf_record **ret,
 			  struct recording_error *error);
+
+/* Returns true if the description of the run (INFO) was read. */
+bool recording_reader_has_info(const struct recording_reader *reader);
 
 /*
  * Returns the version of the file: 1 holds the records of the source, 2 holds finished records in

@@ -117,9 +117,15 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 static void put_next(struct text *text, const struct view *view, const char *next)
 {
 	const uint32_t indent = NUMBER_COLUMNS + 2;
+	CLEANUP(text_deinit) struct text fitting = {0};
 
+	ledger_put_next(&fitting, next, view->info->command);
+	text_put(&fitting, "", 1);
+	text->failed |= fitting.failed;
+	if (fitting.failed)
+		return;
 	text_printf(text, "%*snext: ", (int)indent, "");
-	paragraph_put(text, next, indent + 6, indent, view->options.columns);
+	paragraph_put(text, fitting.bytes.data, indent + 6, indent, view->options.columns);
 	text_put_string(text, "\n");
 }
 

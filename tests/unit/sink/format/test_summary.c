@@ -251,7 +251,7 @@ static void unpublished_code_of_a_known_engine(void **state)
 		{"php8.2", "", "PHP: start it with the variables of 'jitbpf env'"},
 		{"php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
 		{"java", "java X",
-		 "Java: a JVM publishes its code with our agent, which 'record -p PID'"},
+		 "Java: a JVM publishes its code with our agent: 'record' loads it"},
 		{"java", "java -agentpath:/x/libjitbpf-jvmti.so X", "although it has the agent\n"},
 		{"python", "", "start it with the variables or options of 'jitbpf env'\n"},
 	};
