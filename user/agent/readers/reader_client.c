@@ -27,9 +27,9 @@ struct strike {
 struct reader_client {
 	struct reader_options options;
 	struct reader_calls calls;
-	int socket, pidfd; /* -1: there is no process */
-	pid_t pid;
-	uint64_t retry_ns; /* earliest time of the next start */
+	int socket, pidfd;	   /* -1: there is no process */
+	struct reader_meter meter; /* of the process */
+	uint64_t retry_ns;	   /* earliest time of the next start */
 	message_bytes in;
 	VEC(const struct module *) known; /* modules that the process knows, held */
 	struct index_map index;		  /* of them, by number */
@@ -58,6 +58,7 @@ int reader_client_create(const struct reader_options *options, struct reader_cli
 	client->options = *options;
 	client->calls.source = options->files;
 	client->socket = client->pidfd = -1;
+	client->meter = reader_meter_unknown;
 	client->sweep_at = MODULES_KEPT;
 	*ret = client;
 	return 0;
@@ -70,6 +71,7 @@ static void end_process(struct reader_client *client)
 	scope_close(&client->pidfd);
 	scope_close(&client->socket);
 	client->socket = client->pidfd = -1;
+	reader_meter_close(&client->meter);
 	reader_calls_close(&client->calls);
 	vec_for_each (module, &client->known)
 		module_release(*module);
@@ -95,7 +97,8 @@ static int start_process(struct reader_client *client)
 		.no_demangle = client->options.no_demangle,
 		.symbols_bytes = client->options.symbols_bytes,
 	};
-	struct reader_limit limit = reader_limit_begin(0, START_NS);
+	struct reader_limit limit = reader_limit_begin(&reader_meter_unknown, START_NS);
+	pid_t pid;
 	int err;
 
 	if (client->socket >= 0)
@@ -107,9 +110,10 @@ static int start_process(struct reader_client *client)
 	if (fcntl(client->socket, F_SETFL, O_NONBLOCK))
 		return -errno;
 	err = reader_receive(client->socket, &client->in, &client->pidfd, &limit);
-	if (err != READER_STARTED || client->pidfd < 0 || client->in.size != sizeof(client->pid))
+	if (err != READER_STARTED || client->pidfd < 0 || client->in.size != sizeof(pid))
 		return -EIO;
-	memcpy(&client->pid, client->in.data, sizeof(client->pid));
+	memcpy(&pid, client->in.data, sizeof(pid));
+	reader_meter_open(pid, client->pidfd, &client->meter);
 	err = reader_send(client->socket, READER_SETTINGS, &settings, sizeof(settings), -1, &limit);
 	if (!err)
 		client->retry_ns = 0;
@@ -200,7 +204,7 @@ static int know(struct reader_client *client, const struct module *module,
 static int converse(struct reader_client *client, const struct reader_request *request)
 {
 	struct reader_limit limit =
-		reader_limit_begin(client->pid, client->options.answer_ms * 1000000ull);
+		reader_limit_begin(&client->meter, client->options.answer_ms * 1000000ull);
 	int err = know(client, request->module, &limit), kind;
 
 	err = err

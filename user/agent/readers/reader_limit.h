@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long the recorder waits for a reader process. The CPU time of the reader is limited: a
- * healthy reader on a busy machine waits for a CPU, which is not its fault. A reader that is
- * stopped, or sleeps, uses no CPU time; so the time that passes is limited too, to the same limit
- * and a multiple of the CPU time used.
+ * How long the recorder waits for a reader process. The CPU time of the reader is limited. A reader
+ * that is stopped, or sleeps, uses no CPU time; so the time that passes is limited too, to the same
+ * limit and a multiple of the CPU time used. Time in which the reader or the recorder waits for a
+ * CPU does not count, if the kernel counts it (agent/kernel/cpu_wait.h): on a busy machine, a
+ * healthy reader can wait for longer than any multiple of its CPU time.
  */
 #ifndef JITBPF_AGENT_READERS_READER_LIMIT_H
 #define JITBPF_AGENT_READERS_READER_LIMIT_H
@@ -12,16 +13,31 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "agent/kernel/cpu_wait.h"
+
 #define READER_SLOWDOWN 20u /* time that may pass per CPU time used */
 
-struct reader_limit {
-	clockid_t clock;	 /* CPU time of the process; CLOCK_MONOTONIC: it is not known */
-	uint64_t max_ns;	 /* of CPU time */
-	uint64_t cpu_ns, now_ns; /* CLOCK_MONOTONIC; both at the begin */
+/* What measures a reader process, and the thread that waits for it. */
+struct reader_meter {
+	clockid_t clock; /* CPU time of the process; CLOCK_MONOTONIC: it is not known */
+	struct cpu_wait reader, recorder;
 };
 
-/* The limit of a request to a process begins now. pid 0: a process that is not known yet. */
-struct reader_limit reader_limit_begin(pid_t pid, uint64_t max_ns);
+struct reader_limit {
+	const struct reader_meter *meter;
+	uint64_t max_ns;		    /* of CPU time */
+	uint64_t cpu_ns, now_ns, waited_ns; /* at the begin; now_ns is of CLOCK_MONOTONIC */
+};
+
+/* Of a process that is not known yet: its limit is one of the time that passes. */
+extern const struct reader_meter reader_meter_unknown;
+
+/* The meter of a process, for the calling thread. *ret needs reader_meter_close(). */
+void reader_meter_open(pid_t pid, int pidfd, struct reader_meter *ret);
+void reader_meter_close(struct reader_meter *meter);
+
+/* The limit of a request to a process begins now. Borrows the meter. */
+struct reader_limit reader_limit_begin(const struct reader_meter *meter, uint64_t max_ns);
 
 /* Time passed for which the reader is not responsible. */
 void reader_limit_excuse(struct reader_limit *limit, uint64_t time_ns);

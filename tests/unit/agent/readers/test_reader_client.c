@@ -8,18 +8,23 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/readers/reader_client.h"
 #include "base/scope.h"
 
-#define ANSWER_MS 500
+#define ANSWER_MS  500
+#define STARVED_MS (6 * ANSWER_MS)
 
 /* What the reader of this test does with a request before it answers with its pid. */
 enum behaviour {
@@ -27,8 +32,9 @@ enum behaviour {
 	SPINS,	/* for ever */
 	SLEEPS, /* for ever */
 	EXITS,
-	EXITS_ONCE,	 /* unless another process had a request before */
-	WAITS_FOR_A_CPU, /* computes a little, but longer than its limit passes */
+	EXITS_ONCE,	   /* unless another process had a request before */
+	WAITS_FOR_A_DISK,  /* computes a little, but longer than its limit passes */
+	COMPUTES_FOR_LONG, /* until STARVED_MS have passed */
 };
 
 struct fixture {
@@ -63,9 +69,15 @@ static void behave(uint32_t behaviour)
 		spin_until(UINT64_MAX);
 	if (behaviour == SLEEPS)
 		sleep_ms(-1);
-	if (behaviour == WAITS_FOR_A_CPU) {
+	if (behaviour == WAITS_FOR_A_DISK) {
 		spin_until(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) + ANSWER_MS * 1000000ull / 5);
 		sleep_ms(2 * ANSWER_MS);
+	}
+	if (behaviour == COMPUTES_FOR_LONG) {
+		uint64_t end_ns = clock_now_ns() + STARVED_MS * 1000000ull;
+
+		while (clock_now_ns() < end_ns)
+			;
 	}
 }
 
@@ -194,12 +206,72 @@ static void another_reader_gets_the_request_of_one_that_died(void **state)
 	assert_int_equal(fixture->failures, 1);
 }
 
-static void a_reader_that_waits_for_a_cpu_is_not_ended(void **state)
+static void a_reader_that_waits_for_a_disk_is_not_ended(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_true(ask(fixture, &module, WAITS_FOR_A_CPU) > 0);
+	assert_true(ask(fixture, &module, WAITS_FOR_A_DISK) > 0);
 	assert_int_equal(fixture->failures, 0);
+}
+
+/* Returns the CPU time of a process in ns. */
+static uint64_t cpu_of(pid_t pid)
+{
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	return clock_read_ns(clock);
+}
+
+/* Start a process that leaves a reader almost no time on the CPU that both have. */
+static pid_t starve(pid_t reader)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+	pid_t pid;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(reader, sizeof(one), &one), 0);
+	assert_int_equal(setpriority(PRIO_PROCESS, (id_t)reader, 19), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_setaffinity(0, sizeof(one), &one);
+		spin_until(UINT64_MAX);
+	}
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* The share of the reader's CPU time is below 1 / READER_SLOWDOWN. */
+static void a_reader_that_waits_for_a_cpu_is_not_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t reader = ask(fixture, &module, ANSWERS), answered, beside;
+	CLEANUP(cpu_wait_close) struct cpu_wait wait;
+	uint64_t cpu_ns;
+
+	cpu_wait_open_own(&wait);
+	if (wait.schedstat < 0)
+		skip(); /* the kernel does not count run delays */
+	assert_true(reader > 0);
+	beside = starve(reader);
+	answered = ask(fixture, &module, COMPUTES_FOR_LONG);
+	end_child(beside);
+	assert_int_equal(answered, reader);
+	assert_int_equal(fixture->failures, 0);
+	cpu_ns = cpu_of(reader);
+	assert_true(ANSWER_MS * 1000000ull + READER_SLOWDOWN * cpu_ns < STARVED_MS * 1000000ull);
 }
 
 int main(void)
@@ -212,6 +284,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stopped_reader_is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_reader_gets_the_request_of_one_that_died,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_waits_for_a_disk_is_not_ended, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_waits_for_a_cpu_is_not_ended, setup,
 						teardown),
 	};
