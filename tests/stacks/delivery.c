@@ -18,7 +18,7 @@
 
 /* As the kernel puts it on the stack. */
 struct signal_frame {
-	uint64_t handler_returns_to;
+	uint64_t handler_returns_to; /* 0: a walk through the frame ends here */
 	ucontext_t interrupted;
 };
 
@@ -52,7 +52,7 @@ FUNCTION int outer(struct signal_frame *frame, char *room)
 
 int main(void)
 {
-	struct signal_frame frame = {.handler_returns_to = (uint64_t)main + 1};
+	struct signal_frame frame = {0};
 	char *room =
 		mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

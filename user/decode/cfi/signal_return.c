@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/scope.h"
+
 #define PIECE_BYTES  (16u << 10)
 #define MARGIN_BYTES 16 /* more than the size of a trampoline */
 
@@ -60,6 +62,26 @@ static const uint8_t *code_begin(const struct piece *piece, const uint8_t *at)
 	return NULL;
 }
 
+/*
+ * Returns whether no function begins at the bytes: they are padding, or an instruction that ends
+ * the process.
+ */
+static bool begins_no_function(const uint8_t *at, const uint8_t *end)
+{
+	static const char *const codes[] = {
+		"\x90",	    "\xcc",	"\xf4",	    "\x0f\x0b",	    "\x0f\x1f",
+		"\x66\x90", "\x66\x2e", "\x66\x66", "\x66\x0f\x1f",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		size_t size = strlen(codes[i]);
+
+		if ((size_t)(end - at) >= size && !memcmp(at, codes[i], size))
+			return true;
+	}
+	return false;
+}
+
 static bool piece_find(const struct piece *piece, uint64_t offset, uint64_t end,
 		       uint64_t *ret_start, uint64_t *ret_end)
 {
@@ -75,6 +97,7 @@ static bool piece_find(const struct piece *piece, uint64_t offset, uint64_t end,
 			continue;
 		code_start = piece->offset + (uint64_t)(begin - piece->bytes);
 		code_start -= code_start > 0;
+		code_end += begins_no_function(at + sizeof(syscall_code), bytes_end);
 		if (code_start >= end || code_end <= offset)
 			continue;
 		*ret_start = code_start;

@@ -15,8 +15,9 @@
 /*
  * Find the first trampoline that overlaps [offset, end) of the file, as a range
  * of file offsets. The range includes the byte before the trampoline, since a
- * return address is looked up at address - 1. Sets both outputs to `end` if
- * there is none. Returns 0 or the blob's error.
+ * return address is looked up at address - 1; and the byte behind it, where ip
+ * is during the system call, unless a function may begin there. Sets both
+ * outputs to `end` if there is none. Returns 0 or the blob's error.
  */
 int signal_return_find(const struct blob *blob, uint64_t offset, uint64_t end, uint64_t *ret_start,
 		       uint64_t *ret_end);

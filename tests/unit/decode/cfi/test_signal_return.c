@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "decode/cfi/signal_return.h"
 
 #define BYTES (80u << 10) /* several read pieces */
@@ -63,6 +65,36 @@ static void test_forms(void **state)
 	assert_found(bytes, 0, BYTES, BYTES, BYTES);
 }
 
+/* The byte behind the system call belongs to the trampoline unless a function may begin there. */
+static void test_what_follows(void **state)
+{
+	static const struct {
+		uint8_t code[3];
+		bool is_part;
+	} cases[] = {
+		{{0x90}, true},
+		{{0xcc}, true},
+		{{0x0f, 0x1f}, true},
+		{{0x0f, 0x0b}, true},
+		{{0x66, 0x90}, true},
+		{{0x66, 0x2e, 0x0f}, true},
+		{{0x66, 0x0f, 0x1f}, true},
+		{{0x66, 0x0f, 0x6f}, false},
+		{{0x55}, false},
+		{{0xf3, 0x0f, 0x1e}, false},
+		{{0x0f, 0xb6}, false},
+	};
+	uint8_t *bytes = *state;
+
+	memcpy(bytes + 1000, by_rax, sizeof(by_rax));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		memcpy(bytes + 1009, cases[i].code, sizeof(cases[i].code));
+		assert_found(bytes, 0, BYTES, 999, cases[i].is_part ? 1010 : 1009);
+		assert_found(bytes, 1009, BYTES, cases[i].is_part ? 999 : BYTES,
+			     cases[i].is_part ? 1010 : BYTES);
+	}
+}
+
 /* One byte in the range suffices, at either end. */
 static void test_ends(void **state)
 {
@@ -113,8 +145,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing), TEST(test_forms),	   TEST(test_ends),
-		TEST(test_places),  TEST(test_blob_error),
+		TEST(test_nothing), TEST(test_forms),  TEST(test_what_follows),
+		TEST(test_ends),    TEST(test_places), TEST(test_blob_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
