@@ -2,7 +2,8 @@
 /*
  * The kernel types and fields that the programs read, instead of a generated vmlinux.h. CO-RE
  * finds fields by name in the BTF of the running kernel, so their offsets here do not matter.
- * User space lists these types (types_read in live_source.c; tests/layers/test_kernel_types.py).
+ * User space lists these types (structs_read in user/agent/kernel/program_types.c), as
+ * tests/layers/test_kernel_types.py checks.
  */
 #ifndef JITBPF_BPF_KERNEL_TYPES_H
 #define JITBPF_BPF_KERNEL_TYPES_H
@@ -99,7 +100,7 @@ struct vfsmount {
 	struct super_block *mnt_sb;
 };
 
-/* Of overlayfs, which may be a module. */
+/* overlayfs may be a kernel module, so these two types may be missing in the kernel's BTF. */
 struct ovl_layer {
 	struct vfsmount *mnt;
 };
@@ -183,7 +184,7 @@ struct bpf_perf_event_data {
 
 struct seq_file;
 
-/* Context of iterators; ABI too. */
+/* The context of iterator programs; ABI as well. */
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shares of the code ring. The limit of what an owner may have in the ring is a multiple of what is
- * free in it, so a flood always leaves room for others. A level with more processes has a higher
- * limit:
+ * Shares of the code ring. At each level, the bytes that a payer may have in the ring are limited
+ * to a multiple of the free bytes, so a flood always leaves room for others. A level that sums up
+ * more processes has a higher limit:
  *
  *   level    key               limit          so that room is left by
  *   process  pid               6/7 of ring    a busy process, for the others of its owner
@@ -10,13 +10,12 @@
  *   user     user              12/13          a user who makes many cgroups
  *   cgroup   cgroup            16/17          a container that has many users
  *
- * The accounts need no help of the reader. A position in the ring belongs to a segment, which is a
- * RING_SEGMENTS-th of the ring. An account has the number of bytes that were reserved in each of
- * the last segments. The sum of those from the reader's position on is what is in the ring, or up
- * to a segment more.
+ * The reader does not maintain the accounts. The ring is divided into RING_SEGMENTS segments. An
+ * account (struct ring_share) has the number of bytes that were reserved in each of the latest
+ * segments. Their sum from the reader's position on is the number of bytes in the ring, or up to a
+ * segment more.
  *
- * While the ring is almost empty, nothing is charged: ordinary records cost a look at its fill
- * level.
+ * While the ring is almost empty, nothing is charged: a record costs one query of the fill level.
  */
 #ifndef JITBPF_BPF_RING_SHARES_H
 #define JITBPF_BPF_RING_SHARES_H
@@ -51,7 +50,10 @@ struct {
 /* Size of the code ring; user space sets it before loading. */
 const volatile __u32 code_ring_bytes = RING_DEFAULT;
 
-/* Random, so that nobody can search for a pid that has the slot of another. Set before loading. */
+/*
+ * Random, so that nobody can find a pid whose slot is that of another process. User space sets it
+ * before loading.
+ */
 const volatile __u64 ring_slot_seed = 0;
 
 static __always_inline __u64 ring_slot_hash(__u64 value)
@@ -160,8 +162,9 @@ static __always_inline __u32 ring_limit(int level)
 
 /*
  * Returns 1 if a payer may reserve a record of so many bytes when the ring is filled up to `used`.
- * Copies of code leave 1/32 of the ring free, and have a quarter of it for a process. Beyond that
- * their limits are wider: a flood of events refuses copies of its own process, not those of others.
+ * Copies of code leave 1/32 of the ring free, and a process has a quarter of the ring for them.
+ * Their other limits are twice as high, so that a flood of events refuses only the copies of its
+ * own process.
  */
 __noinline int ring_has_share(const struct ring_payer *payer, __u64 used, __u32 bytes, bool is_copy)
 {
@@ -185,7 +188,10 @@ __noinline int ring_has_share(const struct ring_payer *payer, __u64 used, __u32 
 	return 1;
 }
 
-/* Returns true if a payer may reserve a record. Below the smallest limit, any may. */
+/*
+ * Returns true if a payer may reserve a record. Up to a fill level at which no limit can be
+ * exceeded, the shares are not read.
+ */
 static __always_inline bool ring_admits(const struct ring_payer *payer, __u32 record_bytes,
 					bool is_copy)
 {

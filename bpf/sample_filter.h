@@ -2,7 +2,7 @@
 /*
  * Decides which of the tracked processes are sampled. A process must satisfy each list that is not
  * empty, and satisfies a list by one of its items. User space sets the lists before the programs
- * are loaded: what they do not use is no part of the verified program.
+ * are loaded, so the verifier drops the code of empty lists.
  */
 #ifndef JITBPF_BPF_SAMPLE_FILTER_H
 #define JITBPF_BPF_SAMPLE_FILTER_H
@@ -29,12 +29,18 @@ const volatile __u32 filter_users[JITBPF_FILTER_USERS_MAX] = {0};
 
 const volatile __u32 filter_cgroup_count = 0;
 
-/* If set, processes that execute this file are not sampled: inode, and major << 20 | minor. */
+/*
+ * If set, processes that execute this file are not sampled. The device number is major << 20 |
+ * minor.
+ */
 const volatile bool filter_skips_file = false;
 const volatile __u64 filter_file_inode = 0;
 const volatile __u32 filter_file_device = 0;
 
-/* The first filter_cgroup_count cgroups of version 2. A process is also in those above its own. */
+/*
+ * The first filter_cgroup_count entries are set; cgroup v2. A process is in its cgroup and in all
+ * ancestors of it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
 	__uint(max_entries, JITBPF_FILTER_CGROUPS_MAX);
@@ -62,7 +68,7 @@ __noinline int has_listed_name(void)
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct filter_name name = {0};
 
-	/* Up to its end, since bytes of an older name may follow. */
+	/* Copied up to its NUL, since bytes of an older name may follow. */
 	bpf_core_read_str(&name, sizeof(task->comm), &leader->comm);
 	if (is_listed_name(&name))
 		return true;

@@ -16,10 +16,10 @@ struct unwind_state {
 	__u64 ip, sp, bp;
 	__u32 is_caller; /* ip is a return address: look up the code before it */
 	__u32 guessed;	 /* a frame so far was found by UNWIND_FRAME_POINTER */
-	__s32 rbp;	 /* where the last step found rbp: as in its row, or UNWIND_OTHER_WORDS */
+	__s32 rbp;	 /* rbp of the last step's row, or UNWIND_OTHER_WORDS */
 };
 
-/* The step read other words than the return address, and rbp relative to the CFA. */
+/* The step read words besides the return address and an rbp that is relative to the CFA. */
 #define UNWIND_OTHER_WORDS 0x10000
 
 #define UNWIND_STEPPED 0 /* s is the caller's frame; other values: enum jitbpf_stack_end */
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void unwind_undo_delivery(struct un
 		s->sp = sp;
 }
 
-/* Steps from a frame UNWIND_INTERPRETER. The caller's frame is above it, as with other rows. */
+/* Steps from a frame with an UNWIND_INTERPRETER row. */
 static inline __attribute__((always_inline)) int unwind_interpreter(struct unwind_state *s)
 {
 	__u64 saved[3]; /* rsp, rbp, the return address */
@@ -189,8 +189,8 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
 	/*
-	 * A slot below rsp: rbp has been popped. Compilers keep the rule in an epilogue, since
-	 * the slot still holds the value.
+	 * The slot is below rsp, so rbp has been popped already. Compilers leave the rule in force
+	 * in an epilogue, because the slot still holds the value.
 	 */
 	if (row.rbp != UNWIND_RBP_KEPT && bp_base + (__s64)row.rbp * 8 < s->sp)
 		row.rbp = UNWIND_RBP_KEPT;
@@ -231,7 +231,7 @@ static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, 
  * Corrects the end of a walk that ended as `end` at `top`. If the top of the stack is known,
  * the distance to it decides whether the walk reached the root: libc's outermost frames have
  * no frame pointers, so the end of the chain proves nothing. A walk without any caller has
- * not reached it. On other stacks (coroutines), `end` stands.
+ * not reached the root. On other stacks (coroutines), `end` is unchanged.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
 	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The callers that the last walk on each CPU found, and where it read them. As long as these words,
- * the tables and the mappings are the same, a walk that reaches one of these frames has the same
- * callers. Then comparing the words replaces the look-ups.
+ * For each CPU, the callers that its last walk found, and the stack words that they were read from.
+ * If these words, the tables and the mappings are unchanged, a walk that reaches one of these
+ * frames has the same callers. Then the walk compares the words instead of looking up rows.
  */
 #ifndef JITBPF_BPF_UNWIND_KEPT_H
 #define JITBPF_BPF_UNWIND_KEPT_H
@@ -15,7 +15,7 @@
  * - bits 48-59: where the step to this frame found rbp, in words from the stack pointer;
  *   KEPT_SAME_RBP if rbp is that of the called frame;
  * - KEPT_GUESSED and KEPT_CODE.
- * The word is 0 if the step read other words, too. Then the frame is not reused.
+ * The word is 0 if the step also read other words of the stack. Then the frame is not reused.
  */
 #define KEPT_SP(word)	  ((word) & ((1ull << 48) - 1))
 #define KEPT_RBP(word)	  ((__s64)((word) << 4) >> 52)
@@ -26,7 +26,10 @@ struct kept_frame {
 	__u64 ip, sp, bp; /* sp: see KEPT_SP */
 };
 
-/* The walk was of this process, and used these tables. Callers: frames[KEPT_MAX - count] and up. */
+/*
+ * The process and the tables of the walk: names as in struct user_walk. Its callers are
+ * frames[KEPT_MAX - count] and up.
+ */
 struct kept_walk {
 	__u64 start_ns, stack_top, known_ns, removals;
 	__u32 pid; /* 0: none */
@@ -46,13 +49,13 @@ _Static_assert(sizeof(struct kept_walk) <= 32u << 10, "a value of a per-CPU map"
 
 #define KEPT_READ_BYTES 2048
 
-/* Buffer for a walk: of the callers that it finds, what struct kept_frame has besides ip. */
+/* Buffers of a walk. */
 struct kept_room {
 	struct {
-		__u64 sp, bp;
-	} found[KEPT_MAX];
+		__u64 sp, bp; /* as in struct kept_frame */
+	} found[KEPT_MAX];    /* by caller, the first one at 0 */
 	__u64 words[KEPT_READ_BYTES / sizeof(__u64)];
-	__u64 base, bytes; /* address and size of what is in words */
+	__u64 base, bytes; /* address of words, and the number of bytes that are valid */
 	__u64 reads_left;
 };
 
@@ -78,7 +81,10 @@ static __always_inline void begin_kept(struct user_walk *w, const struct kept_wa
 		w->kept_at = KEPT_MAX - kept->count;
 }
 
-/* The compiler cannot combine the check with the mask, which is what the verifier sees. */
+/*
+ * Returns a kept frame, or NULL. The asm statement keeps the compiler from dropping the mask as
+ * redundant: the verifier needs it.
+ */
 static __always_inline struct kept_frame *kept_frame_at(struct kept_walk *kept, __u64 at)
 {
 	if (at >= KEPT_MAX)
@@ -175,8 +181,8 @@ static __always_inline int compare_frame(struct user_walk *w, struct kept_walk *
 }
 
 /*
- * Likewise of up to KEPT_STEP frames, since a call takes longer than a comparison. Global, as
- * walk_frame() is.
+ * compare_frame() for up to KEPT_STEP frames, since a call takes longer than a comparison. Global,
+ * as walk_frame() is.
  */
 __noinline int compare_frames(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
 {
@@ -189,7 +195,7 @@ __noinline int compare_frames(struct user_walk *w, struct kept_walk *kept, struc
 	return verdict;
 }
 
-/* Likewise of up to KEPT_PIECE frames, by one read of the stack. */
+/* compare_frame() for up to KEPT_PIECE frames, with one read of the stack. */
 __noinline int compare_piece(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
 {
 	const struct kept_frame *frame, *next;
@@ -256,7 +262,7 @@ __noinline int reuse_kept(struct user_walk *w, struct kept_walk *kept, struct ke
 	w->kept_guessed = 0;
 	for (__u32 i = 0; i < KEPT_TURNS && !verdict; i++)
 		verdict = compare_pieces(w, kept, room);
-	/* The current frame is one of those that are reused. */
+	/* The sum counts the current frame twice. A sample has at most KEPT_MAX - 1 callers. */
 	if (verdict != KEPT_ALL_SAME || w->callers + (KEPT_MAX - from) > KEPT_MAX) {
 		w->kept_at++;
 		return 0;

@@ -44,12 +44,12 @@ struct user_walk {
 	__u64 code;		       /* innermost pc outside of known files; 0: none */
 	__u32 callers;		       /* found so far */
 	__u16 by_frame_pointers;       /* instead of by tables */
-	__u16 not_made;		       /* the walk stopped since a table lacks an entry */
+	__u16 not_made;		       /* the walk stopped because a table lacks an entry */
 	__u64 flags;		       /* of the last frame: KEPT_CODE, KEPT_GUESSED */
 	__u32 kept_at;		       /* the next kept frame to meet; KEPT_MAX: none */
 	__u32 reused;		       /* number of outermost callers that are the kept ones */
-	__u64 kept_code;	       /* as code, of the kept frames that were compared */
-	__u32 kept_guessed;	       /* likewise */
+	__u64 kept_code;	       /* code, for the kept frames that were compared */
+	__u32 kept_guessed;	       /* state.guessed, for the same frames */
 	__u32 reserved;
 };
 
@@ -60,16 +60,16 @@ struct user_walk {
 #define KEPT_CODE	 (1ull << 63) /* the frame is outside of known files */
 
 /*
- * A global function, so that the verifier checks it once. As parts of a loop or of each other, such
- * functions take the verifier seconds, or it refuses the program. At most eight can call each
- * other.
+ * A global function, so that the verifier checks it once. Were its code part of a loop, or inlined
+ * into its callers, the verifier would take seconds, or refuse the program. Calls can be nested at
+ * most eight deep.
  */
 __noinline int search_mappings(struct user_walk *w, __u64 pc)
 {
 	return w ? unwind_search_mappings(&w->range, pc, &w->mapping) : UNWIND_ABSENT;
 }
 
-/* Likewise. */
+/* A global function, as search_mappings() is. */
 __noinline int search_rows(struct user_walk *w, __u32 offset)
 {
 	return w ? unwind_search_rows(&w->range, offset) : UNWIND_ABSENT;
@@ -169,8 +169,10 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 {
 	struct unwind_process *process;
 
-	/* Before any look-up: a removal during the walk makes what it found unusable for later
-	 * ones. */
+	/*
+	 * Read before any look-up: if a page is removed during this walk, later walks must not
+	 * reuse its callers.
+	 */
 	w->removals = *(volatile __u64 *)&unwind_removals;
 	process = bpf_map_lookup_elem(&unwind_processes, &pid);
 	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};

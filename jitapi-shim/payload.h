@@ -31,8 +31,8 @@ struct jitapi_method {
 };
 
 /*
- * Of LOAD. UPDATE has the same, of which ID, address and size are valid; so has UNLOAD, or
- * only the ID. 80 bytes in old API headers; the shim reads the first 64.
+ * Of LOAD, UPDATE and UNLOAD. In an UPDATE, only ID, address and size are valid; in an UNLOAD
+ * these, or only the ID. 80 bytes in old API headers; the shim reads the first 64.
  */
 struct jitapi_load {
 	struct jitapi_method method;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events about JIT code in a form that does not depend on who reported them. A
- * publisher (the shim, a jitdump file) is decoded once; everything behind that
- * decoder, and a recording, knows these records only.
+ * Events about JIT code, in the same form for all publishers (the shim, a jitdump file). One
+ * decoder per publisher makes them; later stages, and recordings, have only these records.
  *
  * Record types JITBPF_CODE_EVENT and JITBPF_CODE_REFUSED of uapi/record.h.
  * Strings and lines come from an untrusted process: every reader checks them.
@@ -24,7 +23,7 @@ enum jitbpf_publisher {
 enum jitbpf_code_event_kind {
 	JITBPF_CODE_UNKNOWN = 0, /* of a kind that the publisher's decoder does not know */
 	JITBPF_CODE_NOTHING = 1, /* known, but not about code */
-	JITBPF_CODE_CLOSE = 2,	 /* the publisher announces its end; its code stays live */
+	JITBPF_CODE_CLOSE = 2,	 /* the publisher reports its shutdown; its code stays live */
 	/*
 	 * [address, + code_bytes) holds a method from time_ns on. SHIM: with address 0 and a
 	 * method_id, the method has no code yet, and its later regions have its strings.
@@ -41,14 +40,14 @@ enum jitbpf_code_event_kind {
 	JITBPF_CODE_UPDATE = 7, /* the content of [address, + code_bytes) is replaced */
 	JITBPF_CODE_LINES = 8,	/* a line table (and source) for the region at address */
 	/*
-	 * By intake, not by a publisher: the region at address ends at time_ns, since its memory
-	 * holds other code; or, with JITBPF_EVENT_UNCHECKED, may hold other code. Its sequence has
-	 * no meaning. Samples of the time until reported_ns follow it.
+	 * Made by intake, not by a publisher: the region at address ends at time_ns, because its
+	 * memory holds other code; or, with JITBPF_EVENT_UNCHECKED, may hold other code. sequence
+	 * has no meaning. Samples from time_ns up to reported_ns come after this event.
 	 */
 	JITBPF_CODE_REPLACED = 9,
 	/*
 	 * JVMTI, not about code: the thread with tid method_id has a name (part NAME) from time_ns
-	 * on. Without a name or with method_id 0, it says nothing.
+	 * on. An event without a name, or with method_id 0, is ignored.
 	 */
 	JITBPF_CODE_THREAD = 10,
 	JITBPF_CODE_THREAD_END = 11, /* the thread with tid method_id has ended */
@@ -91,7 +90,7 @@ struct jitbpf_code_event {
 	 */
 	__u32 tid;
 	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 if not known */
-	__u64 reported_ns; /* when the publisher reported it, with the process alive */
+	__u64 reported_ns; /* when the publisher reported it; the process was alive then */
 	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
 	/*
 	 * SHIM: return address of the engine's call, which identifies its DSO. JITDUMP,
@@ -134,7 +133,7 @@ struct jitbpf_code_line {
 	__u32 line; /* 0: none */
 };
 
-/* h.flags of a REFUSED record: what is malformed is of another version of the publisher. */
+/* h.flags of a REFUSED record: the malformed records are of another version of the publisher. */
 #define JITBPF_REFUSED_OTHER_VERSION 1u
 
 /* Counts of records of a publisher that were refused, since the last such record. */
@@ -146,7 +145,7 @@ struct jitbpf_code_refused {
 	__u64 start_ns;	   /* 0 if not known */
 	__u64 malformed;   /* could not be decoded */
 	__u64 incomplete;  /* a part was missing */
-	__u64 over_budget; /* larger, or more at once, than a process may send */
+	__u64 over_budget; /* too large, or too many at once, for one process */
 	__u64 unreadable;  /* failed attempts to read a log or file */
 };
 

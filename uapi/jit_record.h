@@ -40,17 +40,16 @@ enum jit_event_kind {
 	JIT_EVENT_LEAVE_NIDS = 20,
 	JIT_EVENT_LOAD_V2 = 21,
 	JIT_EVENT_LOAD_V3 = 22,
-	/* Sent after the code was installed: it may have run since its memory became free. */
+	/* Sent after the code was installed: it may have run since its memory was last freed. */
 	JIT_EVENT_JVM_LOAD = 256,
 	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
 	/*
-	 * The thread whose tid is method_id has a name (JITBPF_JIT_NAME) from now on; has ended.
-	 * Like tid, method_id is of the PID namespace of the process. It may be another thread than
-	 * tid.
+	 * The thread whose tid is method_id has a name (JITBPF_JIT_NAME) from now on. Like tid,
+	 * method_id is of the PID namespace of the process. The two may differ.
 	 */
 	JIT_EVENT_JVM_THREAD = 258,
-	JIT_EVENT_JVM_THREAD_END = 259,
-	JIT_EVENT_UNKNOWN = 0xffff, /* of the JIT API: its number exceeds 255 */
+	JIT_EVENT_JVM_THREAD_END = 259, /* the thread whose tid is method_id has ended */
+	JIT_EVENT_UNKNOWN = 0xffff,	/* an event of the JIT API with a number above 255 */
 };
 
 /* Returns nonzero if the agent in a Java virtual machine sends events of that kind. */

@@ -70,9 +70,10 @@ enum jitbpf_stack_end {
 	JITBPF_END_COUNT
 };
 
-#define JITBPF_SAMPLE_USER_REGS	     1u /* flags: a struct jitbpf_user_regs follows the frames */
-#define JITBPF_SAMPLE_CODE_BYTES     8u /* flags: then a struct jitbpf_code_bytes */
-#define JITBPF_SAMPLE_STACK_COPY     2u /* flags: then a struct jitbpf_stack_copy */
+/* flags: structures that follow the frames, in this order */
+#define JITBPF_SAMPLE_USER_REGS	     1u /* struct jitbpf_user_regs */
+#define JITBPF_SAMPLE_CODE_BYTES     8u /* struct jitbpf_code_bytes */
+#define JITBPF_SAMPLE_STACK_COPY     2u /* struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
  * flags, in the rings of CPUs only: user_end >> JITBPF_REUSED_SHIFT of the outermost frames are not
@@ -86,8 +87,9 @@ enum jitbpf_stack_end {
  */
 #define JITBPF_SAMPLE_CODE_REPLACED 16u
 /*
- * flags, by intake: the code of the outermost user frame is unknown, whatever was reported: it may
- * be of that or of code that was reported there later. Its callers are left out.
+ * flags, by intake: the code of the outermost user frame is unknown. The sample may be from the
+ * code that was reported there at its time, or from code that was reported later. Its callers are
+ * left out.
  */
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
 
@@ -121,9 +123,9 @@ struct jitbpf_user_regs {
 #define JITBPF_CODE_BYTES 64
 
 /*
- * The memory around the innermost user frame in code without a file, as of the sample: what ran
- * there. Live records only: the pipeline compares it with the code that was reported there, and
- * records the sample without it.
+ * The memory around the innermost user frame in code without a file, as of the sample. Live records
+ * only: intake compares these bytes with the code that was reported there, and records the sample
+ * without them.
  */
 struct jitbpf_code_bytes {
 	__u64 address; /* a multiple of JITBPF_CODE_BYTES */
@@ -137,9 +139,9 @@ struct jitbpf_code_bytes {
 
 /*
  * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the
- * last frame in ips, and the stack from its sp on. Live records only: the pipeline completes
- * the stack, and records the sample without this copy. Pages of a stack that were never written,
- * as in a large array, cannot be read: the copy goes on behind them.
+ * last frame in ips, and the stack from its sp on. Live records only: intake completes the stack,
+ * and records the sample without this copy. Pages of a stack that were never written, as in a large
+ * array, cannot be read. They are a hole in the copy, which continues after them.
  */
 struct jitbpf_stack_copy {
 	__u64 ip; /* the exact address; see is_caller */
@@ -148,7 +150,7 @@ struct jitbpf_stack_copy {
 	__u64 thread_pointer; /* fs base */
 	__u32 size_bytes;     /* of data */
 	__u32 is_caller;      /* ip is a return address */
-	__u32 hole_start;     /* offsets in data: what is between them is not of the stack */
+	__u32 hole_start;     /* offsets in data: [hole_start, hole_end) could not be read */
 	__u32 hole_end;
 	__u8 data[];
 };
@@ -156,14 +158,17 @@ struct jitbpf_stack_copy {
 /*
  * flags: read from the process's journal (uapi/jit_journal.h), not from the probe. The record
  * has one part, which may exceed JITBPF_JIT_PART_MAX. h.time_ns is when the journal was read;
- * the event's own time is clamped to the requested interval. The event may also come by the
- * probe; the reader finds duplicates by sequence number. tid is the pid if the thread is not
- * known. start_ns is 0 if not known, as with LATE.
+ * the event's own time is clamped to the requested interval. The probe may report the same event;
+ * the reader detects duplicates by sequence number. tid is the pid if the thread is not known.
+ * start_ns is 0 if not known, as with LATE.
  */
 #define JITBPF_JIT_FROM_JOURNAL 1u
 #define JITBPF_JIT_LATE		2u /* from before the profiler attached; with FROM_JOURNAL */
 
-/* Sequence number of an event from before the fork: that of an ancestor is not comparable. */
+/*
+ * Sequence number of an event that a child inherited from before its fork. The number that its
+ * ancestor gave it cannot be compared with the child's own.
+ */
 #define JITBPF_JIT_INHERITED (~(__u64)0)
 
 /* One hit of the shim's probe. h.time_ns is the time of the hit; data has the event's time. */
@@ -228,7 +233,7 @@ struct jitbpf_kept_code {
 /* flags, with UNREADABLE: the library that wrote the journal is of another version */
 #define JITBPF_JOURNAL_OTHER_VERSION 8u
 
-/* next_sequence, with LATE: the number of the first event to come, whatever that is. */
+/* next_sequence, with LATE: not known; it is the number of the first event that follows. */
 #define JITBPF_JOURNAL_FROM_FIRST (~(__u64)0)
 
 struct jitbpf_journal {
@@ -240,20 +245,20 @@ struct jitbpf_journal {
 	__u64 from_ns, to_ns;
 	__u64 first_sequence; /* the lowest number that may have been lost */
 	__u64 next_sequence;  /* of the process when the journal was read */
-	__u64 left_out;	      /* number of events that the journal lacks for want of room, so far */
+	__u64 left_out;	      /* number of events so far for which the journal had no room */
 	__u64 live[];	      /* sequence numbers, ascending */
 };
 
 /*
  * flags, live records only. After a loss of side-band records, the mappings of a process are read
- * again. Each comes twice, with equal fields: as DOUBTFUL with the time of the loss, and as
- * READ_AGAIN with the time of the reading. Intake drops those that agree with what it knows. Where
- * it knows another mapping than a DOUBTFUL one, it does not know what was there from that time on.
+ * again. Each is emitted twice, with equal fields: as DOUBTFUL with the time of the loss, and as
+ * READ_AGAIN with the time of the reading. Intake drops records that equal the mapping it knows.
+ * Where a DOUBTFUL record differs from the known mapping, the mapping is unknown from that time on.
  */
 #define JITBPF_MAPPING_DOUBTFUL	  1u
 #define JITBPF_MAPPING_READ_AGAIN 2u
 
-/* The path of a finished MAPPING record for what intake does not know. */
+/* The path of a finished MAPPING record for a range whose mapping intake does not know. */
 #define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
 
 /*
@@ -273,7 +278,7 @@ struct jitbpf_mapping {
 	__u64 size_bytes;
 	__u64 file_offset;
 	__u64 inode;		/* 0: no file */
-	__u64 inode_generation; /* tells the file from others with its inode; 0: not known */
+	__u64 inode_generation; /* differs between files that had the same inode; 0: not known */
 	__u32 dev_major;
 	__u32 dev_minor;
 	__u32 protection; /* PROT_* */
@@ -284,7 +289,7 @@ struct jitbpf_mapping {
 };
 
 #define JITBPF_COMM_EXEC       1u /* flags: the process has executed a new program */
-#define JITBPF_COMM_READ_AGAIN 2u /* flags, live records only: as of mappings */
+#define JITBPF_COMM_READ_AGAIN 2u /* flags, live records only: like JITBPF_MAPPING_READ_AGAIN */
 
 struct jitbpf_comm {
 	struct jitbpf_record h;
@@ -332,8 +337,8 @@ struct jitbpf_inner_pid {
  * The owner of a process, reported at its fork, and when an exec, a sample or a JIT record finds a
  * change. Uids are those of the initial user namespace. charged_uid is the user that budgets
  * charge: uid, or in a user namespace the owner of its outermost ancestor below the initial one. So
- * a user who maps many uids into a namespace stays one user. Those of namespaces that are nested
- * more than 8 deep share the budget of JITBPF_NESTED_USERS.
+ * a user who maps many uids into a namespace is charged as one user. Users of namespaces that are
+ * nested more than 8 deep share the budget of JITBPF_NESTED_USERS.
  */
 struct jitbpf_owner {
 	struct jitbpf_record h;
@@ -346,8 +351,8 @@ struct jitbpf_owner {
 };
 
 /*
- * In recordings that hold only the processes with samples: what the process has reported so far,
- * also before its first sample. The counts replace those of the records before.
+ * In recordings that hold only the processes with samples: counts of all JIT code that the process
+ * has reported so far, also before its first sample. They replace the counts of earlier records.
  */
 struct jitbpf_jit_counts {
 	struct jitbpf_record h;
@@ -391,17 +396,18 @@ enum jitbpf_jit_total {
 	JITBPF_TOTALS_MAX = 128
 };
 
-#define JITBPF_CGROUP_GONE 1u /* flags: what was reported of the cgroup is forgotten */
+#define JITBPF_CGROUP_GONE 1u /* flags: the names that were reported for the cgroup are void */
 
 #define JITBPF_CGROUP_PATH_MAX 4096 /* with its NUL */
 #define JITBPF_CGROUP_NAME_MAX 256  /* with its NUL */
 
 /*
- * What a cgroup is called. It comes before or with the first OWNER record of a process in that
- * cgroup, or never: if the cgroup was removed first. strings: the path below the root of the
- * hierarchy, "/" for the root itself, and what the runtime calls the container of the cgroup; ""
- * if it is none, or has no known name. Each ends with a NUL. The owner of a cgroup chooses its
- * path, so it may have any bytes.
+ * The names of a cgroup. The record comes before or with the first OWNER record of a process in
+ * that cgroup; there is none if the cgroup was removed before it was read. strings holds two
+ * strings, each with its NUL: the path below the root of the hierarchy ("/" for the root itself),
+ * and the name that the container runtime gives the cgroup's container ("" if there is no
+ * container, or no known name). The owner of a cgroup chooses its path, so the path may contain any
+ * bytes.
  */
 struct jitbpf_cgroup {
 	struct jitbpf_record h;
@@ -417,7 +423,11 @@ struct jitbpf_throttle {
 	__u32 reserved;
 };
 
-/* Number of samples of a process that were lost since a ring was full. Sent once, at the end. */
+/*
+ * Number of samples of a process that were lost because a ring was full. Sent after the exit of the
+ * process, or at the end of the run; readers add records up. pid 0: processes that had no counter
+ * of their own.
+ */
 struct jitbpf_lost_samples {
 	struct jitbpf_record h;
 	__u32 pid;
@@ -426,7 +436,10 @@ struct jitbpf_lost_samples {
 	__u64 count;
 };
 
-/* The counters of uapi/loss.h, in that order. Sent once, at the end. */
+/*
+ * Values by enum jitbpf_counter (uapi/loss.h), from the end of a run. The source, intake and the
+ * recorder each write one record; readers add them up, modulo 2^64.
+ */
 struct jitbpf_counters {
 	struct jitbpf_record h;
 	__u64 values[];

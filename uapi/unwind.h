@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables, which tell how to find a frame's caller. User space fills them, and the BPF
+ * Unwind tables: rules by which a frame's caller is found. User space fills them, and the BPF
  * programs walk stacks by them. They are a cache: entries may be evicted at any time. If an
  * entry is missing, the sample has a struct jitbpf_stack_copy, and user space adds the entry.
  *
@@ -37,9 +37,12 @@ enum unwind_command {
 
 #define UNWIND_RULE_MASK 7
 
-/* The return address is at the CFA - 8, and the caller's rsp is the CFA, but for some commands. */
+/*
+ * The return address is at the CFA - 8, and the caller's rsp is the CFA, except for UNWIND_SIGNAL
+ * and UNWIND_INTERPRETER.
+ */
 struct unwind_row {
-	__u16 pc;  /* offset in the page; the row holds up to the next one */
+	__u16 pc;  /* offset in the page; the row is valid up to the next row */
 	__s16 rbp; /* the caller's rbp is at the CFA + 8 * rbp; UNWIND_RBP_KEPT: not saved */
 	__s32 cfa; /* offset | enum unwind_rule */
 };
