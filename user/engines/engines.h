@@ -42,16 +42,21 @@ struct engine_setting {
 	bool only_java_lines; /* only with --java-debug-nonsafepoints */
 };
 
-/* The frames of code of a virtual machine. */
+/* How a piece of code of a virtual machine uses stack frames. */
 enum engine_frames {
-	ENGINE_FRAMES_ANY, /* those of functions */
-	/* A method has one frame: code that no branch reaches is entered in it, by a signal. */
+	ENGINE_FRAMES_ANY, /* like a function */
+	/*
+	 * A method whose body has one frame. Code that no branch reaches is entered with that
+	 * frame, from a signal handler.
+	 */
 	ENGINE_FRAMES_ONE,
-	/* Jumped to in the frame of its caller: the code itself pushes the return address. */
+	/* Entered by a jump, in the frame of its caller; the code pushes the return address. */
 	ENGINE_FRAMES_PUSHED,
 	/* An interpreter: the caller's rsp is in the word below the saved rbp. */
 	ENGINE_FRAMES_INTERPRETER,
-	/* Replaces return addresses on the stack: they are its begin, and no call is before them.
+	/*
+	 * The virtual machine replaces a return address on the stack by the start of this code, so
+	 * no call instruction precedes that address.
 	 */
 	ENGINE_FRAMES_RETURNED_TO,
 };
@@ -59,7 +64,7 @@ enum engine_frames {
 #define ENGINE_OPTION_FOLDER "/PATH/OF"
 #define ENGINE_PROCESSES_MAX 4 /* with the NULL */
 
-/* The advice for code of a process whose engine is not known by its name. */
+/* The advice for code of a process whose name is that of no engine. */
 #define ENGINE_ADVICE_OTHERS                                                                       \
 	"many engines publish their code if they are started with the variables or options of "    \
 	"'jitbpf env'"
@@ -78,7 +83,7 @@ struct engine {
 	bool (*is_plugin)(const char *file);
 	const char *entry_symbol; /* the interpreter's function, in the host */
 
-	/* Returns the frames of code that the engine's agent in a virtual machine reports. */
+	/* Returns how code of that name, reported by the engine's agent, uses frames. */
 	enum engine_frames (*frames)(const char *name);
 
 	/* How the names of processes (comm) of programs with the engine begin, up to NULL. */
@@ -94,9 +99,9 @@ struct engine {
 	/* Length of the text that the engine prepends to a mangled name; 0 if there is none. */
 	size_t (*name_prefix_bytes)(const char *name);
 	/*
-	 * Rewrite a demangled name of this engine in place, as its users write
-	 * it. A name is this engine's if it had its prefix, or else if it looks
-	 * like one; other names are unchanged.
+	 * Rewrite a demangled name in place, as users of this engine write it. A name belongs to
+	 * this engine if it had the engine's prefix, or matches the engine's spelling. Other names
+	 * are unchanged.
 	 */
 	void (*respell)(char *name, bool had_prefix);
 
@@ -107,10 +112,11 @@ struct engine {
 	void (*unnumber)(char *name);
 
 	/*
-	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind:
-	 * whether a file is one of them, by the reserved field of its header; how many bytes the
-	 * addresses of lines are too large; whether the lines of code with that name are machine
-	 * addresses; and whether a line's source file may be one. All or none is set.
+	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind; all
+	 * or none is set. wrote_jitdump() returns true if the reserved field of a file's header is
+	 * the engine's. jitdump_line_bias is subtracted from the addresses of lines, in bytes.
+	 * has_jitdump_lines() returns true if the line table of code with that name has machine
+	 * addresses, and is_jitdump_source() if a line's file name can be that of a source file.
 	 */
 	bool (*wrote_jitdump)(uint32_t reserved);
 	uint32_t jitdump_line_bias;
@@ -136,7 +142,7 @@ const struct engine *engine_at(size_t index);
 const struct engine *engine_of_host(const char *path);
 const struct engine *engine_of_plugin(const char *path);
 
-/* Returns the frames of code of that name that an agent in a virtual machine reported. */
+/* Returns frames() of the first engine with a result other than ENGINE_FRAMES_ANY. */
 enum engine_frames engine_frames_of(const char *name);
 
 /* Returns the engine of a process by its name (comm), or NULL. */

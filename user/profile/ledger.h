@@ -85,7 +85,7 @@ struct ledger_process {
 	struct jit_counts jit;
 };
 
-/* What memory is shared for (--max-memory). */
+/* The uses of memory that owners share (--max-memory). */
 enum ledger_memory {
 	LEDGER_MEMORY_CODE,    /* JIT code and mappings; events about code */
 	LEDGER_MEMORY_PROFILE, /* call paths, names, threads and processes */
@@ -97,7 +97,7 @@ enum ledger_memory {
 struct ledger_owner {
 	uint64_t uid; /* JITBPF_UNKNOWN_USER: not known */
 	uint64_t cgroup;
-	uint64_t refused; /* number of what was not kept; 0: no owner */
+	uint64_t refused; /* number of refused charges; 0: the entry is unused */
 };
 
 #define LEDGER_OWNERS_MAX 4
@@ -118,13 +118,13 @@ struct ledger {
 	uint64_t throttled_ns;	    /* total over all CPUs */
 	uint64_t throttles;
 	/*
-	 * Samples of earlier epochs of the run. counters[JITBPF_COUNT_SAMPLES_TAKEN], which the
-	 * kernel counts over all of them, is without them.
+	 * Number of samples of earlier epochs of the run. The kernel counts them, but
+	 * counters[JITBPF_COUNT_SAMPLES_TAKEN] is without them.
 	 */
 	uint64_t samples_before;
 	/* counters of the kernel and the agent, see uapi/loss.h */
 	uint64_t counters[JITBPF_COUNTER_MAX];
-	/* Of each kind of memory, those with the most refusals, in order. */
+	/* For each use of memory, the owners with the most refusals, most first. */
 	struct ledger_owner owners[LEDGER_MEMORY_COUNT][LEDGER_OWNERS_MAX];
 };
 
@@ -143,7 +143,7 @@ void jit_counts_add(struct jit_counts *counts, const struct jit_counts *more);
 
 void ledger_deinit(struct ledger *ledger);
 
-/* Note that a row changes in a round. */
+/* Mark a row as changed in a round. */
 static inline void ledger_touch(struct ledger *ledger, struct ledger_process *row, uint32_t round)
 {
 	size_t number = (size_t)(row - ledger->processes.data);

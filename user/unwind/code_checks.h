@@ -2,24 +2,25 @@
 /*
  * Decides whether memory still holds the JIT code that was reported there. The side-band reports
  * new executable mappings and changes of the protection alike, and neither says whether the code
- * was replaced. From such an event on, the code of that memory is in doubt. If it is sampled then,
- * its memory is read and compared with the copy of the code as of its load. A check that passes
- * vouches for the code up to the time of the read; after a failed one it is unknown from the first
- * event on that no check vouches for. Samples wait for the result.
+ * was replaced. From such an event on, the code of that memory is in doubt. When code in doubt is
+ * sampled, a check reads its memory and compares it with the copy of the code as of its load. A
+ * check that passes vouches for the code up to the time of the read. After a check that fails, the
+ * code is unknown from the first event on that no earlier check vouches for. Samples wait for the
+ * result.
  *
- * A sample has the bytes around its innermost frame in such memory. Bytes that are those of the
- * copy vouch for the code as well; others put it in doubt without an event: code may be written, or
- * moved there, in memory that stays executable. They are compared as instructions, with the rest of
- * the copy, so that code that was linked passes.
+ * A sample has the bytes around its innermost frame in such memory. If these equal the copy, they
+ * vouch for the code as well. If they differ, they put the code in doubt without an event: an
+ * engine may write or move code in memory that stays executable. Then a check compares them as
+ * instructions, within the rest of the copy, so that code that was linked passes.
  *
- * Engines have functions with equal bytes. Where much of the code that an event put in doubt is
- * found replaced, the memory was: all of it is unknown.
+ * Engines have functions with equal bytes, so a replaced function can pass. If many checks fail in
+ * the memory of an event, all of this memory counts as replaced, and its code is unknown.
  *
- * Code of a virtual machine whose agent reports all its code is put in doubt by samples only: its
- * memory grows by mappings, which the side-band reports for the whole of it.
+ * Code of a virtual machine whose agent reports all its code is put in doubt by samples only. Its
+ * memory grows by mappings, and the side-band reports each of them for the whole memory.
  *
- * The checks are divided by the owners of the processes (base/owner_slots.h): code of an owner who
- * has too many for samples to wait for is unknown at once.
+ * The checks are divided among the owners of the processes (base/owner_slots.h). If samples wait
+ * for all checks of an owner, further code of that owner is unknown at once.
  *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
@@ -43,7 +44,7 @@
 #define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, for each that passed */
 #define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
 
-/* What is known of a region that was in doubt. */
+/* The state of checks of a region that is or was in doubt. */
 struct code_check {
 	uint64_t identity; /* code_region_identity(); 0: the slot is empty */
 	const struct process *process;
@@ -52,16 +53,17 @@ struct code_check {
 	uint64_t vouched_ns; /* the code is vouched for up to here; 0: up to its first event */
 	uint64_t since_ns;   /* samples from this time on wait; 0: none do */
 	uint64_t next_ns;    /* earliest time of the next check */
-	uint32_t passed;
+	uint32_t passed;     /* number of checks */
 	/*
-	 * Samples saw other bytes than the copy's: the first one at doubt_ns, the last one these,
-	 * at seen_ns. 0: none did since the code was vouched for.
+	 * Times of the first and the last sample whose bytes differ from the copy, since the code
+	 * was last vouched for; 0: none. seen has the bytes of the last one.
 	 */
 	uint64_t doubt_ns, seen_ns;
 	struct jitbpf_code_bytes seen;
-	uint8_t *copy; /* of a request; NULL: none, or without a copy */
-	uint8_t *is;   /* of a request: the copy with the bytes of asked_seen_ns; NULL: memory */
-	uint64_t asked_seen_ns;
+	/* The pending request, if `asked` is set. */
+	uint8_t *copy; /* NULL: the region has no copy */
+	uint8_t *is;   /* the copy with the bytes of `seen`; NULL: the memory is to be read */
+	uint64_t asked_seen_ns; /* seen_ns of these bytes */
 	uint32_t copy_bytes;
 	bool asked;
 };
@@ -87,17 +89,17 @@ struct code_checks {
 };
 
 enum code_trust {
-	CODE_VOUCHED, /* also: no code, or code that is not checked */
-	CODE_WAITS,   /* for a check; *ret of code_checks_trust() may have to be requested */
+	CODE_VOUCHED, /* also: there is no code, or code that is not checked */
+	CODE_WAITS,   /* for a check, which may have to be requested: code_checks_request() */
 	CODE_UNKNOWN, /* replaced, or not checked in time; its region ends before that time */
-	CODE_ENDED,   /* not checked in time, and its region has ended by a report */
+	CODE_ENDED,   /* not checked in time, and an event has ended its region */
 };
 
 /* Returns 0 or -ENOMEM. */
 int code_checks_init(struct code_checks *checks);
 void code_checks_deinit(struct code_checks *checks); /* zero-initialized is allowed */
 
-/* Returns what is in doubt of a process, or NULL. */
+/* Returns the doubts about code of a process, or NULL if there are none. */
 struct code_doubts *code_checks_of(const struct code_checks *checks, const struct process *process);
 
 /*
@@ -108,8 +110,9 @@ int code_checks_mapped(struct code_checks *checks, const struct process *process
 		       uint64_t end, uint64_t time_ns);
 
 /*
- * A sample at time_ns saw these bytes around a frame at an address. If they are those of the copy,
- * they vouch for the code up to then; else it is in doubt from then on. Returns 0 or -ENOMEM.
+ * Compare the bytes that a sample at time_ns saw around a frame at an address with the copy. Equal
+ * bytes vouch for the code up to time_ns; different bytes put it in doubt from then on. Returns 0
+ * or -ENOMEM.
  */
 int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 		     const struct process *process, uint64_t address, uint64_t time_ns,
@@ -117,8 +120,8 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 
 /*
  * Returns whether the code at an address of a process at time_ns is vouched for. With CODE_WAITS,
- * *ret is its check, on which a sample waits from now on. Without memory for it: CODE_ENDED; beyond
- * the owner's share: CODE_UNKNOWN.
+ * *ret is the check that the sample waits for from now on. If memory for the check is short, the
+ * result is CODE_ENDED; beyond the owner's share of the checks, CODE_UNKNOWN.
  */
 enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
 				  uint64_t address, uint64_t time_ns, struct code_check **ret);
@@ -136,12 +139,15 @@ void code_checks_drop_request(struct code_checks *checks, struct code_check *che
 void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		      const struct unwind_answer *answer);
 
-/* A sample of time_ns waits for a check no longer: the code is unknown up to then, and later. */
+/*
+ * Give up a check that a sample of time_ns waits for: the code is unknown at that time, and later.
+ */
 void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns);
 
 /*
- * An event about code is about to be applied to a process at time_ns; NULL: one that may end any
- * code. Checks of code that it ends, which can pass no more, are given up.
+ * Call it before an event about code is applied to a process at time_ns; event NULL: an event that
+ * may end any code. Gives up the checks of code that the event ends, since they cannot pass any
+ * more.
  */
 void code_checks_code_changes(struct code_checks *checks, const struct process *process,
 			      const struct jitbpf_code_event *event, uint64_t time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is in doubt of the code of a process (unwind/code_checks.h): ranges of memory with the
- * events that they had, and code that is known to have been replaced.
+ * The doubts about the code of a process (unwind/code_checks.h): ranges of memory with the events
+ * that put their code in doubt, and code that is known to have been replaced.
  */
 #ifndef JITBPF_UNWIND_CODE_DOUBTS_H
 #define JITBPF_UNWIND_CODE_DOUBTS_H
@@ -20,9 +20,8 @@ struct code_doubt {
 	uint64_t start, end;
 	uint64_t times_ns[CODE_DOUBT_TIMES]; /* ascending; the last `count` */
 	uint32_t count;
-	bool dropped; /* of events from before times_ns[0] */
-	/* Results since the first event: how much of the memory was replaced with the rest. */
-	uint32_t passed, failed;
+	bool dropped; /* there were events before times_ns[0], whose times are not kept */
+	uint32_t passed, failed; /* numbers of checks since the first event */
 };
 
 /* Code that is known to have been replaced, or that could not be checked, for a time. */

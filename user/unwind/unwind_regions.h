@@ -61,8 +61,8 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
 						uint64_t identity);
 
 /*
- * Returns true for a region whose request timed out and may be made again. Until then its code is
- * walked by frame pointer.
+ * Returns true for a region whose request timed out and may be made again. Until then, frames in it
+ * are unwound by frame pointer.
  */
 bool unwind_regions_is_due(const struct unwind_regions *regions,
 			   const struct unwind_region *region);
@@ -88,9 +88,9 @@ const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t id
 
 /*
  * Store the answer for a region. An answer for a region that is not requested
- * is ignored. If the answer has an error, the region has no rows and is walked
- * by frame pointer; after the first few -ETIMEDOUT, only until it is due. Returns 0 or
- * -ENOMEM.
+ * is ignored. If the answer has an error, the region has no rows, and its frames are
+ * unwound by frame pointer; after the first few -ETIMEDOUT, only until it is due. Returns
+ * 0 or -ENOMEM.
  */
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer);
 

@@ -7,7 +7,7 @@
  *
  * The rule for a frame depends on the code at its address at the sample's time. A file's code has
  * call frame information. JIT code is analysed, if it was copied at its load or read while the
- * region was in force. Any other code is walked by frame pointer.
+ * region was in force. Any other code is unwound by frame pointer.
  *
  * Single-threaded.
  */
@@ -50,7 +50,7 @@ struct finished_stack {
 	uint32_t count;
 	enum jitbpf_stack_end end;
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */
-	/* cut after a frame in JIT code that is not vouched for: JITBPF_SAMPLE_CODE_REPLACED */
+	/* cut at a frame in JIT code that may have been replaced: JITBPF_SAMPLE_CODE_REPLACED */
 	bool replaced;
 };
 
@@ -120,10 +120,10 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 		   bool last, struct finished_stack *stack);
 
 /*
- * Returns the number of user frames of a finished sample up to the first one that may be of code
- * which was reported later (unwind/code_successors.h), or 0 if there is none. seen: the bytes of
- * code that came with the sample, or NULL. All events up to CODE_SUCCESSOR_NS after the sample have
- * been applied, as far as they are waited for.
+ * Returns the number of user frames of a finished sample, up to and with the first one whose code
+ * may be code that was reported later (unwind/code_successors.h); 0 if there is no such frame.
+ * seen: the bytes of code that came with the sample, or NULL. Call it when the events up to
+ * CODE_SUCCESSOR_NS after the sample have been applied.
  */
 uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
 				const struct jitbpf_sample *sample,
@@ -137,15 +137,16 @@ int unwinder_mapped(struct unwinder *unwinder, const struct process *process, ui
 		    uint64_t size_bytes, uint64_t time_ns);
 
 /*
- * Report an event about code of a process, or, with NULL, another one that may end any code, before
- * it is applied.
+ * Report an event about code of a process before it is applied. event NULL: an event that may end
+ * any code of the process, such as an exec.
  */
 void unwinder_code_changes(struct unwinder *unwinder, const struct process *process,
 			   const struct jitbpf_code_event *event, uint64_t time_ns);
 
 /*
- * Take the oldest verdict about code that is not vouched for. Its region has to end before samples
- * that were checked since are located. Returns false if there is none.
+ * Take the oldest verdict about a region whose code was replaced or could not be checked. The
+ * caller ends that region before it locates samples that were checked after the verdict. Returns
+ * false if there is none.
  */
 bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
 
@@ -156,8 +157,9 @@ bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);
 
 /*
- * Keep larger pieces of JIT code that is read, for unwinder_code_at(): up to JITBPF_KEPT_CODE_MAX
- * of a region, and UNWINDER_KEPT_BYTES_MAX in all, which owners share. Returns 0 or -ENOMEM.
+ * From now on, keep the JIT code that is read, for unwinder_code_at(): up to JITBPF_KEPT_CODE_MAX
+ * bytes of a region, and UNWINDER_KEPT_BYTES_MAX in all, which owners share. Without this call,
+ * only JITBPF_CODE_COPY_MAX bytes of a region are kept. Returns 0 or -ENOMEM.
  */
 #define UNWINDER_KEPT_BYTES_MAX (16u << 20)
 int unwinder_keep_code(struct unwinder *unwinder);

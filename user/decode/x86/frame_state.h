@@ -19,8 +19,8 @@ enum frame_base {
 	FRAME_CALLER_RBP, /* rbp at the entry of the function; offset is 0 */
 	FRAME_CONSTANT,	  /* the number `offset` */
 	/*
-	 * A stack address whose distance to the CFA is unknown, as it was when
-	 * the code last executed one place; + offset.
+	 * A stack address + offset. The stack address is the value of rsp when the code last
+	 * executed one place. Its distance to the CFA is unknown.
 	 */
 	FRAME_ALIGNED, /* a multiple of 16: after `and $-64,%rsp` */
 	FRAME_MOVED,   /* rsp after another instruction */
@@ -35,7 +35,10 @@ struct frame_value {
 	int32_t offset;
 };
 
-/* The number of a place: the low bits of its address, which differ in any two of a region. */
+/*
+ * Returns a base for a place, which is identified by the low bits of its address. These differ
+ * between any two places of a region.
+ */
 static inline uint32_t frame_base_at(enum frame_base base, uint64_t address)
 {
 	return (uint32_t)address << FRAME_PLACE_SHIFT | base;
@@ -56,7 +59,7 @@ struct frame_slot {
 struct frame_state {
 	struct frame_value registers[FRAME_REGISTERS];
 	struct frame_value rbp_at;	      /* address of the saved caller's rbp */
-	struct frame_slot slots[FRAME_SLOTS]; /* ascending by place; the rest is zero */
+	struct frame_slot slots[FRAME_SLOTS]; /* ascending by place; unused ones are zero */
 };
 
 void frame_state_init(struct frame_state *ret, const struct code_entry *entry);

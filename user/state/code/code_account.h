@@ -36,7 +36,7 @@ struct code_budget {
 
 extern const struct code_budget code_budget_default;
 
-/* Counts of a process's events. Only inline_no_parent ever decreases. */
+/* Counts of a process's events. All but inline_no_parent only grow. */
 struct code_counts {
 	uint64_t loads;				    /* regions entered; a merged load enters none */
 	uint64_t code_bytes;			    /* sum of their sizes */
@@ -67,8 +67,9 @@ struct code_map;
 struct code_region;
 
 /*
- * Is told whenever a region comes into force in a map, or ends there. A new version of a region
- * ends the version before. What a map has inherited counts in the map that it comes from.
+ * Receives each region that comes into force in a map, or ends there. A new version of a region
+ * ends the version before. Regions that a map inherited are reported for the map of the parent
+ * only.
  */
 struct code_watch {
 	void (*changed)(void *context, const struct code_map *map, const struct code_region *region,
@@ -78,13 +79,13 @@ struct code_watch {
 
 struct code_account {
 	uint32_t refs;
-	const struct code_watch *watch; /* of its regions; borrowed; NULL: nobody watches */
+	const struct code_watch *watch; /* of its regions; borrowed; NULL: none */
 	struct code_budget budget;
 	struct code_counts counts;
 	struct code_counts counted; /* the part that the owner of the account has taken over */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
-	uint64_t live_bytes; /* code of its regions in force; without what maps have inherited */
-	/* The owner of the process pays for its memory; both NULL: nobody does. */
+	uint64_t live_bytes; /* code of its regions in force, without inherited regions */
+	/* The owner of the process, who is charged for its memory; both NULL: nobody is. */
 	struct owner_budget *memory; /* borrowed */
 	struct budget_owner *owner;  /* a reference */
 	uint64_t bytes;		     /* charged to the owner */
@@ -105,21 +106,21 @@ void code_account_put(struct code_account *account); /* NULL is allowed */
 DEFINE_CLEANUP(struct code_account *, code_account_put);
 
 /*
- * Set who pays, from now on and for what is in memory already. memory outlives all references to
- * the account. Returns 0, or -ENOMEM with nothing changed.
+ * Set the owner who is charged, also for what is in memory already. memory is borrowed, and
+ * outlives all references to the account. Returns 0, or -ENOMEM with nothing changed.
  */
 int code_account_set_owner(struct code_account *account, struct owner_budget *memory,
 			   struct owner_key key);
 
 /*
- * Charge the memory of one object, with its places in trees and history; release it. Returns 0 or
- * -EDQUOT.
+ * Charge or release the memory of one object of `bytes`; its nodes in trees and history are added.
+ * Charging returns 0 or -EDQUOT (the owner has no room).
  */
 int code_account_charge(struct code_account *account, uint64_t bytes);
-
-/* Count something that was refused because of the last charge, or of the budget. */
-void code_account_count_refused(struct code_account *account);
 void code_account_release(struct code_account *account, uint64_t bytes);
+
+/* Count an event or object that was refused by the last charge, or by the budget. */
+void code_account_count_refused(struct code_account *account);
 
 /* Returns true if strings and lines of these sizes fit into the budget. */
 bool code_account_fits(const struct code_account *account, uint64_t name_bytes, uint64_t lines);

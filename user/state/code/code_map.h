@@ -11,11 +11,11 @@
  * new version of it, with a new number.
  *
  * A method is identified by publisher, engine and method id: each engine in a process counts its
- * own ids. A method may have several regions (a split function). These share name, class and
- * module of its first report; and its source, unless their own report has one. The method ends
+ * own ids. A method may have several regions (a split function). These share the name, class and
+ * module of its first report, and its source, unless their own report has one. The method ends
  * with its last region; a later load with that id is another method. A load with an id and a name
- * but no address is a method's first report, too, and enters no region: the method has no code
- * yet. It lasts until the method's first region or an unload.
+ * but no address registers a method without code. The registration ends with the method's first
+ * region, or an unload.
  *
  * Several publishers may describe the same code. A load is merged into another publisher's
  * region if start and size are equal and the times differ by at most the larger of the time
@@ -66,7 +66,7 @@ struct code_claim {
 	uint64_t method_id;	   /* 0: none */
 	uint64_t time_ns;	   /* of that event */
 	uint64_t method_key;	   /* in the code map's index of methods */
-	uint64_t made;	 /* the next region number at that time; older claims are inherited */
+	uint64_t made;	 /* next region number when it was made; tells inherited claims from own */
 	bool before_run; /* loaded before the profiler ran: time_ns is not exact */
 };
 
@@ -75,7 +75,7 @@ struct code_region {
 	uint64_t number;
 	uint64_t address, size_bytes; /* for shared memory, see state/process/shared_code.h */
 	uint64_t loaded_ns;
-	/* One for each publisher that describes it, the richest first; at least one. */
+	/* One per publisher that describes the region, the richest first; at least one. */
 	const struct code_claim *claims;
 	uint32_t claim_count;
 	uint32_t arch;	  /* 0: native, 1: 32-bit, 2: 64-bit */
@@ -95,8 +95,8 @@ const struct code_claim *code_region_claim(const struct code_region *region,
 					   enum jitbpf_publisher publisher);
 
 /*
- * Set *ret to the DSO of the engine that generated the region, as the caller of code_map_apply()
- * numbers DSOs. Returns false, with *ret unchanged, if it is not known.
+ * Set *ret to the number of the DSO of the engine that generated the region. The caller of
+ * code_map_apply() numbers DSOs. Returns false, with *ret unchanged, if it is not known.
  */
 bool code_region_dso(const struct code_region *region, uint32_t *ret);
 
@@ -104,8 +104,8 @@ bool code_region_dso(const struct code_region *region, uint32_t *ret);
 struct code_level {
 	const char *name, *class_name, *source;
 	uint64_t offset; /* from the start of the (inlined) method */
-	uint32_t line;	 /* there; 0: not known */
-	bool inlined;	 /* into the next one */
+	uint32_t line;	 /* at that offset; 0: not known */
+	bool inlined;	 /* into the method of the next level */
 };
 
 #define CODE_LEVELS_MAX 128
@@ -149,12 +149,12 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  *
  * Move: the region that begins at old_address ends there, and continues at address with its
  * strings, lines and layout. If there is no such region, or its size differs (event size 0: any
- * size), both places are unknown from then on.
+ * size), the code at both addresses is unknown from then on.
  *
- * Inline: enters the inlined method below the innermost region or inlined method at its place, if
- * that has the parent's id. If not, the method waits for its parent, for any time: above the
- * budget, the methods that have waited longest are dropped and counted. It does not wait if the
- * parent may have been lost in a gap.
+ * Inline: enters the inlined method below the innermost region or inlined method at its address, if
+ * that has the parent's id. If not, the method waits for its parent, without a time limit. Above
+ * the budget, the methods that have waited longest are dropped and counted. A method whose parent
+ * may have been lost in a gap is refused.
  *
  * Update: ends inlined methods, scopes and lines in its range. A segment (JITBPF_EVENT_SEGMENT)
  * marks its range as code, or as data, where there is no code. A segment that crosses the border of
@@ -215,14 +215,14 @@ bool code_map_has_method(const struct code_map *map, uint64_t method_id,
 			 const struct code_origin *origin, uint64_t time_ns);
 
 /*
- * Returns the record of a load's method that was registered without code, or NULL. Only its strings
- * are set. Borrowed until the next change.
+ * Returns the record of a load's method that is registered without code, or NULL. Only the strings
+ * of the record are set. Borrowed until the next change.
  */
 struct code_record *code_map_registered(const struct code_map *map, const struct code_event *event);
 
 /*
- * End the registration of an event's method. Returns 1, 0 if there is none, or -ENOMEM. Loads and
- * unloads that are applied to this map do so by themselves.
+ * End the registration of an event's method. Returns 1, 0 if there is none, or -ENOMEM. Not needed
+ * for loads and unloads that are applied to this map: code_map_apply() ends it.
  */
 int code_map_unregister(struct code_map *map, const struct code_event *event);
 
@@ -245,9 +245,9 @@ size_t code_map_history(const struct code_map *map);
 bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns);
 
 /*
- * Returns the region or version that was or is next at an address, after the one at *time_ns. Sets
- * *time_ns to the time from which it was in force, and *ret_ended_ns to when the one before ended.
- * NULL, with both unchanged: there was none at *time_ns, or none since. Borrowed.
+ * Returns the region or version that follows, at an address, the one that was in force at *time_ns.
+ * Sets *time_ns to the time from which the result is in force, and *ret_ended_ns to the end of the
+ * earlier one. Returns NULL, with both unchanged, if either does not exist. Borrowed.
  */
 const struct code_region *code_map_successor(const struct code_map *map, uint64_t address,
 					     uint64_t *time_ns, uint64_t *ret_ended_ns);

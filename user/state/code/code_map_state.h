@@ -30,7 +30,7 @@ struct code_map {
 	uint64_t claims_forgotten_ns;
 	uint64_t newest_ns;	   /* time of the latest load */
 	uint64_t cleared_ns;	   /* of the last code_map_clear(); 0: none */
-	uint64_t dead_ns;	   /* code that ended before was dropped for want of memory */
+	uint64_t dead_ns;	   /* history before this time was dropped: over the budget */
 	VEC(struct code_gap) gaps; /* with own copies of live */
 	VEC(struct space_key) hit; /* scratch of a change: regions that may end */
 };
@@ -41,7 +41,7 @@ static inline bool code_range_is_invalid(uint64_t start, uint64_t size_bytes)
 	return !start || !size_bytes || start + size_bytes < start;
 }
 
-/* Returns true if an event of one origin can be about code of the other. */
+/* Returns true if an event of one origin can apply to code of the other. */
 static inline bool code_origin_can_be(const struct code_origin *a, const struct code_origin *b)
 {
 	return a->publisher == b->publisher &&
@@ -49,7 +49,7 @@ static inline bool code_origin_can_be(const struct code_origin *a, const struct 
 		!(b->engine & CODE_ENGINE_KNOWN));
 }
 
-/* Returns the claim on a region that an event of the origin can be about, or NULL. */
+/* Returns the claim on a region that an event of the origin can apply to, or NULL. */
 static inline const struct code_claim *code_claim_for(const struct code_region *region,
 						      const struct code_origin *origin)
 {
@@ -59,7 +59,7 @@ static inline const struct code_claim *code_claim_for(const struct code_region *
 }
 
 /*
- * Returns true if an event can be about a region at its address: the event has no method id, or
+ * Returns true if an event can apply to a region at its address: the event has no method id, or
  * that of the publisher's claim. Without such a claim (its load was lost), the address decides.
  */
 bool code_event_is_about(const struct code_event *event, const struct code_region *region);
@@ -67,7 +67,8 @@ bool code_event_is_about(const struct code_event *event, const struct code_regio
 /* code_map.c: gather in map->hit the regions in force in [start, end). Returns 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 
-/* End those gathered regions that are not newer. Returns 0 and sets *ret_ended, or -ENOMEM. */
+/* End the gathered regions that are not newer than time_ns. Returns 0 and sets *ret_ended, or
+ * -ENOMEM. */
 int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_ended);
 
 /*
@@ -86,7 +87,10 @@ int code_map_enter(struct code_map *map, struct code_record *record, uint64_t ti
 int code_map_enter_version(struct code_map *map, struct code_record *record,
 			   const struct space_entry *entry, uint64_t from_ns);
 
-/* Set *ret to the key behind those of the same method id. Returns false if none is left. */
+/*
+ * Set *ret to the key after the last one of a method id in map->methods. Returns false if there are
+ * no more keys.
+ */
 bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t *ret);
 
 /*
@@ -160,13 +164,13 @@ int code_map_replace_lines(struct code_map *map, struct code_account *account,
 			   const struct space_entry *entry, const struct code_event *event);
 
 /*
- * code_inlines.c: enter the inlined methods that wait in [start, end), if their parents are known
- * now. is_load: a region was entered. Methods for which there is no memory wait on.
+ * code_inlines.c: enter the inlined methods that wait in [start, end) and whose parents are known
+ * now. is_load: a region was entered. Methods for which memory is short continue to wait.
  */
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     bool is_load);
 
-/* Drop the waiting methods that a gap ends: they may have been entered, and have ended. */
+/* Drop the waiting methods that a gap ends: their code may have ended in the gap. */
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);
 
 /* code_gap.c: returns true if code of that origin, from before the gap's end, has ended. */

@@ -22,7 +22,7 @@
 #include "uapi/record.h"
 
 struct module {
-	uint32_t number; /* the slot, and above MODULE_SLOT_BITS how often it was used before */
+	uint32_t number; /* the slot; from bit MODULE_SLOT_BITS on, the slot's earlier uses */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0: none or not known */
 	uint32_t dev_major, dev_minor;
@@ -65,10 +65,10 @@ struct module_table {
 };
 
 /*
- * The module of a mapping that has a file (or is "[vdso]"), added if it is new. A new module is
- * charged to the owner of the process, until it leaves the table. Over an owner's part of the
- * budget, modules that nothing uses leave the table at once. If there are none, a new file gets
- * the module `rest`, which has no file. Returns 0 and sets *ret (owned by the table), or -ENOMEM.
+ * Find or add the module of a mapping that has a file (or is "[vdso]"). A new module is charged to
+ * the owner of the process, until it leaves the table. Over the owner's part of the budget, unused
+ * modules leave the table at once. If there are none, a new file gets the module `rest`, which has
+ * no file. Returns 0 and sets *ret (owned by the table), or -ENOMEM.
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     struct owner_key owner, const struct module **ret);
@@ -79,11 +79,13 @@ void module_table_set_memory(struct module_table *table, uint64_t bytes);
 /* Returns NULL if no module in the table has that number. */
 const struct module *module_table_get(const struct module_table *table, uint32_t number);
 
-/* A mapping of a module in the table is kept from now on, or no longer. */
+/* Count a mapping of a module in the table; end that. */
 void module_table_map(struct module_table *table, uint32_t number);
 void module_table_unmap(struct module_table *table, uint32_t number);
 
-/* An epoch has a location in a module. Epochs are closed in the order of their numbers. */
+/*
+ * Note that an epoch has a location in a module. Epochs are closed in the order of their numbers.
+ */
 void module_table_use(struct module_table *table, uint32_t number, uint32_t epoch);
 
 /*

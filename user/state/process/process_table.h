@@ -51,21 +51,21 @@ struct process {
 	uint64_t from_ns;	    /* time of the first record of it */
 	uint64_t exit_ns;	    /* UINT64_MAX: alive */
 	uint32_t comm;		    /* string number of the present name */
-	struct process_owner owner; /* of the parent until it is reported */
-	struct process *previous;   /* that had the pid before, or NULL */
+	struct process_owner owner; /* until it is reported: that of the parent */
+	struct process *previous;   /* the process that had the pid before, or NULL */
 	/*
-	 * Both are NULL after the process has been retired, and until its next exec if its owner
-	 * had no memory for them.
+	 * Both are NULL after the process was retired; and, if its owner had no memory for them,
+	 * until its next exec.
 	 */
 	struct space_map *mappings;
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
-	bool mappings_lost;	      /* its owner has no memory for them; until the next exec */
-	bool charged, maps_charged;   /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
-	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
-	struct process_past past;     /* earlier comm, program_ns and cgroup */
-	struct thread_names threads;  /* of its program, without those of its parent */
+	bool mappings_lost;	     /* its owner had no memory for a mapping since its last exec */
+	bool charged, maps_charged;  /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
+	uint64_t program_ns;	     /* time of its last exec; 0: before the recording */
+	struct process_past past;    /* earlier comm, program_ns and cgroup */
+	struct thread_names threads; /* of its program, without those of its parent */
 	/* Objects in which its program has reported code; with a reference each. */
 	struct shared_code *reported[PROCESS_REPORTED_MAX];
 	uint32_t reported_count;
@@ -133,7 +133,10 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 			const struct code_line_rules *line_rules);
 void process_table_deinit(struct process_table *table);
 
-/* Bound the memory of code and mappings. Without a call, only the budget of each process does. */
+/*
+ * Limit the memory of code and mappings, which owners share. Without a call, only the budget of
+ * each process applies.
+ */
 static inline void process_table_set_memory(struct process_table *table, uint64_t bytes)
 {
 	table->memory.limit = bytes;
@@ -147,7 +150,10 @@ static inline void process_table_set_memory(struct process_table *table, uint64_
 int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		     struct process **ret);
 
-/* The same, but adds and changes nothing. Returns NULL if the process is not known. */
+/*
+ * Find a process as process_table_at() does, but change nothing. Returns NULL if it is not known.
+ * Owned by the table.
+ */
 struct process *process_table_find(const struct process_table *table, uint32_t pid,
 				   uint64_t start_ns, uint64_t time_ns);
 
@@ -170,7 +176,7 @@ int process_table_owner(struct process_table *table, const struct jitbpf_owner *
 /* What a process has at the address range and the time of a MAPPING record. */
 enum known_mapping {
 	KNOWN_NOTHING, /* no mapping, or the process is not known */
-	KNOWN_SAME,    /* the very mapping, in the whole range */
+	KNOWN_SAME,    /* the same mapping, in the whole range */
 	KNOWN_OTHER,
 };
 

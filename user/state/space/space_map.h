@@ -7,8 +7,8 @@
  * still find those. History is kept until space_map_forget(). A clone (fork) shares its parent's
  * tree, copy on write, at constant cost; it does not share the history.
  *
- * Records can come late, by as much as the profiled process likes. To bound the cost of a
- * change, lateness is limited: a change that is older than the last SPACE_LATE_MAX changes (or
+ * Records can come late, and a profiled process can make them arbitrarily late. To bound the cost
+ * of a change, lateness is limited: a change that is older than the last SPACE_LATE_MAX changes (or
  * up to three times as many) takes effect at the time of the oldest of these.
  *
  * Single-threaded. Times are CLOCK_MONOTONIC ns, ranges [start, end). A change at UINT64_MAX
@@ -69,9 +69,9 @@ int space_map_move(struct space_map *map, const struct space_key *from, uint64_t
 /*
  * Replace the value of the entry in force that key identifies, as if the new value had been
  * inserted instead. The new value is in force from the entry's own time; or from from_ns, if
- * that is earlier and not before another entry of the range or the last space_map_clear(). If
- * that is too late a change (SPACE_LATE_MAX), the old value stays in history for the time
- * before. Returns 0, or -ENOMEM with nothing changed.
+ * that is earlier and not before another entry of the range or the last space_map_clear(). If the
+ * entry's own time is beyond the limit for late changes (SPACE_LATE_MAX), the old value stays in
+ * history for the time before that limit. Returns 0, or -ENOMEM with nothing changed.
  */
 int space_map_replace(struct space_map *map, const struct space_key *key, uint64_t from_ns,
 		      struct space_value *value);
@@ -141,9 +141,7 @@ size_t space_map_history(const struct space_map *map);
 int space_map_for_each(const struct space_map *map,
 		       int (*fn)(void *context, const struct space_entry *entry), void *context);
 
-/*
- * The same for the SPACE_LATE_MAX entries in history that ended last, latest first.
- */
+/* space_map_for_each() for the SPACE_LATE_MAX entries in history that ended last, latest first. */
 int space_map_for_each_past(const struct space_map *map,
 			    int (*fn)(void *context, const struct space_entry *entry),
 			    void *context);

@@ -80,9 +80,9 @@ size_t debug_unit_bytes(const struct debug_unit *unit);
 int debug_unit_scan(struct debug_unit *unit, uint64_t text_start);
 
 /*
- * Also search for functions inside other functions, which are rare. To be
- * called if an address is in no known function. Returns 0, -ENOENT (done
- * before) or -ENOMEM.
+ * Also search for functions inside other functions, which are rare. Call it if
+ * an address is in no known function. Returns 0, -ENOENT (done before) or
+ * -ENOMEM.
  */
 int debug_unit_scan_inside(struct debug_unit *unit, uint64_t text_start);
 
@@ -95,7 +95,7 @@ struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t add
 struct debug_chain {
 	const struct debug_scope *scopes[DEBUG_CHAIN_MAX];
 	uint32_t count;
-	bool cut; /* scopes between the function, which is last, and the others were dropped */
+	bool cut; /* the outermost inlined calls were dropped; the last scope is the function */
 };
 
 /*
