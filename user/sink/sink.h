@@ -63,9 +63,9 @@ struct view {
 	const struct time_slices *slices;     /* the samples of `threads` by time; NULL: not kept */
 	const struct code_lane *lane;	      /* JIT code by time; NULL: not kept */
 	const struct page_extra *extra;	      /* of pages of this view; NULL: none */
-	const struct file_packages *packages; /* of unnamed files; NULL: not looked for */
+	const struct file_packages *packages; /* of unnamed files; NULL: not searched for */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
-	uint32_t oldest_epoch; /* the oldest that is open */
+	uint32_t oldest_epoch; /* number of the oldest open epoch */
 	uint32_t round;	       /* counts up; see ledger_process.changed_round */
 	/*
 	 * Applied by a sink when it reads, see shown_profile.h. The data above do not depend
@@ -103,15 +103,15 @@ struct sink_code {
 };
 
 /*
- * A region of JIT code that comes into force or ends, or a process that ends. A region can come
+ * A region of JIT code that comes into force or ends, or the end of a process. A region can come
  * into force several times: in another version, or in the map of a child. Valid during the call.
  */
 struct sink_region {
 	uint64_t time_ns;
-	const struct code_region *region; /* NULL: the process ends, and with it its own code */
+	const struct code_region *region; /* NULL: the process ends, and its own code with it */
 	bool ended;
-	/* The rest is set for a region that comes into force, `process` also if it ends. */
-	bool shared;	  /* it is in memory that processes share */
+	/* Set for a region that comes into force; `process` also for the end of a process. */
+	bool shared;	  /* the region is in memory that processes share */
 	uint32_t process; /* number in the process table; never reused */
 	uint32_t pid;
 	const char *comm;
@@ -126,8 +126,7 @@ struct sink_ops {
 	/* finish() reads no modules and, if region() was not called, no code of locations. */
 	bool counts_only;
 	bool packages;	  /* finish() reads view.packages */
-	bool time_slices; /* it reads view.slices and view.lane, which are kept for such sinks only
-			   */
+	bool time_slices; /* reads view.slices and view.lane, which are kept only for such sinks */
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not needed. Returns 0 or -ENOMEM. */

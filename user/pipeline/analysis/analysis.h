@@ -20,7 +20,7 @@
 #include "state/process/process_table.h"
 #include "symbolize/symbol_service.h"
 
-/* History of the state: a sample can come this much later than the end of its code. */
+/* Length of the state's history: a sample can come this much later than the end of its code. */
 #define ANALYSIS_HISTORY_NS 2000000000ull
 
 struct analysis; /* see analysis_state.h */
@@ -30,7 +30,7 @@ struct analysis_options {
 	const struct code_budget *budget;
 	/*
 	 * Memory that the owners of processes share, in bytes: for code and mappings, for the
-	 * profiles of all open epochs, and for modules. 0: no limit, and that of modules.
+	 * profiles of all open epochs, and for modules. 0: no limit; for modules, the default.
 	 */
 	uint64_t memory_bytes, profile_bytes, modules_bytes;
 	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
@@ -50,7 +50,7 @@ struct analysis_options {
 	 * (pipeline/analysis/begun_processes.h). For live runs of chosen processes.
 	 */
 	bool only_sampled;
-	/* The view has the machine code of a recording. For replays; a live run needs it not. */
+	/* Keep the machine code of KEPT_CODE records for the view. */
 	bool keep_code;
 	/* Borrowed by the view of the first epoch; NULL: none. */
 	const struct page_extra *extra;
@@ -84,8 +84,8 @@ int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FIL
 int analysis_add_live(struct analysis *analysis, const struct sink_ops *ops, struct sink *sink);
 
 /*
- * Subscribe: call the live view's round() after the next round, and then every period_ns; and end
- * the subscription. Returns 0, or -ENOENT if the view has failed.
+ * Subscribe to a live view: its round() is called after the next round, and then every period_ns.
+ * Returns 0, or -ENOENT if the view has failed. Unsubscribe ends these calls.
  */
 int analysis_subscribe(struct analysis *analysis, const struct sink *sink, uint64_t period_ns);
 void analysis_unsubscribe(struct analysis *analysis, const struct sink *sink);
@@ -95,9 +95,9 @@ int analysis_take(struct analysis *analysis, const struct jitbpf_record *record)
 int analysis_end_round(struct analysis *analysis, uint64_t time_ns);
 
 /*
- * Close the current epoch as of the last round, and begin the next one, described by info, with no
- * output. Samples up to then still go to the closing epoch, which is complete after
- * ANALYSIS_CLOSE_NS at the latest. Returns 0 or -ENOMEM.
+ * Close the current epoch as of the last round, and begin the next one, described by info, without
+ * outputs. Samples of a time up to that round still go to the closing epoch, which is complete
+ * after ANALYSIS_CLOSE_NS at the latest. Returns 0 or -ENOMEM.
  */
 int analysis_begin_epoch(struct analysis *analysis, const struct run_info *info);
 
@@ -139,7 +139,7 @@ int analysis_write(struct analysis *analysis, FILE *out);
 /* Fit outputs that are written from now on to a terminal: see view_options. */
 void analysis_set_screen(struct analysis *analysis, uint32_t columns, bool colours);
 
-/* Outputs that are written from now on know the packages of unnamed files. Borrowed. */
+/* Set the packages of unnamed files, for outputs that are written from now on. Borrowed. */
 void analysis_set_packages(struct analysis *analysis, const struct file_packages *packages);
 
 struct analysis_progress analysis_progress(const struct analysis *analysis);

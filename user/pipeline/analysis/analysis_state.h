@@ -13,7 +13,7 @@
 #include "state/process/process_table.h"
 #include "uapi/recording.h"
 
-/* A stack that was located; valid until its process changes. */
+/* A located stack. It is valid until the mappings or the code of its process change. */
 struct stack_cache_slot {
 	uint64_t hash;
 	uint64_t generation;
@@ -25,11 +25,11 @@ struct stack_cache_slot {
 	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
-	uint16_t kept_frames; /* the outermost ones, if others are left out */
+	uint16_t kept_frames; /* with left_out: number of outermost frames that the profile has */
 	uint8_t user_end;
 	bool code_untold; /* of the sample */
 	bool code_unknown;
-	bool left_out; /* there was no room for the innermost frames */
+	bool left_out; /* the profile had no room for the innermost frames */
 	bool used;
 };
 
@@ -43,8 +43,8 @@ struct analysis {
 	struct sample_filter filter;
 
 	/* The state. */
-	struct string_pool *strings; /* names of processes, also of some that are gone */
-	uint32_t names_max;	     /* number of names at which these are dropped */
+	struct string_pool *strings; /* names of processes, also of some that have been freed */
+	uint32_t names_max;	     /* at more names, those of freed processes are dropped */
 	struct module_table modules;
 	struct process_table processes;
 	struct cgroup_table cgroups;
@@ -52,11 +52,11 @@ struct analysis {
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
 	VEC(struct event_sequences) sequences; /* by process slot */
-	/* With only_sampled: counts since the process has not begun, or NULL; by process slot */
+	/* With only_sampled, by process slot: counts until the process begins; NULL: none */
 	VEC(struct jit_counts *) unsampled;
-	uint64_t snapshot_ids;	       /* methods that got new ids in snapshots of processes */
-	bool sharers_due;	       /* a process that has begun maps what others may map, too */
-	bool sharers_searched;	       /* in this round */
+	uint64_t snapshot_ids;	       /* number of methods that got new ids in snapshots */
+	bool sharers_due;	       /* others may map the same objects as a begun process */
+	bool sharers_searched;	       /* they were searched for in this round */
 	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
 	uint64_t round_ns;	       /* time of the last round */
 
@@ -69,7 +69,7 @@ struct analysis {
 	/* For the sinks that take changes of regions: region_changes.c. */
 	struct code_watch watch;
 	struct sink_region change;    /* of the event that is being applied */
-	const struct process *loader; /* its process, if the filter passes it; else NULL */
+	const struct process *loader; /* process of that event; NULL: the filter refuses it */
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
@@ -77,8 +77,8 @@ struct analysis {
 };
 
 /*
- * Returns the counts of a process's code: those of its ledger row or, if it has not begun, those
- * until then. NULL: out of memory.
+ * Returns the counts of a process's code: in its ledger row or, if it has not begun, in
+ * analysis.unsampled. NULL: out of memory.
  */
 struct jit_counts *analysis_jit_counts(struct analysis *a, const struct process *process);
 
@@ -97,14 +97,17 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters);
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
 
-/*
- * cgroups.c: apply a CGROUP record; returns 0 or -ENOMEM. What is known of the cgroup that a
- * process was in at a time, or NULL. Set the names of that cgroup, as numbers of the epoch's
- * strings, which the present payer pays for; returns 0, -ENOMEM or -EDQUOT (no room).
- */
+/* cgroups.c: apply a CGROUP record. Returns 0 or -ENOMEM. */
 int analysis_take_cgroup(struct analysis *a, const struct jitbpf_cgroup *record);
+
+/* Returns the cgroup that a process was in at a time, or NULL if no record has named it. */
 const struct known_cgroup *analysis_cgroup_at(const struct analysis *a,
 					      const struct process *process, uint64_t time_ns);
+
+/*
+ * Set the outputs to the names of that cgroup, as numbers of the epoch's strings. The strings are
+ * charged to epoch.payer. Returns 0, -ENOMEM or -EDQUOT (no room).
+ */
 int analysis_cgroup_names(const struct analysis *a, struct epoch *e, const struct process *process,
 			  uint64_t time_ns, uint32_t *ret_container, uint32_t *ret_unit);
 
@@ -119,8 +122,9 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct code_event *event, uint64_t regions);
 
 /*
- * region_changes.c: report changes of regions to the sinks that take them, while a code event of a
- * process is applied, and outside of that. A process has ended.
+ * region_changes.c: report changes of regions to the sinks that take them. watch() sets this up.
+ * Between begin() and end(), changes belong to a code event of a process. exits() reports the end
+ * of a process, and with it of its code.
  */
 void analysis_watch_regions(struct analysis *a);
 void analysis_begin_regions(struct analysis *a, const struct process *process,
@@ -129,8 +133,8 @@ void analysis_end_regions(struct analysis *a);
 void analysis_process_exits(struct analysis *a, const struct process *process, uint64_t time_ns);
 
 /*
- * live_code.c: note that the live code of a process changes at a time: `change` has loads, unloads
- * and live bytes. The live code of a process ends with it. Return 0 or a negative errno.
+ * live_code.c: add a change of a process's live code at a time to the lane: loads, unloads and live
+ * bytes. At an EXIT, the live code of the process ends. Return 0 or a negative errno.
  */
 int analysis_note_live(struct analysis *a, const struct process *process, uint64_t time_ns,
 		       struct code_lane_change change);
@@ -144,7 +148,7 @@ int analysis_take_exit(struct analysis *a, const struct jitbpf_task *record);
 int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
-/* names.c: the oldest epoch has been dropped; its names are not needed any more. */
+/* names.c: forget the requests for names of the oldest epoch, which has been dropped. */
 void analysis_forget_names(struct analysis *a);
 
 /*
@@ -166,8 +170,8 @@ bool analysis_show_all(struct analysis *a, bool wait);
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
 
 /*
- * Drop the names of processes that are gone. Without memory for it, they stay. A process can rename
- * itself at any rate: call it when there are more than names_max.
+ * Drop the names that no process has any more; without memory for that, they are kept. A process
+ * can rename itself at any rate, so call it when there are more than names_max names.
  */
 void analysis_renew_names(struct analysis *a);
 

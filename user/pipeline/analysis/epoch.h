@@ -35,7 +35,7 @@ struct epoch_row {
 	bool shared; /* with other processes of the payer, which had no room for more rows */
 };
 
-/* What the lane has of the process in a slot. */
+/* What epoch.lane counts for the process in a slot. */
 struct epoch_live {
 	uint32_t process; /* number, plus 1; 0: none */
 	uint32_t engine;  /* of the lane */
@@ -45,8 +45,8 @@ struct epoch_live {
 /* The process in a slot has begun in the epoch (begun_processes.h). */
 struct epoch_begun {
 	uint32_t process; /* number, plus 1; 0: none */
-	bool open;	  /* false: it executes another program since, which has not begun */
-	uint64_t missing; /* then: events that were missing until the exec */
+	bool open;	  /* false: an exec has ended this, and the new program has not begun */
+	uint64_t missing; /* if not open: number of events that were missing at the exec */
 };
 
 /* The names of a cgroup that were used last. */
@@ -56,7 +56,10 @@ struct epoch_cgroup {
 	uint32_t container, unit; /* strings */
 };
 
-/* A process can rename itself at any rate. Above so many names, its row waits for a sample. */
+/*
+ * A process can rename itself at any rate. Above this number of names in an epoch, a ledger row
+ * gets a new name only with a sample.
+ */
 #define EPOCH_NAMES_MAX 65536
 
 struct epoch {
@@ -80,11 +83,11 @@ struct epoch {
 	/* The view's ledger, complete up to the last update (ledgers.c). Shares its rows. */
 	struct ledger ledger_now;
 	struct jit_counts ended_jit; /* sum of the rows of freed processes */
-	uint32_t new_names;	     /* that processes gave themselves after they had a row */
+	uint32_t new_names;	     /* names that processes took after they had a row */
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct epoch_cgroup cgroup;
 	struct sink_list sinks;
-	uint32_t named;		    /* the names of lower locations are known or requested */
+	uint32_t named;		    /* locations with lower numbers have names or requests */
 	uint64_t asked, answered;   /* numbers of requests to the symbol service, and of answers */
 	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
 	VEC(struct epoch_row) rows; /* by process slot */
@@ -92,10 +95,10 @@ struct epoch {
 	VEC(uint64_t) recorded_cgroups; /* IDs, ascending: a recording of the epoch has them */
 	struct owner_budget *memory;	/* borrowed; of all epochs */
 	VEC(struct epoch_payer) payers;
-	uint32_t payer; /* of what is added now; set by epoch_row() */
+	uint32_t payer; /* index of the payer that additions are charged to; set by epoch_row() */
 };
 
-/* Borrows modules and memory, which pays for it. Returns 0 or -ENOMEM. */
+/* Borrows modules, and memory, which the epoch is charged to. Returns 0 or -ENOMEM. */
 int epoch_create(uint32_t number, const struct module_table *modules, struct owner_budget *memory,
 		 const struct view_options *view, struct epoch **ret);
 void epoch_destroy(struct epoch *epoch); /* NULL is allowed */
@@ -114,14 +117,14 @@ int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uin
 	       uint32_t *ret);
 
 /*
- * Find or add the ledger row of a process, and update its name. From now on, its owner pays for
- * what is added. An owner that has no room gets one row for all further processes. Returns 0 with
- * the row's number in *ret, or -ENOMEM.
+ * Find or add the ledger row of a process, and update its name. From now on, additions to the epoch
+ * are charged to its owner. An owner that has no room gets one row for all further processes.
+ * Returns 0 with the row's number in *ret, or -ENOMEM.
  */
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	      const struct process *process, uint32_t *ret);
 
-/* Returns true if the row of a process counts others, too. */
+/* Returns true if the row of a process also counts other processes. */
 bool epoch_is_shared(const struct epoch *epoch, const struct process *process);
 
 /* Returns true with *ret set to the number of a process's row, or false if it has none. */

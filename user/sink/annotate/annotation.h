@@ -40,18 +40,18 @@ struct annotated_instruction {
 enum annotation_lack {
 	CODE_IS_KNOWN,
 	CODE_IS_CUT,	    /* only the beginning is known */
-	CODE_NOT_RECORDED,  /* JIT code, of a recording without it */
+	CODE_NOT_RECORDED,  /* JIT code, and the recording has no machine code */
 	CODE_OF_KERNEL,	    /* kernel code is not read */
-	CODE_FILE_MISSING,  /* the file cannot be opened or read; `error` says why */
+	CODE_FILE_MISSING,  /* the file cannot be opened or read; the errno is in `error` */
 	CODE_FILE_CHANGED,  /* another file is at its path */
-	CODE_FILE_NOT_READ, /* the file has no code there: it is damaged */
-	CODE_NOT_KEPT,	    /* JIT code, of a live run that did not keep it */
-	CODE_NOT_MADE,	    /* its reader has failed */
+	CODE_FILE_NOT_READ, /* the file has no code at that offset: it is damaged */
+	CODE_NOT_KEPT,	    /* JIT code that the live run has not kept */
+	CODE_NOT_MADE,	    /* the process that reads code has failed */
 };
 
 struct annotation {
 	const struct sampled_function *function; /* borrowed */
-	uint64_t address;    /* of its start: in its file, the process or the kernel */
+	uint64_t address;    /* of its start, as the file, the process or the kernel has it */
 	uint64_t size_bytes; /* 0: not known */
 	enum annotation_lack lack;
 	int error;
@@ -59,7 +59,7 @@ struct annotation {
 	uint32_t code_bytes;				/* from the start of the function */
 	VEC(struct annotated_instruction) instructions; /* by offset */
 	uint64_t skipped; /* instructions that annotation_reduce() has removed */
-	uint64_t unshown; /* their samples */
+	uint64_t unshown; /* samples of these instructions */
 	VEC(struct annotated_frame) frames;
 	struct string_pool *strings;
 };
@@ -90,12 +90,15 @@ void annotation_deinit(struct annotation *annotation); /* zero-initialized is al
 int annotation_reduce(struct annotation *annotation, size_t max);
 
 /*
- * Give the instructions of JIT code the frames that function->region has. On any thread that holds
- * the region. Returns 0 or -ENOMEM.
+ * Set the frames of JIT code's instructions from function->region. Any thread that holds the region
+ * may call it. Returns 0 or -ENOMEM.
  */
 int annotation_take_region(struct annotation *annotation, const struct view_options *options);
 
-/* Make instructions of samples alone: where there is no code. Returns 0 or -ENOMEM. */
+/*
+ * For a function without known code: add an instruction for each sampled offset. Returns 0 or
+ * -ENOMEM.
+ */
 int annotation_of_places(struct annotation *ret, const struct sampled_function *function,
 			 const struct place_samples *places);
 
@@ -116,8 +119,8 @@ struct annotated_line {
 typedef VEC(struct annotated_line) annotated_lines;
 
 /*
- * Add up the samples by innermost source line; instructions without a line count for line 0. By
- * file and line. Returns 0 or -ENOMEM.
+ * Add up the samples by innermost source line; instructions without a line count for line 0. *ret
+ * is sorted by file and line, and owned by the caller. Returns 0 or -ENOMEM.
  */
 int annotation_lines(const struct annotation *annotation, annotated_lines *ret);
 

@@ -33,11 +33,11 @@
  *
  * A node, location, row and the like is referred to by its number in its list, and a
  * name, module or file by that of a string. Samples are counts so far, not differences.
- * `names` is twice the number of frames, plus 1 if they stand in for unknown names, and
- * each frame: name, module, file, line, symbol_offset, kind, flags (struct frame).
- * `fields` is for each field that is not 0 its distance from the one before, or from
- * one before the first, and its value; then 0. A step is the distance of a number from
- * that of the item before, or from 0.
+ * `names` is twice the number of frames, plus 1 if they are placeholders for unknown names,
+ * and each frame: name, module, file, line, symbol_offset, kind, flags (struct frame).
+ * `fields` has a pair for each field that is not 0: the distance of its index from the
+ * previous one (from -1 for the first), and its value. A 0 ends it. A step is the distance
+ * of a number from that of the item before, or from 0.
  *
  * A delta refers to nothing that was not sent before, except that the row of a root may
  * follow. A large change takes several deltas. The profile is as of time_ns after a
