@@ -26,7 +26,7 @@ struct output_access {
 };
 
 /*
- * Call it before anything of other processes is read. paths are all outputs to come, NULL for
+ * Call it before any data of other processes is read. paths are all outputs of the run, NULL for
  * standard output; they are borrowed. Prints a message on errors. Returns 0 or a negative errno.
  * Call output_access_deinit() in any case, after outputs_close().
  */
@@ -43,7 +43,7 @@ struct output {
 	const struct sink_ops *sink;  /* NULL for a recording or a format of the caller */
 	bool recording;
 	bool whole; /* completely written, to be published */
-	bool kept;  /* whole, and at its path: it stays there, whatever happens to the run */
+	bool kept;  /* whole, and at its path; a later failure of the run does not remove it */
 };
 
 struct outputs {
@@ -68,7 +68,7 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name);
  */
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret);
 
-/* Returns the name of the only file in the folder of its path, if it is of a series. Borrowed. */
+/* Returns the file name, without its folder, of the only output, a file of a series. Borrowed. */
 const char *outputs_name_in_series(const struct outputs *outputs);
 
 /* Add the sinks to the pipeline. Returns 0 or -ENOMEM. */
@@ -89,12 +89,12 @@ void outputs_begin_recording(struct outputs *outputs);
 /* End the recording after a failure: prints a message once. */
 void outputs_fail_recording(struct outputs *outputs, int err);
 
-/* The recording is complete. Returns 0 or its error. */
+/* Mark the recording as complete. Returns 0, or the error with which it failed. */
 int outputs_keep_recording(struct outputs *outputs);
 
 /*
- * Print which outputs are not complete, since the run is interrupted. From any thread, while
- * another one writes them.
+ * Print which outputs are not complete because the run is interrupted. Any thread may call it while
+ * another one writes the outputs.
  */
 void outputs_say_interrupted(const struct outputs *outputs);
 

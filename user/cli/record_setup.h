@@ -39,10 +39,10 @@ struct record_options {
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool live;	     /* serve the page */
 	bool once;	     /* of `jitbpf top` */
-	uint64_t window_ns;  /* the same */
+	uint64_t window_ns;  /* of `jitbpf top` */
 	bool top;	     /* show the screen of `jitbpf top` */
-	bool only_live;	     /* no output but those with -o */
-	uint32_t port;	     /* 0: any free one from the default */
+	bool only_live;	     /* no default output, only those of -o */
+	uint32_t port;	     /* 0: the first free port from the default on */
 	bool user_regs;
 	bool code; /* keep machine code in the recording */
 	bool quiet;
@@ -89,7 +89,7 @@ struct recording {
 	struct code_reader *code;
 	struct source_reader *sources;
 	struct top_screen *top;	  /* NULL: none */
-	bool screen_stays;	  /* after the end of what it shows */
+	bool screen_stays;	  /* the target has ended, and the screen stays open */
 	struct rotation rotation; /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */

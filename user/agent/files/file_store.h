@@ -2,9 +2,10 @@
 /*
  * The files of executable mappings, opened when a mapping is first seen: later
  * the process may have exited, or the file may have been replaced. All accesses
- * go through helper processes (file_helper.h) and have time limits. Three
- * threads use the store: the event loop, the symbol worker and the unwind
- * worker. The store does its own locking.
+ * go through helper processes (file_helper.h) and have time limits. Four threads
+ * use the store: the event loop, the symbol worker, the unwind worker and the
+ * thread of annotations. Each has a file reader of its own; the files that they
+ * share are locked (kept_files.h).
  */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_H
@@ -26,13 +27,13 @@ struct file_store; /* see file_store.c */
 
 struct file_store_options {
 	/*
-	 * files are of this machine and the present; enables the vDSO and paths
-	 * in processes' roots
+	 * The mapped files are of this machine and in use now. Enables the vDSO, and paths
+	 * in processes' roots.
 	 */
 	bool live;
 	bool debuginfod;	     /* query the servers in $DEBUGINFOD_URLS */
 	const struct broker *broker; /* borrowed; NULL: the store starts one of its own */
-	uint64_t kept_bytes;	     /* limit of what is known of files; 0: the default */
+	uint64_t kept_bytes;	     /* limit of the memory for known files; 0: the default */
 };
 
 struct file_store_counts {
@@ -50,14 +51,14 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 void file_store_destroy(struct file_store *store);
 
 /*
- * Charge the files that processes map to their owners from now on. owners is borrowed; NULL: to
- * nobody. Event loop only.
+ * From now on, charge mapped files to the owners of the processes. owners is borrowed; NULL: files
+ * are not charged. Event loop only.
  */
 void file_store_set_owners(struct file_store *store, const struct process_owners *owners);
 
 /*
- * Return true if a mapping is on the kernel's own file system for shared memory, or on that for
- * huge pages: what memfd_create() makes is there, and memory that was mapped shared without a file.
+ * Return true if the file of a mapping is on the kernel's internal tmpfs, or on its internal
+ * hugetlbfs. Files of memfd_create() and shared anonymous memory are there.
  */
 bool file_store_is_shared_memory(const struct file_store *store,
 				 const struct jitbpf_mapping *mapping);
@@ -73,8 +74,8 @@ bool file_store_is_huge_memory(const struct file_store *store,
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 
 /*
- * Ask again for files that did not answer when they were met. Close and forget files that were not
- * met for a while and that no module refers to. Call it every round. Event loop only.
+ * Retry files that did not answer in file_store_meet(). Close and forget files that were not met
+ * for a while and that no module refers to. Call it every round. Event loop only.
  */
 void file_store_forget(struct file_store *store, const struct module_table *modules);
 
@@ -106,9 +107,9 @@ int file_store_read_followed(struct file_store *store, const struct followed_fil
 			     uint64_t *ret_file_bytes);
 
 /*
- * Open a memfd of a process for reading; path is the text of its link. Returns a descriptor, owned
- * by the caller, or a negative errno: -EACCES if the mapping is of another file. store NULL: open
- * it here, as this process may do with its own.
+ * Open a memfd that a process maps, for reading; path is the target of the link in /proc. Returns a
+ * descriptor, owned by the caller, or a negative errno: -EACCES if the mapping is of another file.
+ * With store NULL, this process opens the file itself; for its own memfds.
  */
 int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct proc_map *map,
 			  const char *path);
@@ -118,30 +119,38 @@ int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
 			 char ret[FILE_PATH_MAX]);
 
 /*
- * Read /proc/PID/cgroup, up to room_bytes; cgroup_files_path() finds the path in it. Get what its
- * runtime calls a container of an ID. Return 0 or a negative errno: -ENOENT if it is not known.
+ * Read /proc/PID/cgroup, up to room_bytes; cgroup_files_path() finds the path in it. Returns 0 or a
+ * negative errno.
  */
 int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, size_t room_bytes,
 			   size_t *ret_bytes);
+
+/*
+ * Get the name that the container runtime gives the container with an ID; of the machine, or of a
+ * user who runs containers without root. Return 0 or a negative errno: -ENOENT if it is not known.
+ */
 int file_store_container_name(struct file_store *store, const char *id,
 			      char ret[JITBPF_CGROUP_NAME_MAX]);
 int file_store_user_container_name(struct file_store *store, uint32_t uid, const char *id,
 				   char ret[JITBPF_CGROUP_NAME_MAX]);
 
-/* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
+/*
+ * Copy memory of a process that writes a followed file: size_bytes or none. Returns 0 or a negative
+ * errno.
+ */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);
 
 /*
- * A turn of the event loop begins: what the loop asks of files waits until FILE_TURN_NS from now,
- * and reading maps until MAPS_TURN_NS, so that the files of the last maps have time. What finds no
- * answer is asked again in later turns. Without turns, the limits of each request apply. Event loop
- * only.
+ * Begin a turn of the event loop. Its requests for files time out FILE_TURN_NS from now, and reads
+ * of maps at MAPS_TURN_NS, which leaves time for the files of the last maps. Requests without an
+ * answer are repeated in later turns. If no turn was ever begun, only the limits of each request
+ * apply. Event loop only.
  */
 #define FILE_TURN_NS 70000000ull
 void file_store_begin_turn(struct file_store *store);
 
-/* Returns the reader of processes' maps. Borrowed; NULL if store is. Event loop only. */
+/* Returns the reader of processes' maps. Borrowed; NULL if store is NULL. Event loop only. */
 struct process_maps *file_store_maps(struct file_store *store);
 
 /* Event loop only. */
@@ -150,32 +159,38 @@ struct file_store_counts file_store_counts(const struct file_store *store);
 /*
  * Set *ret to a file source for the symbolizer's thread. A module is opened by its kept descriptor,
  * or else found anew and verified. If its process has exited, a file at its path in our root is
- * accepted by build ID, too, if its owner is trusted: root, we, or the owner of the module's file.
+ * also accepted if it has the build ID and a trusted owner: root, the user of this process, or the
+ * owner of the module's file.
  * Debug files are accepted from trusted owners only, since anybody can make a file with a build
  * ID or CRC. *ret borrows store.
  */
 void file_store_source(struct file_store *store, struct file_source *ret);
 
-/* Set *ret to sources for the unwind worker's thread: files of modules, and memory of processes. */
-void file_store_unwind_source(struct file_store *store, struct file_source *ret);
-/* Set *ret to a source of modules and debug files in this machine, for the thread of annotations.
+/*
+ * Set *ret to sources for the unwind worker's thread: files of modules, and memory of processes.
+ * *ret borrows store.
  */
-void file_store_code_source(struct file_store *store, struct file_source *ret);
+void file_store_unwind_source(struct file_store *store, struct file_source *ret);
 void file_store_memory_source(struct file_store *store, struct memory_source *ret);
 
 /*
- * Find the packages of modules, at most FILE_PACKAGES_MAX. A module has a package if the file at
- * its path in our root is the same (build ID): files of containers are found only if this machine
- * has them, too. One thread at a time. Returns 0 with *ret, which was empty, or a negative errno;
- * the caller calls file_packages_deinit() in any case.
+ * Set *ret to a source of modules, and of debug files on this machine, for the thread of
+ * annotations. *ret borrows store.
+ */
+void file_store_code_source(struct file_store *store, struct file_source *ret);
+
+/*
+ * Find the packages of modules, at most FILE_PACKAGES_MAX. The package of a module is that of the
+ * file at its path in our root, if the build IDs are equal. So files of containers are found only
+ * if this machine has them, too. One thread at a time. *ret is empty before the call. Returns 0 or
+ * a negative errno; the caller calls file_packages_deinit() in any case.
  */
 int file_store_find_packages(struct file_store *store, const struct module *const modules[],
 			     size_t count, struct file_packages *ret);
 
 /*
- * Returns the name of place `number` that was given up: a file that did not
- * answer, or "a debuginfod server". NULL if there are no more. Call it when no
- * thread uses the store any more.
+ * Returns the name of a place that was given up, by number from 0: a file that did not answer, or
+ * "a debuginfod server". NULL if there are no more. Call it when no thread uses the store any more.
  */
 const char *file_store_given_up(const struct file_store *store, uint32_t number);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A table of files that were seen, by device, inode and path, with descriptors of some. Each was
- * verified as the file of its mapping. A later file can get the same inode number and path;
- * kept_file_is_known() says whether that can be so.
+ * A table of mapped files, by device, inode and path, with descriptors of some. Each was verified
+ * as the file of its mapping. A later file can get the same inode number and path;
+ * kept_file_is_known() tells them apart.
  *
  * A file is removed some time after it was last seen, if no module refers to it. The memory is
- * bounded: an owner of processes that uses the most of it loses the files that were seen longest
+ * bounded: the owner of processes that uses the most of it loses the files that were seen longest
  * ago. They are found and verified again when needed.
  *
  * Descriptors: see held_files.h. Thread-safe.
@@ -71,8 +71,8 @@ void kept_files_init(struct kept_files *ret);
 void kept_files_deinit(struct kept_files *files);
 
 /*
- * Copy a file to *ret, if the table has it; it was seen at now_ns, mapped by *mapper. Strings and
- * pointers of the copy must not be used. Returns true if it was there.
+ * Copy a file to *ret if the table has it, and note that *mapper maps it at now_ns. The pointers in
+ * the copy must not be used. Returns true if the table has the file.
  */
 bool kept_files_find(struct kept_files *files, const struct file_key *key,
 		     const struct file_mapper *mapper, uint64_t now_ns, struct kept_file *ret);
@@ -80,7 +80,7 @@ bool kept_files_find(struct kept_files *files, const struct file_key *key,
 /*
  * Returns true if a mapping by process pid, with a generation (0: not known), is of this file:
  * its inode still exists because it is open here, the generations are equal, or the same mapping of
- * the process was seen before. A file that was not found is known as such for the same process
+ * the process was seen before. For a file that was not found, returns true for the same process
  * only.
  */
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
@@ -98,16 +98,17 @@ void kept_files_hold(struct kept_files *files, const struct file_key *key, uint6
 		     uint64_t now_ns);
 
 /*
- * Release descriptors in time, and remove files that no module of the table refers to, and that
- * were not seen for FILE_KEEP_NS, once enough files were added. Call it every round.
+ * Release descriptors that are due (held_files.h). Once enough files were added, remove the files
+ * that no module of the table refers to and that were not seen for FILE_KEEP_NS. Call it every
+ * round.
  */
 void kept_files_forget(struct kept_files *files, const struct module_table *modules,
 		       uint64_t now_ns);
 
 /*
- * Get a file of the table if it has that version. The caller owns ret->fd, which is -1 if it is
- * not held; then ret_mappers (FILE_MAPPERS) tells by which mappings it may be opened. Returns 0,
- * -ENOENT or another negative errno.
+ * Get a file of the table if it has that version. The caller owns ret->fd. It is -1 if no
+ * descriptor is held; then ret_mappers (FILE_MAPPERS entries) has mappings by which the file may be
+ * opened. Returns 0, -ENOENT or another negative errno.
  */
 int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
 		   uint64_t now_ns, struct found_file *ret, struct file_mapper *ret_mappers);

@@ -14,7 +14,8 @@
 
 /*
  * After this many places have been given up, requests to all others fail, unless they have answered
- * quickly before; one is forgiven every FILE_FORGIVE_NS. Each may have cost a helper process.
+ * quickly before. The count falls by one every FILE_FORGIVE_NS. Each place that is given up may
+ * have cost a helper process.
  */
 #define FILE_PLACES_GIVEN_UP_MAX 8
 #define FILE_FORGIVE_NS		 3600000000000ull
@@ -22,19 +23,22 @@
 #define FILE_QUICK_MS 10 /* faster answers are not charged */
 
 #define FILE_OWNER_UNKNOWN    UINT32_MAX
-#define FILE_OWNER_PLACES_MAX 2	 /* places of one user that may be given up; then new ones fail */
+#define FILE_OWNER_PLACES_MAX 2	 /* when as many places of a user were given up, new ones fail */
 #define FILE_GOOD_PLACES      32 /* places that answered quickly, which are remembered */
 
 struct file_patience {
 	uint32_t answer_ms; /* limit for one answer */
 	uint32_t place_ms;  /* limit for all slow answers of one place */
 	/*
-	 * For places that are used as long as the run lasts: of the time that passes, the share
-	 * that a place gets back, and the number of requests that may stay without an answer
-	 * before the place is given up. A helper may have waited for a CPU. With a share, a place
-	 * is not given up for being slow: its requests fail until it has got time back.
+	 * For places that are used during the whole run: the percentage of elapsed time that is
+	 * credited to a place. If it is not 0, a slow place is not given up: its requests fail
+	 * until it has time again.
 	 */
 	uint32_t refill_percent;
+	/*
+	 * Number of requests without an answer before a place is given up. More than 0 because a
+	 * helper may have waited for a CPU.
+	 */
 	uint32_t unanswered_max;
 };
 
@@ -46,7 +50,7 @@ struct place_account {
 	bool given_up;
 	uint32_t owner;	  /* if given up: user whose process needed it; FILE_OWNER_UNKNOWN */
 	const char *what; /* if given up: in place_accounts.given_up, or NULL */
-	/* Where the answer may still come to the request for which it was given up; -1: nowhere. */
+	/* Socket for the late answer to the last request before it was given up; -1: none. */
 	int late_socket;
 	struct late_request *late_request; /* NULL: none is kept */
 };
@@ -93,8 +97,9 @@ void place_accounts_set_owner(struct place_accounts *accounts, struct file_place
 			      uint32_t owner);
 
 /*
- * Returns true if a place that never answered quickly is not to be asked for this user: too many
- * such places were given up for it. Each mount of a user's own file system is another place.
+ * Returns true if requests of a user to a place must fail: the place has not answered quickly, and
+ * FILE_OWNER_PLACES_MAX places were given up for the user, who can mount any number of own file
+ * systems.
  */
 bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
 			    uint32_t owner);
@@ -110,8 +115,8 @@ void place_accounts_set_request(struct place_accounts *accounts, struct file_pla
 int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place);
 
 /*
- * Forgive all places whose late answers have come: they are slow, but not dead. Their answers can
- * still be taken.
+ * Restore all places whose late answers have arrived: they are slow, but they work. Their answers
+ * can still be taken.
  */
 void place_accounts_see_answers(struct place_accounts *accounts);
 

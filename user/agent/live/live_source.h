@@ -34,7 +34,7 @@ struct live_options {
 	struct live_filter filter;
 	bool user_regs;
 	bool load_jvm_agents;	  /* load the agent for Java into the JVMs that are profiled */
-	bool sampled_jvms_only;	  /* of these, only into those that are sampled */
+	bool sampled_jvms_only;	  /* but only into JVMs that have samples */
 	size_t code_ring_bytes;	  /* rounded up to a power of two */
 	size_t sample_ring_bytes; /* of each CPU; likewise */
 };
@@ -57,7 +57,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure);
 void live_source_destroy(struct live_source *live);
 
-/* Read a BPF map, to see whether this process still may. Returns 0 or a negative errno. */
+/* Read a BPF map, to test whether this process still has the right. Returns 0 or a negative errno.
+ */
 int live_source_try_maps(struct live_source *live);
 
 /*
@@ -94,7 +95,7 @@ int live_source_end_jvms(struct live_source *live);
 bool live_source_take_jvm(struct live_source *live, struct jvm_report *ret);
 bool live_source_waits_for_jvm(const struct live_source *live);
 
-/* Returns the record of the loop's turns, which the owner of the loop keeps. Borrowed. */
+/* Returns the statistics of the event loop's turns, which the loop updates. Borrowed. */
 struct loop_health *live_source_health(struct live_source *live);
 
 /* Set *ret to a source of records over live, which it borrows. */

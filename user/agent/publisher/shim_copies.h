@@ -26,7 +26,7 @@
 #define SHIM_COPIES_MAX	 64   /* attached copies, shared by owners; attaching is slow */
 #define SHIM_REFUSED_MAX 1024 /* refused files that are remembered; others are examined again */
 
-/* Returns true for the shim's file name, and for the name that some engines load by themselves. */
+/* Returns true for the shim's file name, and for the name that some engines load by default. */
 bool shim_has_name(const char *path);
 
 /* A copy that no process used for that long may be detached to make room. */
