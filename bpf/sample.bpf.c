@@ -40,7 +40,7 @@ struct {
 #define COPY_PIECE	  4096 /* a page: the readable part of a stack ends at a page boundary */
 #define ABOVE_STACK_LIMIT 128  /* bytes of the outermost frame above the limit */
 
-/* When a sample on this CPU has read the owner of its process. */
+/* The process whose owner was read last on this CPU, and the time of that sample. */
 struct owner_read {
 	__u64 start_ns, time_ns;
 	__u32 pid; /* 0: never */
@@ -170,9 +170,9 @@ __noinline int walk_callers(struct sample_scratch *s, struct kept_walk *kept, __
 #define REUSE_TRIES 2
 
 /*
- * Walks until the stack ends; the outermost callers can be those of the last walk. Then ips lacks
- * s->walk.reused of them. The outermost frame is looked up again, so that the end of such a walk is
- * not the end of the last one.
+ * Walks until the stack ends, or until the remaining callers are those of the last walk. Then ips
+ * lacks s->walk.reused callers. The row of the outermost frame is looked up again, so that the walk
+ * ends by the tables of now.
  */
 __noinline int walk_or_reuse(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
@@ -236,7 +236,8 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 
 	if (!s || !kept)
 		return 0;
-	/* The frame where both walks met: this walk came from another one. */
+	/* This walk reached the first reused frame from another called frame, so its sp has
+	 * changed. */
 	i = s->walk.callers - s->walk.reused;
 	asm volatile("" : "+r"(i));
 	met = s->walk.reused ? kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.reused) : NULL;
@@ -263,7 +264,7 @@ static __always_inline void *sample_ring_of(const struct sample_scratch *s)
 	return bpf_map_lookup_elem(&sample_rings, &cpu);
 }
 
-/* A stack copy is many times larger than a sample, so the other half is for samples only. */
+/* Half of the ring is for samples only: a stack copy is many times larger than a sample. */
 static __always_inline bool has_room_for_copy(void *ring)
 {
 	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
@@ -314,7 +315,7 @@ static __always_inline int walk_by_tables(struct sample_scratch *s, struct kept_
 		if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
 			end = JITBPF_END_NO_ROOM;
 	}
-	/* Others would be compared in vain: only whole stacks reuse callers. */
+	/* Only whole stacks reuse callers, so the callers of other stacks are not kept. */
 	if (end == JITBPF_END_ROOT && !w->by_frame_pointers) {
 		keep_callers(s, kept, at);
 		s->head.h.flags |= JITBPF_SAMPLE_REUSES_CALLERS;
@@ -378,8 +379,9 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 }
 
 /*
- * Adds to a copy of the stack up to the end of the next page. A page that cannot be read is a hole
- * in it or, if the end of the stack is not known, this end. Returns 1 when the copy is complete.
+ * Adds to a copy of the stack up to the end of the next page. A page that cannot be read becomes a
+ * hole in the copy or, if the end of the stack is not known, the end of the copy. Returns 1 when
+ * the copy is complete.
  */
 __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64 limit)
 {
@@ -549,8 +551,8 @@ __noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept)
 }
 
 /*
- * Fields of the current task that are numbers are loaded by an instruction. Pointers in it are read
- * by calls: to know what such a load returns, the verifier searches all types of the kernel.
+ * Numbers in the current task are loaded by an instruction, pointers by a helper call: to find the
+ * type behind a loaded pointer, the verifier would search all types of the kernel.
  */
 static __always_inline __u64 start_of_process(struct task_struct *task)
 {
@@ -598,7 +600,7 @@ static __always_inline void watch_owner(struct sample_scratch *s, struct task_st
 	last->pid = s->head.pid;
 	last->start_ns = s->head.start_ns;
 	last->time_ns = s->head.h.time_ns;
-	/* Before the sample, which counts for the cgroup that is read here. */
+	/* With a time before the sample's, so that the sample counts for this cgroup. */
 	read_owner((__u64)BPF_CORE_READ(task, group_leader), s->head.pid, s->head.h.time_ns - 1);
 }
 
@@ -617,7 +619,7 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 }
 
 /*
- * The verifier checks each global function once. Code that is inlined here is checked for each way
+ * The verifier checks each global function once, but code that is inlined here once for each state
  * in which the code before it can end.
  */
 SEC("perf_event")

@@ -7,10 +7,10 @@
 #include "jitapi-shim/record.h"
 #include "uapi/jit_journal.h"
 
-#define PARENT_WAIT_NS 10000000000ull /* engines report inlined methods before these run */
-#define WAITING_MAX    1024	      /* inlined methods that wait for any time */
+#define PARENT_WAIT_NS 10000000000ull /* an inlined method waits this long for its parent */
+#define WAITING_MAX    1024	      /* so many inlined methods wait without a time limit */
 #define LEVELS	       5	      /* for 64^5 ranks */
-#define NAMES_MAX      4096	      /* dead entries that stay for names in any case */
+#define NAMES_MAX      4096	      /* limit of dead entries that stay for names */
 
 enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE, THREAD, THREAD_END };
 
@@ -23,7 +23,7 @@ struct event {
 	uint32_t ender;	  /* LOAD, METHOD, THREAD: the event that ended it */
 	uint32_t part_of; /* LOAD: the previous report of the method, if that was live then */
 	uint32_t inlines; /* LOAD: list of the methods that are inlined there */
-	uint32_t host;	  /* others: the load that they describe */
+	uint32_t host;	  /* other kinds: the load that the event describes */
 	/* LOAD, METHOD: in loads; INLINED: in orphans, then in inlines; THREAD: in threads */
 	uint32_t next;
 	uint32_t todo; /* in a work list */
@@ -36,7 +36,7 @@ struct event {
 struct judge {
 	struct event *events;
 	uint32_t count;
-	/* Bitmaps: ranks of live loads; then, at each level, words below that are not 0. */
+	/* Level 0: bitmap of the ranks of live loads. Others: of words below that are not 0. */
 	uint64_t *live[LEVELS];
 	uint32_t *loads; /* the live loads by rank */
 	bool *stays;
@@ -78,7 +78,7 @@ static enum kind kind_of(const struct jitbpf_jit_header *header)
 	return NOTHING;
 }
 
-/* Returns false if events depend on their engines, and those cannot be told apart. */
+/* Returns false if the log has events with IDs, and the engine of some event is not known. */
 static bool read_log(struct judge *judge, const void *log, struct caller_engines *engines)
 {
 	const struct jitbpf_journal_entry *entry = log;
@@ -328,7 +328,7 @@ static void apply_inlined(struct judge *judge, uint32_t i)
 		adopt(judge, parent, host);
 }
 
-/* Ends the name of an event's thread, and begins another one. */
+/* Ends the live name of an event's thread. A THREAD event begins a new one. */
 static void apply_thread(struct judge *judge, uint32_t i)
 {
 	struct event *event = &judge->events[i];
@@ -372,7 +372,7 @@ static void apply(struct judge *judge, uint32_t i)
 		break;
 	case UNLOAD_RANGE:
 		end_loads_in(judge, i);
-		event->host = load_at(judge, event); /* the engine may have meant it */
+		event->host = load_at(judge, event); /* the event may mean this load */
 		break;
 	case UPDATE:
 		event->host = load_at(judge, event);
@@ -386,7 +386,7 @@ static void apply(struct judge *judge, uint32_t i)
 
 /* --- what stays ------------------------------------------------------------------- */
 
-/* Returns how many entries stay. */
+/* Marks the live loads, methods and threads, and waiting inlined methods. Returns their number. */
 static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 {
 	uint32_t count = 0, waiting = 0;
@@ -416,7 +416,10 @@ static uint32_t keep(struct judge *judge, uint32_t i, uint32_t *todo)
 	return 1;
 }
 
-/* Keeps the loads that name a load that stays, and what ended them. Returns their number. */
+/*
+ * Marks the dead loads whose names are those of a load that stays, and the events that ended them.
+ * Returns their number.
+ */
 static uint32_t keep_names(struct judge *judge)
 {
 	uint32_t count = 0, todo = 0;
