@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-/* Flags of sort_key.item; the rest is the id. */
+/* Flags in sort_key.item; the other bits are the symbol's id. */
 #define LOCAL	 (1u << 31)
 #define UNSIZED	 (1u << 30)
 #define ID(item) ((item) & (SYMBOL_IDS_MAX - 1))
@@ -45,7 +45,7 @@ static uint32_t symbol_weight(const struct symbol_span *span)
 	       (uint32_t)(span->size_bytes > 0) << 10 | (NAME_COMPARED_MAX - length);
 }
 
-/* The best of the symbols that were offered. */
+/* The preferred one of the symbols that were passed to choice_offer(). */
 struct choice {
 	const struct symbol_reader *reader;
 	uint32_t id, weight; /* id NONE: there is none */
@@ -102,7 +102,10 @@ static uint64_t key_end(const struct sort_key *key)
 	return key->key <= UINT64_MAX - key->weight ? key->key + key->weight : UINT64_MAX;
 }
 
-/* Returns the end of a range of sized symbols, which is not stored. Else UINT64_MAX. */
+/*
+ * Returns the end of a range if all its symbols have sizes: then no range is stored for what
+ * follows. Otherwise UINT64_MAX.
+ */
 static uint64_t implied_end(const struct sweep *sweep, const struct open_symbol *open)
 {
 	for (uint32_t i = open->at; i < open->at + open->count; i++) {
@@ -145,7 +148,7 @@ static int sweep_show(struct sweep *sweep, uint64_t start)
 	sweep->shown = top ? top->at : NONE;
 	if (!top)
 		return sweep->implied_end == start ? 0 : add_range(sweep, start, NONE);
-	/* Its aliases are not stored again, or their number could grow without bound. */
+	/* Later ranges of a symbol have no aliases, or the number of ranges would be unbounded. */
 	if (top->shown && top->count > 1) {
 		choose(sweep, top->at, top->count);
 		top->count = 1;
@@ -229,7 +232,10 @@ static bool ends_differ(const struct sweep *sweep)
 	return false;
 }
 
-/* Make one open symbol of aliases with one range: of those that are not local, if there are any. */
+/*
+ * Join aliases with equal ranges into one open symbol. Local symbols are dropped if there are
+ * others.
+ */
 static void aliases_join(struct sweep *sweep)
 {
 	struct open_symbol *aliases = sweep->aliases.data, *joined = &aliases[0];
@@ -237,7 +243,7 @@ static void aliases_join(struct sweep *sweep)
 
 	vec_for_each (alias, &sweep->aliases)
 		local &= sweep->keys[alias->at].item;
-	/* Keys before `at + kept` have been looked at: alias->at is not lower. */
+	/* No key is overwritten before it is read: alias->at is not below `at + kept`. */
 	vec_for_each (alias, &sweep->aliases) {
 		if ((sweep->keys[alias->at].item & LOCAL) == local)
 			sweep->keys[at + kept++] = sweep->keys[alias->at];
@@ -260,7 +266,7 @@ static int compare_aliases(const void *a_, const void *b_)
 	return a->end == b->end ? 0 : a->end > b->end ? -1 : 1;
 }
 
-/* The preference for a symbol, by its name as long as names may be read. */
+/* Returns the preference for a symbol; without its name once names_left is 0. */
 static uint32_t alias_weight(struct sweep *sweep, const struct open_symbol *alias)
 {
 	uint32_t item = sweep->keys[alias->at].item;
@@ -287,8 +293,10 @@ static void choose_of_two(struct sweep *sweep, struct open_symbol *kept,
 		kept->at = other->at;
 }
 
-/* Keep the best of aliases with several ranges, and each other that reaches further than better
- * ones. The best is the first. */
+/*
+ * Sort aliases with different ends by preference. Keep the best, and each one that ends after all
+ * better ones.
+ */
 static void aliases_rank(struct sweep *sweep)
 {
 	struct open_symbol *aliases = sweep->aliases.data;
@@ -354,7 +362,7 @@ static void sweep_deinit(struct sweep *sweep)
 	vec_deinit(&sweep->ranges);
 }
 
-/* Remove the symbols to which no range can begin. */
+/* Remove the symbols whose start has no 32-bit offset from base. */
 static void drop_outside(symbol_list *list, uint64_t base)
 {
 	size_t kept = 0;

@@ -12,10 +12,10 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Regions that are looked at to find out whether an event concerns code that existed before. */
+/* An event concerns existing code if one of so many regions is older, or if there are more. */
 #define REGIONS_TRIED 8
 
-/* Fewer bytes that a sample saw of a larger region prove nothing. */
+/* Fewer bytes of a sample are not compared, unless the region is smaller. */
 #define OVERLAP_MIN 8
 
 struct check_key {
@@ -281,7 +281,7 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 		return CODE_UNKNOWN;
 	site = code_site_at(doubts->process, address, time_ns);
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address)
-		return CODE_VOUCHED; /* none, or in shared memory */
+		return CODE_VOUCHED; /* no JIT code, or code in shared memory */
 	check = code_checks_find(checks, code_region_identity(site.region), doubts->process);
 	floor_ns = site.region->loaded_ns;
 	if (check && check->vouched_ns > floor_ns)
@@ -306,7 +306,7 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	return CODE_WAITS;
 }
 
-/* A part of the bytes that a sample saw: those of a copy of a region's beginning. */
+/* The bytes that a sample saw and the bytes of a code copy, where both have the same addresses. */
 struct overlap {
 	const uint8_t *seen, *code;
 	size_t size_bytes;
@@ -325,7 +325,7 @@ static struct overlap overlap_of(const struct jitbpf_code_bytes *seen, uint64_t 
 				end - from};
 }
 
-/* What a sample saw vouches for code that is in doubt since an event. */
+/* The bytes of a sample equal the copy: they vouch for code that is in doubt since an event. */
 static int vouch_by_sample(struct code_checks *checks, const struct process *process,
 			   const struct code_region *region, uint64_t time_ns)
 {
@@ -430,7 +430,7 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 
 	if (!copy)
 		check->seen_ns = 0;
-	/* What a sample saw need not be read. */
+	/* A check with the bytes of a sample reads no memory, so it needs no pause. */
 	if (check->asked || (checks->now_ns < check->next_ns && !check->seen_ns) ||
 	    !within_budget(doubts, checks->now_ns))
 		return false;

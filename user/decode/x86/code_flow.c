@@ -157,12 +157,12 @@ static int arrive(struct code_flow *flow, const struct code_edge *edge)
 		point->flags |= CODE_POINT_JOIN;
 	if (point->flags & CODE_POINT_JOIN)
 		return join(flow, edge);
-	/* The frame before the only way here has changed, as that of a loop's body does. */
+	/* Only one edge leads here, and the frame before it has changed, as in a loop's body. */
 	point->frame = edge->frame;
 	return changed;
 }
 
-/* Arrive at an instruction, and follow the code from there later. */
+/* Arrive at an instruction, and add it to the worklist if it must be decoded. */
 static int arrive_later(struct code_flow *flow, struct code_edge edge)
 {
 	struct code_point *point = &flow->points[edge.to];
@@ -238,8 +238,8 @@ static int take_comparison(struct code_flow *flow, const struct code_step *step,
 }
 
 /*
- * Continue after an instruction, of which *on is the way to the next one. Returns 1 to fall
- * through, 0 to stop, or -ENOMEM.
+ * Continue after an instruction; *on is the edge to the next one. Returns 1 to fall through, 0 to
+ * stop, or -ENOMEM.
  */
 static int go_on(struct code_flow *flow, const struct code_step *step, uint8_t compared,
 		 struct code_edge *on)
@@ -283,7 +283,10 @@ static int go_on(struct code_flow *flow, const struct code_step *step, uint8_t c
 	return on->to < flow->code_bytes;
 }
 
-/* Decode the instruction at a point, and set *ret to the way to the next one. */
+/*
+ * Decode the instruction at a point, and set *ret to the edge to the next one. Returns 1, 0 if it
+ * cannot be decoded, -E2BIG or -ENOMEM.
+ */
 static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 		   struct code_edge *ret)
 {
@@ -309,7 +312,7 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 	return 1;
 }
 
-/* Follow straight-line code, up to a place that waits for other paths. */
+/* Follow straight-line code, up to a point that an earlier entry of the worklist can reach. */
 static int follow(struct code_flow *flow, uint32_t at)
 {
 	uint8_t compared = FRAME_REGISTERS;

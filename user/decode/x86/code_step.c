@@ -186,7 +186,7 @@ static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *op
 	}
 }
 
-/* What any other instruction writes becomes unknown. */
+/* Sets all operands that an instruction writes to unknown. */
 static void overwrite(struct frame_state *frame, const struct decoded *d)
 {
 	for (uint32_t i = 0; i < d->instruction->operand_count; i++) {
@@ -292,7 +292,10 @@ static void call(struct frame_state *frame, uint64_t target, uint64_t next)
 		frame_state_called(frame);
 }
 
-/* Stack probe loops end with a comparison of rsp. */
+/*
+ * Returns the register that the instruction compares with rsp, as loops that probe the stack do; or
+ * FRAME_REGISTERS.
+ */
 static uint8_t compared_with_rsp(const struct decoded *d)
 {
 	const ZydisDecodedOperand *a = &d->operands[0], *b = &d->operands[1];

@@ -68,8 +68,9 @@ static void remove_slot(struct frame_state *frame, uint32_t number)
 }
 
 /*
- * Memory below rsp can be overwritten at any time. Once rsp has a base again that it had
- * before, all of the frame that it leaves is below.
+ * Returns true if a place is below rsp, which was `before` until now. Memory below rsp can be
+ * overwritten at any time. When rsp returns to an earlier base, the whole frame of the base that it
+ * leaves is below.
  */
 static bool is_below(struct frame_value place, struct frame_value before, struct frame_value rsp)
 {
@@ -143,9 +144,9 @@ static bool is_before(struct frame_value a, struct frame_value b)
 }
 
 /*
- * Of addresses within the CFA's frame only that of rsp is kept, since rsp may be restored from
- * it. Compilers store many others: addresses of variables. If there is no room, the state
- * knows less.
+ * Add a slot, unless there is no room. Of the addresses that are relative to the CFA and stored in
+ * the CFA's frame, only the value of rsp is added, since rsp may be restored from it. The others
+ * are addresses of variables, of which compilers store many.
  */
 static void add_slot(struct frame_state *frame, struct frame_value place, struct frame_value value)
 {
@@ -293,7 +294,7 @@ static bool row_by_slot(const struct frame_state *frame, struct unwind_row *row)
 		return true;
 	}
 	slot = frame_value_is_address(rsp) ? slot_of(frame, rsp.base, FRAME_CFA) : NULL;
-	/* Without rbp, a caller with a frame pointer would be lost or wrong. */
+	/* The caller's rbp must be known, too: the caller may have a frame pointer. */
 	if (!slot || (row->rbp == UNWIND_RBP_KEPT && rbp.base != FRAME_CALLER_RBP))
 		return false;
 	at = slot->place.offset - rsp.offset;

@@ -19,9 +19,9 @@
 #define COMMAND_COLUMNS 1000
 #define LABEL_COLUMNS	28
 #define NUMBER_COLUMNS	14
-#define NOTE_COLUMN	(LABEL_COLUMNS + NUMBER_COLUMNS + 2) /* of what is behind a number */
+#define NOTE_COLUMN	(LABEL_COLUMNS + NUMBER_COLUMNS + 2) /* of the text after a number */
 
-#define UNNAMED_FILES	  5  /* shown */
+#define UNNAMED_FILES	  5  /* files that are listed, at most */
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
 
 /* --- samples ------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static const char *without_code(const struct view *view)
 	return NULL;
 }
 
-/* Put ", 3 inlined", if there are any. */
+/* Put text such as ", 3 inlined", unless value is 0. */
 static void put_also(struct text *text, uint64_t value, const char *words)
 {
 	if (!value)
@@ -237,7 +237,7 @@ static uint64_t samples_unpublished(const struct ledger *ledger, const struct le
 	return samples;
 }
 
-/* Put why much code has no name, and what to do. */
+/* If many samples are in code without a name, put the reason and the advice. */
 static void put_unpublished(struct text *text, const struct view *view)
 {
 	const struct ledger_process *most;
@@ -260,7 +260,10 @@ static void put_unpublished(struct text *text, const struct view *view)
 
 /* --- names --------------------------------------------------------------------------- */
 
-/* Put the files after which the others have a tenth of the samples of the first, or less. */
+/*
+ * Put the files with more than a tenth of the samples of the first one, at most UNNAMED_FILES. Sets
+ * *ret_count to their number.
+ */
 static void put_unnamed_files(struct text *text, const unnamed_file_list *files, size_t *ret_count)
 {
 	size_t count = 0;
@@ -307,7 +310,8 @@ static void put_unnamed(struct text *text, const struct view *view)
 
 /* --- trouble ------------------------------------------------------------------------- */
 
-/* The kernel's own count of samples is compared with ours instead. */
+/* The kernel's count of samples is no trouble by itself: put_trouble() compares it with the ledger.
+ */
 static bool is_trouble(enum jitbpf_counter counter)
 {
 	return ledger_counters[counter].why && counter != JITBPF_COUNT_SAMPLES_TAKEN;

@@ -10,7 +10,7 @@
 #include "profile/ledger.h"
 #include "sink/live/delta_format.h"
 
-/* A count of items is written before the items are: in so many bytes, whatever it is. */
+/* Bytes of a number of items. Fixed, since the number is written after the items that follow it. */
 #define COUNT_BYTES 4
 
 static void put_bytes(struct delta_bytes *out, const void *bytes, size_t size_bytes)
@@ -204,7 +204,7 @@ static bool put_list(struct delta_writer *w, const struct view *view, enum delta
 	return at == size;
 }
 
-/* The locations from `first` on came in this delta, with their names. */
+/* Locations from `first` on are in this delta already, with their names. */
 static bool put_named(struct delta_writer *w, const struct view *view, uint32_t first)
 {
 	size_t size, at = w->named, begin = begin_items(&w->out);
@@ -237,7 +237,7 @@ static int add_to_set(struct delta_set *set, uint32_t number)
 	return 0;
 }
 
-/* The items of a set, which leave it. */
+/* Writes the items of a set and removes them from it. */
 static bool put_set(struct delta_bytes *out, const struct view *view, struct delta_set *set,
 		    put_fn put_one)
 {
@@ -284,7 +284,7 @@ static void find_recounted(struct delta_writer *w, const struct view *view)
 	w->rows_round = view->round + 1;
 }
 
-/* The slices that were not sent yet, or all of them if they have folded with others that were. */
+/* Writes the slices that were not sent yet; all slices if these were folded with sent ones. */
 static bool put_slices(struct delta_writer *w, const struct time_slices *slices)
 {
 	struct delta_bytes *out = &w->out;
@@ -321,7 +321,7 @@ static void put_bin(struct delta_bytes *out, const struct code_lane *lane, uint3
 		put(out, lane->bins[bin].live[i]);
 }
 
-/* The bins that have changed. They are so few that they fit. */
+/* Writes the bins that have changed, all in one delta: there are at most CODE_LANE_BINS. */
 static void put_code(struct delta_writer *w, const struct code_lane *lane)
 {
 	struct delta_bytes *out = &w->out;
@@ -356,7 +356,7 @@ static void put_no_slices(struct delta_bytes *out)
 		put(out, 0);
 }
 
-/* Sections up to the first that does not fit; those behind it are empty. */
+/* Writes the sections up to the first that does not fit; the later ones are empty. */
 static bool put_sections(struct delta_writer *w, const struct view *view)
 {
 	uint32_t locations = w->sent[DELTA_LOCATIONS];
@@ -421,7 +421,8 @@ int delta_writer_next(struct delta_writer *w, const struct view *view, uint64_t 
 	if (!w->state) {
 		put_run(&w->out, view->info);
 		w->sent[DELTA_STRINGS] = 1; /* the empty string is in every pool */
-		/* Locations that are named by now are sent with their names. */
+		/* Locations that have names already are sent with them, not in the section `named`.
+		 */
 		frame_table_named(view->frames, &w->named);
 	}
 	header.complete = put_sections(w, view);

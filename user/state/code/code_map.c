@@ -35,7 +35,10 @@ int code_map_create(uint64_t *next_number, struct code_map **ret)
 	return 0;
 }
 
-/* Count the bytes of a region that comes into force, or ends. An inherited one counts elsewhere. */
+/*
+ * Count the bytes of a region that comes into force, or ends. An inherited region is counted by the
+ * map of the parent.
+ */
 static void count_live(const struct code_map *map, const struct code_record *record, bool live)
 {
 	uint64_t *bytes = &record->account->live_bytes, size = record->region.size_bytes;

@@ -78,7 +78,10 @@ static bool is_number_suffix(const char *s, size_t size_bytes)
 	return s[0] == '.' && size_bytes > 1;
 }
 
-/* The same name. Jitdump files number loads of one name (NAME.0), which the JIT API does not. */
+/*
+ * Returns true if two names are equal except for a number suffix: jitdump files number the loads of
+ * one name (NAME.0), and the JIT API does not.
+ */
 static bool same_name(const char *a, const struct code_string *b)
 {
 	size_t a_bytes = strlen(a), b_bytes = code_string_bytes(b);
@@ -154,7 +157,10 @@ static struct code_string string_of(const char *s)
 	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
-/* Choose between the load's and the region's string. Returns true if it is not the region's. */
+/*
+ * Set *string, the load's, to the region's string `old` if that is preferred. Returns true if the
+ * result differs from the region's string.
+ */
 static bool choose_string(struct code_string *string, const char *old, bool richer)
 {
 	if (!code_string_bytes(string) || (*old && !richer) || same_string(old, string)) {
@@ -254,7 +260,10 @@ static int add_claim(struct code_record *record, const struct code_claim *claim)
 	return code_record_set_claims(record, claims, count + 1);
 }
 
-/* Add a claim to a region in force, in place if no other map sees it. -EDQUOT as above. */
+/*
+ * Add a claim to a region in force: in place, or in a new version if other maps may have the
+ * region. Returns 0, -EDQUOT or -ENOMEM.
+ */
 static int claim_region(struct code_map *map, struct code_account *account,
 			const struct space_entry *entry, const struct code_claim *claim)
 {
@@ -281,8 +290,9 @@ static int claim_region(struct code_map *map, struct code_account *account,
 }
 
 /*
- * Returns the time from which a region has the strings and lines of a load. If another name comes
- * later, by a publisher whose time is exact, the load may be of other code than the region's.
+ * Returns the time from which a region has the strings and lines of a load. A load with another
+ * name and a later, exact time may be of other code than the region's, so it applies from its own
+ * time on.
  */
 static uint64_t enriched_from(const struct space_entry *entry, const struct code_event *combined)
 {
@@ -314,8 +324,8 @@ static int enrich(struct code_map *map, struct code_account *account,
 }
 
 /*
- * The richer publisher has the better time. If it is earlier, the region is in force from then
- * on, unless it has had another version since. Out of memory is no error here: the region
+ * The richer publisher has the more exact time. If that is earlier, the region is in force from
+ * then on, unless it has had another version since. A lack of memory is no error here: the region
  * keeps the later time.
  */
 static void extend_back(struct code_map *map, const struct code_event *event)
@@ -367,7 +377,7 @@ static int merge_in_force(struct code_map *map, struct code_account *account,
 	return 0;
 }
 
-/* Note that a publisher has described code that has ended, so that it is merged only once. */
+/* Add a publisher's claim on code that has ended, so that its load is merged only once. */
 static int claim_ended(struct code_map *map, const struct code_record *record,
 		       const struct code_event *event)
 {
@@ -403,7 +413,7 @@ int code_map_merge(struct code_map *map, struct code_account *account,
 	if (!find_described(map, event, &entry) ||
 	    code_map_is_in_gap(map, &event->origin, event->time_ns))
 		return 0;
-	/* Code that another publisher has ended stays ended. */
+	/* Code that another publisher has ended does not come into force again. */
 	if (entry.to_ns == UINT64_MAX)
 		err = merge_in_force(map, account, &entry, event, first);
 	else
