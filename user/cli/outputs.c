@@ -14,7 +14,7 @@
 
 /* --- access ----------------------------------------------------------------- */
 
-/* Opening the path again would start at offset 0, over what the shell redirected there. */
+/* /dev/stdout is not opened by its path: that would overwrite a redirected file from offset 0. */
 bool outputs_is_standard(const char *path)
 {
 	return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
@@ -49,7 +49,7 @@ void output_access_deinit(struct output_access *access)
 
 /* --- streams ---------------------------------------------------------------- */
 
-/* The stream under a FILE. It remembers the errno of a failed write, which stdio does not. */
+/* The stream under a FILE. It keeps the errno of a failed write, which stdio does not. */
 struct output_stream {
 	struct output_opener *opener;
 	struct opened_output file;
@@ -252,7 +252,7 @@ int outputs_recording_fd(const struct outputs *outputs)
 	return -1;
 }
 
-/* What to do about a failure. */
+/* Returns the advice in the message about a failed output. */
 static const char *advice(int err)
 {
 	switch (-err) {
@@ -267,7 +267,7 @@ static const char *advice(int err)
 	}
 }
 
-/* What a failed output leaves at its path. */
+/* Returns the part of a message that says what is at the path of a failed output. */
 static const char *remains(const struct output *output)
 {
 	if (output->stream->file.replaces)
@@ -286,7 +286,7 @@ static void say_error(const struct output *output)
 		strerror(-stream->error), remains(output), advice(stream->error));
 }
 
-/* Note a failure, unless a write has failed before. Nothing is written from now on. */
+/* Set the error of an output, unless it has one. Nothing is written to it from now on. */
 static void fail(struct output *output, int err)
 {
 	if (err && !output->stream->error)
@@ -317,10 +317,10 @@ void outputs_fail_recording(struct outputs *outputs, int err)
 	}
 }
 
-/* Protects `kept`, and the list while outputs are closed, from outputs_say_interrupted(). */
+/* Taken by outputs_say_interrupted(), and by changes of `kept` and of the list of outputs. */
 static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
 
-/* Give a complete output its path. */
+/* Publish a complete output at its path. */
 static void keep(struct output *output)
 {
 	struct output_stream *stream = output->stream;

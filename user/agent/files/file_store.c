@@ -23,24 +23,24 @@ static const struct file_patience reading_patience = {
 	.answer_ms = 3000, .place_ms = 15000, .refill_percent = 5};
 static const struct file_patience unwinding_patience = {
 	.answer_ms = 1000, .place_ms = 5000, .refill_percent = 5};
-/* A userfaultfd can delay a read of memory, while the requests of all others wait. */
+/* A userfaultfd can delay a read of memory, and requests for other processes wait meanwhile. */
 static const struct file_patience memory_patience = {
 	.answer_ms = 200, .place_ms = 1000, .refill_percent = 5};
 /* In turns of the event loop, FILE_TURN_ANSWER_MS is the limit of an answer. */
 static const struct file_patience following_patience = {
 	.answer_ms = 3000, .place_ms = 6000, .refill_percent = 5, .unanswered_max = 2};
 /*
- * A process can hold its mmap lock, for which map_files waits. Paths are left without it. Workers
- * have no turns.
+ * For opening /proc/PID/map_files, which waits for the mmap lock that the process can hold. After a
+ * timeout, files are searched by path. Limits for workers are lower, since workers have no turns.
  */
 static const struct file_patience mapping_patience = {
 	.answer_ms = 1000, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
 static const struct file_patience worker_mapping_patience = {
 	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
-#define AGAIN_MAX     1024	     /* files that are asked for again */
-#define AGAIN_STEP_NS 200000000ull   /* so often */
-#define AGAIN_NS      10000000000ull /* for so long */
+#define AGAIN_MAX     1024	     /* files without an answer that are searched again */
+#define AGAIN_STEP_NS 200000000ull   /* interval of these searches */
+#define AGAIN_NS      10000000000ull /* age at which a file is not searched again */
 
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
@@ -62,7 +62,7 @@ static void destroy_user(struct file_user *user)
 	file_reader_destroy(user->mappings);
 }
 
-/* Returns the device of what memfd_create() makes with flags, or 0. */
+/* Returns the device of files that memfd_create() makes with flags, or 0. */
 static dev_t memory_device(unsigned flags)
 {
 	AUTO_CLOSE int fd = memfd_create("jitbpf", MFD_CLOEXEC | flags);
@@ -208,7 +208,7 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 	if (fd == -EPERM)
 		user->store->mappings_error = fd;
 	err = file_reader_find(user->reader, place_of(mapping), &request, fd, ret);
-	/* The file is not at its path, but the process may still answer. */
+	/* The file was not found by path, but the process may answer a later request. */
 	return err && err != -ENOMEM && fd == -ETIMEDOUT ? fd : err;
 }
 
@@ -250,7 +250,10 @@ static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *fil
 	file->generation = 0; /* of another inode */
 }
 
-/* Keep a copy of the mapping, with the time of now. Without memory, the file is not asked again. */
+/*
+ * Search the file of a mapping again later. Keeps a copy of the mapping, with the present time;
+ * without memory for it, the file is not searched again.
+ */
 static void ask_again(struct file_store *store, const struct jitbpf_mapping *mapping)
 {
 	AUTO_FREE struct jitbpf_mapping *copy = NULL;
@@ -290,11 +293,11 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
 	if (err == -ETIMEDOUT && !is_met)
 		ask_again(store, mapping);
-	/* It was late. */
+	/* The answer was late: the file does not count as unanswered any more. */
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
 	store->counts.unverified += err == -ESTALE;
-	/* A process that hides its mapping does not change what is known for others. */
+	/* A process that hides its mapping must not replace an entry that is valid for others. */
 	if (err && is_met && known.found.version)
 		return;
 	file.unanswered = err == -ETIMEDOUT;
@@ -316,7 +319,7 @@ static bool is_unanswered(struct file_store *store, const struct jitbpf_mapping 
 	       known.unanswered;
 }
 
-/* Ask again for files, in the rest of the turn. Those that still do not answer stay. */
+/* Search files again, in the rest of the turn. Files without an answer stay in the list. */
 static void meet_again(struct file_store *store, uint64_t now_ns)
 {
 	size_t kept = 0;
@@ -424,7 +427,9 @@ void file_store_memory_source(struct file_store *store, struct memory_source *re
 
 const char *file_store_given_up(const struct file_store *store, uint32_t number)
 {
-	/* Without a mapping, its path is left: a process that hides its mappings is not reported.
+	/*
+	 * Not the readers of map_files: a process that hides its mappings is not reported, since
+	 * its files are searched by path.
 	 */
 	const struct file_reader *readers[] = {
 		store->meeting.reader,	  store->naming.reader,	   store->unwinding.reader,

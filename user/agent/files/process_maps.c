@@ -15,7 +15,7 @@
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 
-#define SILENT_MAX 64 /* processes that are counted */
+#define SILENT_MAX 64 /* limit of the processes without an answer that are counted */
 
 DEFINE_CLEANUP(DIR *, closedir);
 
@@ -33,7 +33,7 @@ struct pending_maps {
 	uint32_t pid;
 	struct maps_opener opener;
 	uint64_t began_ns;
-	process_text text; /* so far */
+	process_text text; /* received so far */
 };
 
 struct process_maps {
@@ -253,7 +253,7 @@ static int wait_for(struct process_maps *maps, struct pending_maps *pending)
 		return receive_until(maps, pending, pending->began_ns + MAPS_PATIENCE_NS);
 	if (end_ns > maps->turn_end_ns)
 		end_ns = maps->turn_end_ns;
-	/* Others shall not wait for one that has been asked for before. */
+	/* A process that had its time in an earlier turn must not delay others. */
 	if (now_ns - pending->began_ns > MAPS_READ_NS)
 		end_ns = now_ns;
 	return receive_until(maps, pending, end_ns);
@@ -342,7 +342,10 @@ static int send_file(int socket, const char *path, struct file_reply *reply, siz
 	return err;
 }
 
-/* The leader has ended: its maps are empty. Those of kernel threads are, too. */
+/*
+ * Send the maps of the first thread that has any. The maps of the process are empty if its leader
+ * has ended, and those of kernel threads always.
+ */
 static int send_of_threads(int socket, uint32_t pid, struct file_reply *reply)
 {
 	CLEANUP(closedirp) DIR *tasks = NULL;
@@ -362,10 +365,10 @@ static int send_of_threads(int socket, uint32_t pid, struct file_reply *reply)
 }
 
 /*
- * Waiting for the lock of a memory map ends with the process. SIGIO ends it when the requester
- * closes its end of the lifeline, as the default action of this signal. The socket of the requests
- * cannot serve for that: it raises SIGIO for messages, too, and for a request even after it has
- * been received, when its sender lost the CPU inside the system call.
+ * Let this process end when the requester closes its end of the lifeline: SIGIO is raised then, and
+ * its default action ends the process. Only that ends a wait for the lock of a memory map. The
+ * socket of the requests cannot be used for it, since messages raise SIGIO as well; a request may
+ * do so even after it was received, if its sender lost the CPU inside the system call.
  */
 static int end_with_lifeline(int lifeline)
 {

@@ -23,7 +23,7 @@
 #include "uapi/jvm_agent.h"
 
 #define LOOK_MS 5
-#define ALARM_S 75 /* ends this process wherever it hangs */
+#define ALARM_S 75 /* this process ends after so long, even if it is blocked */
 
 struct load {
 	const struct jvm_load_request *request;
@@ -33,12 +33,12 @@ struct load {
 	struct jvm_status status;
 	uint32_t root_uid; /* in the JVM's user namespace */
 	struct jvm_socket socket;
-	bool has_agent;	 /* which may have failed, since it has no journal */
-	bool hears;	 /* it waits for SIGQUIT as HotSpot does */
-	uint64_t end_ns; /* of the loading */
+	bool has_agent;	 /* the JVM maps the agent, which may have failed: it has no journal */
+	bool hears;	 /* the process has the thread with which HotSpot waits for SIGQUIT */
+	uint64_t end_ns; /* when the loading must have ended */
 };
 
-/* Each step returns a result of the load; JVM_LOADED: go on. */
+/* Returns the result for an error of a step. Steps return JVM_LOADED if the next one follows. */
 static enum jvm_load_result fail(struct load *load, int err)
 {
 	if (err == -ESRCH)
@@ -47,7 +47,7 @@ static enum jvm_load_result fail(struct load *load, int err)
 	return JVM_LOAD_FAILED;
 }
 
-/* Read /proc/PID/status, whose descriptor stays that of this process. */
+/* Read /proc/PID/status by a descriptor, which cannot refer to a later process with that pid. */
 static enum jvm_load_result read_status(struct load *load)
 {
 	char text[16384];
@@ -72,7 +72,7 @@ static enum jvm_load_result read_root(struct load *load, int proc_fd)
 	return JVM_LOADED;
 }
 
-/* Open what only a process with CAP_SYS_PTRACE may, and examine the process. */
+/* Open the files for which CAP_SYS_PTRACE is needed, and examine the process. */
 static enum jvm_load_result examine(struct load *load)
 {
 	struct jvm_evidence evidence;
@@ -115,8 +115,8 @@ static enum jvm_load_result examine(struct load *load)
 }
 
 /*
- * Groups are of no use: the files that are opened are the user's own, or everybody's. The process
- * stays one that cannot be debugged by that user.
+ * Take the JVM's user and group, without supplementary groups: the files that are opened later
+ * belong to that user, or are accessible to all. The user cannot debug this process.
  */
 static int become(const struct jvm_status *status)
 {
@@ -149,15 +149,15 @@ static enum jvm_load_result enter(struct load *load)
 }
 
 /*
- * HotSpot follows a link, and accepts a file of its user or of its namespace's root. A link is not
- * accepted here: its target may change. Returns 0 if HotSpot accepts the file, -ENOENT if there is
- * none, or -EPERM.
+ * Check whether HotSpot accepts the file of put_file(): it must belong to its user or to the root
+ * of its namespace. HotSpot also follows links; here they are refused, since their target may
+ * change. Returns 0, -ENOENT if there is no file, or -EPERM.
  */
 static int check_file(const struct load *load, int folder_fd, const char *name)
 {
 	struct stat st;
 
-	/* The JVM's working directory may be one that it reaches only by its groups. */
+	/* The JVM may have access to its working directory only by its groups. */
 	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT || (errno == EACCES && folder_fd == load->cwd_fd) ? -ENOENT
 											 : -EPERM;
@@ -167,9 +167,9 @@ static int check_file(const struct load *load, int folder_fd, const char *name)
 }
 
 /*
- * Create the file by which HotSpot knows that SIGQUIT does not ask for a dump of its threads.
+ * Create the file by which HotSpot knows that SIGQUIT is not a request for a dump of its threads.
  * HotSpot looks into its working directory first. Sets *ret_folder to the folder of a new file, or
- * to -1 if there is one of the user's already.
+ * to -1 if the user has such a file already.
  */
 static enum jvm_load_result put_file(struct load *load, const char *name, int *ret_folder)
 {
@@ -220,8 +220,8 @@ static enum jvm_load_result await_listener(struct load *load)
 }
 
 /*
- * Send SIGQUIT, and wait until the process listens. The wait goes on if jitbpf ends: without its
- * file, the signal would print a dump of the JVM's threads.
+ * Send SIGQUIT, and wait until the process listens. The wait continues if jitbpf ends: if the file
+ * were removed earlier, the JVM would answer the signal with a dump of its threads.
  */
 static enum jvm_load_result make_listen(struct load *load)
 {
@@ -249,7 +249,7 @@ static enum jvm_load_result listen(struct load *load)
 	char name[32];
 
 	if (fd >= 0) {
-		close(fd); /* HotSpot takes a connection without a request for none */
+		close(fd); /* HotSpot ignores a connection without a request */
 		return JVM_LOADED;
 	}
 	if (fd == -EPERM)
@@ -294,8 +294,8 @@ static int ask_flag(struct load *load, const char *name, uint64_t end_ns, bool *
 }
 
 /*
- * A JVM that is to write an archive of its classes refuses to do so once it has an agent, and exits
- * with an error. Its command line does not show options that come from files.
+ * A JVM that is configured to write an archive of its classes exits with an error if it has an
+ * agent then. The flags are read from the JVM, since its command line lacks options from files.
  */
 static enum jvm_load_result check_archive(struct load *load)
 {
@@ -310,7 +310,7 @@ static enum jvm_load_result check_archive(struct load *load)
 	return archives ? JVM_ARCHIVES : result_of_call(load, err);
 }
 
-/* What the messages say of the JVM. */
+/* Read the facts about the JVM that messages contain. */
 static enum jvm_load_result ask(struct load *load)
 {
 	const char *const version[JVM_ARGUMENTS] = {"VM.version"};

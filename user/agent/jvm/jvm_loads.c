@@ -17,9 +17,9 @@
 #include "base/scope.h"
 #include "base/vec.h"
 
-#define LOADINGS_MAX 6
-#define SILENT_MAX   2	/* of these, those of owners of silent JVMs */
-#define LOOKS_MAX    64 /* processes that are looked at in a turn */
+#define LOADINGS_MAX 6	/* loaders at a time */
+#define SILENT_MAX   2	/* loaders at a time for owners that had a silent JVM */
+#define LOOKS_MAX    64 /* JVMs that are examined in a turn */
 #define AGAIN_NS     50000000ull
 #define AGAIN_MAX_NS 5000000000ull
 #define REFUSED_NS   120000000000ull /* longer than the broker lets a loader live */
@@ -27,27 +27,27 @@
 #define SLACK_NS     5000000000ull
 
 struct jvm {
-	uint32_t pid; /* 0: it has ended, but not its loader */
+	uint32_t pid; /* 0: the JVM has ended, but its loader has not */
 	struct owner_key owner;
-	uint64_t seen_ns;  /* the mapping's time */
-	uint64_t first_ns; /* when it was first looked at; 0: not yet */
-	uint64_t begun_ns; /* the first attempt; 0: none */
-	uint64_t next_ns;  /* not before then */
-	uint64_t again_ns; /* from an attempt to the next */
+	uint64_t seen_ns;  /* time of the mapping by which it was found */
+	uint64_t first_ns; /* when it was first examined; 0: not yet */
+	uint64_t begun_ns; /* time of the first attempt to load; 0: none */
+	uint64_t next_ns;  /* earliest time of the next attempt */
+	uint64_t again_ns; /* time between attempts */
 	uint64_t start_ticks;
 	char comm[16];
 	bool unsampled;	 /* it waits for its first sample */
-	bool stopped;	 /* when a loader looked last */
-	bool answered;	 /* its loader has, and ends */
-	bool settled;	 /* it has an agent, or will not have one */
-	int socket;	 /* to its loader; -1: none, or it has ended */
-	uint64_t end_ns; /* of the loader's time */
+	bool stopped;	 /* the last loader found the process stopped */
+	bool answered;	 /* the loader has answered, and is about to end */
+	bool settled;	 /* the JVM has an agent, or will not get one */
+	int socket;	 /* to the loader; -1: there is none, or it has ended */
+	uint64_t end_ns; /* when the loader must have answered */
 };
 
 struct jvm_loads {
 	const struct broker *broker;
 	const struct process_owners *owners;
-	VEC(struct owner_key) silent;	 /* owners of JVMs that did not answer */
+	VEC(struct owner_key) silent;	 /* owners of JVMs that have not answered a loader */
 	struct jvm_load_request request; /* with the agent's path */
 	int agent_fd;			 /* -1: there is none */
 	bool only_sampled;
@@ -55,7 +55,7 @@ struct jvm_loads {
 	VEC(struct jvm_report) reports;
 	process_pids loaded;
 	size_t next_look;
-	bool skipped; /* a JVM, and reported it */
+	bool skipped; /* a JVM was skipped; only the first one is reported */
 	process_text text;
 };
 
@@ -110,8 +110,8 @@ static void close_socket(struct jvm *jvm)
 }
 
 /*
- * Tell the loader to end. Its socket stays until it has: the JVM's owner may have stopped it, and
- * gets no other one until then.
+ * Request the loader to end. Its socket stays open until it has ended: the JVM's owner may have
+ * stopped the loader, and gets no second one until then.
  */
 static void cancel(struct jvm *jvm)
 {
@@ -125,7 +125,7 @@ static bool is_same(struct owner_key a, struct owner_key b)
 	return a.uid == b.uid && a.cgroup == b.cgroup;
 }
 
-/* A user may have many cgroups; the containers of root are apart by them. */
+/* Users are identified without their cgroups, since they can make any number; root with them. */
 static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
 {
 	struct process_owner owner = process_owners_find(loads->owners, pid);
@@ -137,8 +137,8 @@ static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
 }
 
 /*
- * Forget a settled JVM, if possible one of the owner's. If it maps a library of the VM again, its
- * loader finds out that it has an agent, or why it has none.
+ * Forget a settled JVM, if possible one of the owner. If that JVM maps a library of the VM again, a
+ * new loader detects whether it has an agent. Returns false if no JVM is settled.
  */
 static bool forget_settled(struct jvm_loads *loads, struct owner_key owner)
 {
@@ -188,7 +188,7 @@ static int report(struct jvm_loads *loads, const struct jvm *jvm,
 	return loads->reports.size < REPORTS_MAX ? vec_push(&loads->reports, out) : 0;
 }
 
-/* The first JVM that is left out is reported. */
+/* Skip a JVM. Only the first one is reported. */
 static int skip(struct jvm_loads *loads, struct jvm *jvm, enum jvm_load_result result)
 {
 	const struct jvm_load_reply reply = {.result = result};
@@ -212,7 +212,7 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	};
 
 	if (known) {
-		/* The loader's answer settles the JVM to which it has given the agent. */
+		/* While a loader runs, its answer settles the JVM. */
 		known->settled |= agent && known->socket < 0;
 		return 0;
 	}
@@ -260,7 +260,7 @@ void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
 	drop_ended(loads);
 }
 
-/* An ended process needs no report. */
+/* Settle a JVM, and report the result unless the process has ended. */
 static int end(struct jvm_loads *loads, struct jvm *jvm, const struct jvm_load_reply *reply)
 {
 	int err = 0;
@@ -271,7 +271,10 @@ static int end(struct jvm_loads *loads, struct jvm *jvm, const struct jvm_load_r
 	return err || reply->result == JVM_ENDED ? err : report(loads, jvm, reply);
 }
 
-/* A loader that ends without an answer was refused by the broker: too many live. */
+/*
+ * Returns true if no further attempt is made. A loader that ended without an answer (socket -1) was
+ * refused by the broker, which limits their number.
+ */
 static bool gives_up(const struct jvm *jvm, enum jvm_load_result result, uint64_t now_ns)
 {
 	switch (result) {
@@ -373,7 +376,7 @@ static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 	return 0;
 }
 
-/* Read what is needed to begin. Returns 1 if it can, 0 if not yet, or -ESRCH. */
+/* Read the state of a JVM. Returns 1 if it can take commands, 0 if not yet, or -ESRCH. */
 static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 {
 	struct jvm_status status;
@@ -385,7 +388,7 @@ static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 	if (err || jvm_status_parse(loads->text.data, &status) || status.ended)
 		return -ESRCH;
 	jvm->owner = owner_of(loads, jvm->pid);
-	/* With -Xrs, a JVM does not catch the signal, but listens from its start. */
+	/* With -Xrs, a JVM never catches SIGQUIT, but takes commands from its start. */
 	return status.catches_quit || now_ns - jvm->first_ns > JVM_START_NS;
 }
 

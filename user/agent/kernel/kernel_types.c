@@ -17,7 +17,7 @@
 #define DEPTH_MAX 64	     /* of structs in structs */
 #define IN_WORK	  UINT32_MAX /* number of a type whose parts are being copied */
 
-/* Of newer kernels than the oldest headers. */
+/* The oldest supported kernel headers lack these. */
 #define KIND_TYPE_TAG 18
 #define KIND_ENUM64   19
 
@@ -25,15 +25,15 @@ struct reduction {
 	const uint8_t *types;
 	const char *strings;
 	size_t types_bytes, strings_bytes;
-	VEC(uint32_t) offsets; /* of a type by its number */
-	uint32_t *numbers;     /* of a type in `out`; 0: it is not there yet */
+	VEC(uint32_t) offsets; /* offset in `types`, by number of the type */
+	uint32_t *numbers;     /* number in `out`, by number of the type; 0: not copied yet */
 	kernel_types_bytes out, out_strings;
 	uint32_t count; /* of types in `out` */
 
 	const struct kernel_types_wanted *wanted;
 	bool first_letters[UINT8_MAX + 1]; /* of the wanted structs */
 	VEC(uint32_t) found;		   /* numbers of the wanted structs */
-	uint32_t function;		   /* number of the wanted one; 0: not found */
+	uint32_t function;		   /* number of the wanted function; 0: not found */
 };
 
 static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
@@ -46,7 +46,7 @@ static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
 	return 0;
 }
 
-/* What follows the head of a type, by kind: its size, and the size of each of its parts. */
+/* Sizes of the data after the head of a type, by kind: a fixed part, and one part per vlen. */
 static const struct {
 	uint8_t fixed_bytes, part_bytes;
 } tails[KIND_ENUM64 + 1] = {
@@ -100,7 +100,8 @@ static int look_at(struct reduction *r, uint32_t number, uint32_t kind, const ch
 	return 0;
 }
 
-/* Find where each type is, and those that are wanted. */
+/* Set the offset of each type, and the numbers of the wanted ones. Returns 0 or a negative errno.
+ */
 static int index_types(struct reduction *r)
 {
 	int err = vec_reserve(&r->offsets, r->types_bytes / sizeof(struct btf_type) + 1)
@@ -130,7 +131,7 @@ static int index_types(struct reduction *r)
 	return err;
 }
 
-/* Adds a type whose parts are there. */
+/* Adds a type whose parts have been copied. */
 static int add(struct reduction *r, uint32_t number, struct btf_type *type, const void *tail,
 	       size_t tail_size)
 {
@@ -188,7 +189,7 @@ static int copy_array(struct reduction *r, uint32_t number, struct btf_type *typ
 	return add(r, number, type, &array, sizeof(array));
 }
 
-/* Copy a type and its parts, unless it is there. */
+/* Copy a type and its parts, unless it has been copied. */
 static int copy(struct reduction *r, uint32_t number, unsigned depth)
 {
 	struct btf_type type;
@@ -197,7 +198,7 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 
 	if (number >= r->offsets.size || depth > DEPTH_MAX)
 		return -EBADMSG;
-	if (r->numbers[number] == IN_WORK) /* it holds itself */
+	if (r->numbers[number] == IN_WORK) /* the type contains itself */
 		return -EBADMSG;
 	if (!number || r->numbers[number])
 		return 0;
@@ -224,7 +225,7 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 		return err ?: add(r, number, &type, tail, 0);
 	case BTF_KIND_ENUM:
 	case KIND_ENUM64:
-		type.info &= ~(uint32_t)VLEN_MASK; /* no program reads the names of values */
+		type.info &= ~(uint32_t)VLEN_MASK; /* without its values, which no program reads */
 		return add(r, number, &type, tail, 0);
 	case BTF_KIND_INT:
 	case BTF_KIND_FLOAT:
@@ -266,7 +267,7 @@ static int put_all(const struct section types[2], const struct section strings[2
 
 	if (vec_reserve(ret, ret->size + sizeof(header) + types_bytes + strings_bytes))
 		return -ENOMEM;
-	/* There is room for all. */
+	/* put() cannot fail: the memory is reserved. */
 	(void)put(ret, &header, sizeof(header));
 	for (size_t i = 0; i < 2; i++)
 		(void)put(ret, types[i].data, types[i].size_bytes);
@@ -275,7 +276,7 @@ static int put_all(const struct section types[2], const struct section strings[2
 	return 0;
 }
 
-/* Set where types and strings are. */
+/* Set the types and strings of a reduction to the sections of btf. Returns 0 or -EBADMSG. */
 static int find_sections(struct reduction *r, const uint8_t *btf, size_t size_bytes)
 {
 	struct btf_header header;
@@ -391,7 +392,10 @@ static int map_btf(const char *path, struct mapped_bytes *ret)
 	return err;
 }
 
-/* Without overlayfs's types, files on an overlay get no probe. */
+/*
+ * Reduce the types of the running kernel, and of the overlay module if that is loaded. Without the
+ * types of overlayfs, files on an overlay get no probe.
+ */
 static int reduce_running(const struct kernel_types_wanted *wanted, kernel_types_bytes *ret,
 			  uint32_t *ret_function)
 {

@@ -15,7 +15,7 @@
 #include "base/scope.h"
 #include "uapi/loss.h"
 
-/* How long after its exit a tracked process may still run in the kernel. */
+/* A tracked process may still run in the kernel for this long after its exit. */
 #define EXITED_KEEP_NS 10000000000ull
 
 /* One call of drain(). */
@@ -33,8 +33,9 @@ static int emit(void *context, const struct jitbpf_record *record)
 }
 
 /*
- * Remove exited processes from the BPF map some time after their exit. Until then, the kernel frees
- * their memory, and the samples of that work are theirs. A reused pid is not removed.
+ * Remove exited processes from the BPF map EXITED_KEEP_NS after their exit. Until then, the kernel
+ * may still free their memory, and the samples of this work belong to them. A pid that a new
+ * process has is not removed.
  */
 static void untrack_exited(struct live_source *live)
 {
@@ -97,7 +98,7 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
-	/* Those that have not answered until the end of the run were not read at all. */
+	/* Processes that have not answered until the end of the run were never read. */
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut + live->late_pids.size;
 	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
 		process_maps_unanswered(file_store_maps(live->round.files));
@@ -109,13 +110,13 @@ static int send_counters(struct drain *drain)
 	return drain->take(drain->take_context, &out.head.h);
 }
 
-/* Sampling begins that much later if a process does not answer the scan. */
+/* The start of sampling waits this long for the next answer of a process to the scan. */
 #define SCAN_WAIT_NS 300000000ull
 
-/* Sampling begins that much later if a JVM that runs already does not take the agent. */
+/* The start of sampling waits this long for running JVMs to load the agent. */
 #define JVMS_WAIT_NS 2000000000ull
 
-#define LOST_STEP_NS 1000000000ull
+#define LOST_STEP_NS 1000000000ull /* between searches for lost samples of ended processes */
 
 static void pids_deinit(process_pids *pids)
 {
@@ -127,7 +128,10 @@ static bool has_ended(uint32_t pid)
 	return kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* Emit the number of lost samples of one process. One that has ended loses no more. */
+/*
+ * Emit the number of lost samples of one process. remove: delete the entry, since the process has
+ * ended.
+ */
 static int send_lost_of(struct drain *drain, const struct jitbpf_lost_key *key, bool remove)
 {
 	struct live_source *live = drain->live;
@@ -145,7 +149,7 @@ static int send_lost_of(struct drain *drain, const struct jitbpf_lost_key *key, 
 		return 0;
 	}
 	if (remove && bpf_map_delete_elem(fd, key))
-		return 0; /* the map was busy: next time */
+		return 0; /* the map was busy: try again in the next step */
 	return drain->take(drain->take_context, &out.h);
 }
 
@@ -168,7 +172,7 @@ static int send_lost_samples(struct drain *drain, bool all)
 	return err;
 }
 
-/* Emit the number of losses of processes beyond the size of the map. */
+/* Emit the number of lost samples of processes for which the map had no room. */
 static int send_lost_elsewhere(struct drain *drain)
 {
 	struct live_source *live = drain->live;
@@ -195,7 +199,10 @@ static bool is_profiled(void *context, uint32_t pid)
 	return !process_filter_add(&live->round.tracked, pid, clock_now_ns());
 }
 
-/* The kernel begins anew if the last pid was removed from the map meanwhile. */
+/*
+ * List the tracked processes. If a pid is removed from the map during the walk, the kernel starts
+ * the walk again, so the number of pids is limited and duplicates are possible.
+ */
 static int list_tracked(void *context, process_pids *ret)
 {
 	const struct bpf_map *map = ((struct live_source *)context)->bpf->maps.tracked;
@@ -223,8 +230,8 @@ static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *
 }
 
 /*
- * Emit the owners of the processes that run already, as of before the scan, which needs them. They
- * come through the code ring.
+ * Emit the owners of the running processes, as of before the scan, which needs them. A BPF program
+ * writes them to the code ring.
  */
 static int tell_owners(struct drain *drain)
 {
@@ -268,7 +275,7 @@ static int scan(struct drain *drain)
 	return tell_owners(drain) ?: process_scan(&scan);
 }
 
-/* A doubtful mapping tells the publishers nothing. */
+/* emit() for records that were read again. Publishers ignore DOUBTFUL mappings. */
 static int emit_again(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
@@ -279,8 +286,8 @@ static int emit_again(void *context, const struct jitbpf_record *record)
 }
 
 /*
- * Read processes that did not answer the scan. What is emitted as of the start is complete, so they
- * are as those after a loss.
+ * Read processes that did not answer the scan. The state as of the start has been emitted already,
+ * so their mappings are emitted as after a loss.
  */
 static int scan_late(struct drain *drain)
 {
@@ -345,15 +352,15 @@ static int scan_more(struct drain *drain)
 		return 0;
 	poll(NULL, 0, 1);
 	err = process_scan_late(&again, &live->late_pids);
-	if (live->late_pids.size < left) /* others may answer, too */
+	if (live->late_pids.size < left) /* a process has answered, so others may */
 		live->scan_end_ns = clock_now_ns() + SCAN_WAIT_NS;
 	return err ?: 1;
 }
 
 /*
- * Wait a while for the agents of JVMs that run already, and scan these JVMs again: their agents and
- * journals are as those from before the run, so that the first samples have names. Returns 1 if
- * there is more, 0 or a negative errno.
+ * Wait up to JVMS_WAIT_NS for the agents of running JVMs, and scan these JVMs again. Then their
+ * agents and journals count as from before the run, so that the first samples have names. Returns 1
+ * if there is more, 0 or a negative errno.
  */
 static int load_agents(struct drain *drain)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * jitdump files as a publisher. A process that writes one maps it executable once, which is how it
- * is found. A file is read at the end of each drain in which its process was sampled: whatever a
- * sample could have run had been written by then, to the file or to the stdio buffer before it.
+ * jitdump files as a publisher. A file is found because the process that writes it maps it
+ * executable once. It is read at the end of each drain in which its process was sampled. By then,
+ * the records of all code that a sample could have run are in the file, or in the stdio buffer of
+ * its process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 #define TURN_BYTES	(16u << 20)    /* of all files */
 #define TURN_NS		30000000ull    /* for all files */
 #define LATE_BYTES	(512u << 20)   /* of all files, before the first round */
-#define OPEN_NS		250000000ull   /* for which an unread file keeps a round open at least */
-#define OPEN_TURNS	5	       /* likewise, in turns */
-#define SILENT_NS	10000000000ull /* without an answer, before a file is given up */
-#define SWEEP_FILES	16	       /* read in a round although not sampled */
+#define OPEN_NS		250000000ull   /* an unread file keeps a round open at least so long */
+#define OPEN_TURNS	5	       /* and for so many turns */
+#define SILENT_NS	10000000000ull /* a file without an answer for so long is given up */
+#define SWEEP_FILES	16	       /* files of processes without samples, read in a round */
 
 struct jitdump {
 	struct publisher_host host;
@@ -29,10 +30,10 @@ struct jitdump {
 	struct jitdump_files files;
 	VEC(uint32_t) sampled; /* pids since the last round */
 	size_t sampled_count;  /* those of the current round, ascending */
-	size_t swept;	       /* files read in the current round though not sampled */
+	size_t swept;	       /* files of processes without samples, read in this round */
 	uint32_t turns;	       /* of the current round */
 	size_t next_file;      /* where the next round begins */
-	uint64_t late_bytes;   /* of LATE_BYTES, what is left */
+	uint64_t late_bytes;   /* the part of LATE_BYTES that is left */
 	bool all_opened;       /* late() has begun */
 	uint64_t opened, refused, other_clock, late_events;
 	byte_vec record;
@@ -60,7 +61,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	jitdump->reader.store = host->files;
 	jitdump->late_bytes = LATE_BYTES;
 	jitdump_files_init(&jitdump->files, host->owners);
-	/* The scan at the start sees the heirs from before the run. */
+	/* Children from before the run, which inherited files, are found by the scan. */
 	jitdump->files.forks_ns = jitdump->files.round_ns = host->came_ns;
 	*ret = jitdump;
 	return 0;
@@ -68,7 +69,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 
 static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 {
-	return 0; /* the mapping that counts is executable: see() gets it too */
+	return 0; /* the mapping of a jitdump file is executable, so see() gets it as a record */
 }
 
 static int see(void *self, const struct jitbpf_record *record)
@@ -83,7 +84,7 @@ static int sampled(void *self, uint32_t pid)
 	struct jitdump *jitdump = self;
 	size_t count = jitdump->sampled.size;
 
-	/* Also without files: the mapping of one may follow in this drain. */
+	/* Also if there are no files: the mapping of a file may follow in this drain. */
 	if (count && jitdump->sampled.data[count - 1] == pid)
 		return 0;
 	return vec_push(&jitdump->sampled, pid);
@@ -91,7 +92,7 @@ static int sampled(void *self, uint32_t pid)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Open a file that is not. Returns 0 or negative errno. */
+/* Open a file unless it is open. Returns 0 or a negative errno. */
 static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
 {
 	int err = followed->open ? 0
@@ -105,7 +106,7 @@ static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
 	return 0;
 }
 
-/* Returns true if the file of a process that ran before the run is one that it inherited. */
+/* Returns true if a process that ran before the run has inherited its file. */
 static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed *inherited)
 {
 	bool found = false;
@@ -114,7 +115,7 @@ static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed 
 		if (*followed == inherited ||
 		    !jitdump_followed_is(*followed, inherited->file.mapping))
 			continue;
-		/* Without memory, its records are refused. */
+		/* If memory is short, the records of the heir are refused. */
 		jitdump_followed_add_heir(*followed, inherited->pid);
 		found = true;
 	}
@@ -140,8 +141,8 @@ static bool may_answer(struct jitdump_followed *followed, uint64_t now_ns)
 }
 
 /*
- * Read on in a file. Returns 1 if there is more, 0 if there is not, JITDUMP_WAITS, -EAGAIN if a
- * part could not be read in time, -ECANCELED if the file is of no use any more, or -ENOMEM or the
+ * Continue to read a file. Returns 1 if there is more, 0 if there is not, JITDUMP_WAITS, -EAGAIN if
+ * a part could not be read in time, -ECANCELED if the file cannot be used any more, -ENOMEM, or the
  * taker's error.
  */
 static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
@@ -188,7 +189,7 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	return err ?: more;
 }
 
-/* The caller goes on with the same index if the file was dropped. */
+/* If *ret_dropped is set, the file was dropped, and index is that of the next file. */
 static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_bytes,
 		     record_taker_fn take, void *take_context, bool *ret_dropped)
 {
@@ -204,7 +205,7 @@ static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_byt
 	return more == -ECANCELED ? 0 : more;
 }
 
-/* Open all files before one is read: a process may turn out to be an heir of another's file. */
+/* Open all files before any is read: this detects processes that inherited the file of another. */
 static void open_all(struct jitdump *jitdump)
 {
 	for (size_t i = 0; i < jitdump->files.files.size;) {
@@ -272,8 +273,8 @@ static bool is_wanted(const struct jitdump *jitdump, const struct jitdump_follow
 }
 
 /*
- * Pids of samples that are taken while the round is open follow those of the round. They are of the
- * next one.
+ * Begin a round with the pids that were sampled so far. The pids of samples that arrive while the
+ * round is open follow them in `sampled`, and belong to the next round.
  */
 static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 {
@@ -291,9 +292,8 @@ static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 }
 
 /*
- * Read files until the time or the bytes of a turn are used up. Processes that were not sampled
- * have their turns, SWEEP_FILES in a round: there may be many, and nothing depends on what they
- * wrote.
+ * Read files until the time or the bytes of a turn are used up. Of the files of processes without
+ * samples, SWEEP_FILES are read in a round: there may be many, and no sample needs them yet.
  */
 static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_context)
 {
@@ -333,7 +333,7 @@ static bool is_open(const struct jitdump *jitdump)
 	return false;
 }
 
-/* What is not read yet comes too late for the samples of the round. */
+/* Mark the files that the round needs and that are not read: their code is late for its samples. */
 static void close_round(struct jitdump *jitdump, uint64_t round_ns)
 {
 	size_t rest = jitdump->sampled.size - jitdump->sampled_count;

@@ -25,18 +25,18 @@
 #define CODE_BYTES_MAX	   (8u << 20)	    /* of an answer about code */
 #define CODE_PERIOD_NS	   (SECOND_NS / 10) /* a request for code, of all browsers together */
 #define CODE_BURST	   10		    /* requests that may come at once */
-#define CONNECTION_BYTES   (32u << 10)	    /* headers of a request, and chunks of its response */
+#define CONNECTION_BYTES   (32u << 10)	    /* for headers of a request, and blocks of a response */
 #define SECOND_NS	   1000000000ull
-#define ANSWER_NS	   (10 * SECOND_NS) /* for a request, and its response unless that streams */
-#define SLOW_NS		   (SECOND_NS / 2)  /* a request that may end when there are many */
+#define ANSWER_NS	   (10 * SECOND_NS) /* limit of a request, and of a response but deltas */
+#define SLOW_NS		   (SECOND_NS / 2)  /* older requests are closed if too many wait */
 #define TICK_MS		   250
-#define STREAM_STALL_S	   120		   /* a browser that reads nothing for so long is closed */
-#define LAST_BYTES_NS	   (5 * SECOND_NS) /* for browsers to read the end */
+#define STREAM_STALL_S	   120		   /* a stream from which no byte is read is closed */
+#define LAST_BYTES_NS	   (5 * SECOND_NS) /* time to send the rest after the recorder ends */
 #define STREAM_BLOCK_BYTES (64u << 10)
 
 /*
- * Functions of libmicrohttpd. The library is loaded at run time, since it takes 2 ms of each start
- * with the libraries that it needs itself, and most runs have no live page.
+ * Functions of libmicrohttpd. The library is loaded at run time: with its own dependencies it adds
+ * 2 ms to each start, and most runs have no live page.
  */
 #define HTTP_FUNCTIONS(F)                                                                          \
 	F(add_response_header)                                                                     \
@@ -64,13 +64,13 @@ struct connection {
 	struct MHD_Connection *mhd; /* NULL: the place is free */
 	uint64_t start_ns;
 	int fd;	       /* MHD's */
-	int stream;    /* of deltas or code; -1: none */
-	bool code;     /* the stream is of code, which is an answer as others are */
-	size_t left;   /* bytes of code that it may have */
-	bool accepted; /* its request is one that is answered */
+	int stream;    /* socket from the recorder, with deltas or code; -1: none */
+	bool code;     /* the stream has code, so that ANSWER_NS applies */
+	size_t left;   /* bytes of code that may still be sent */
+	bool accepted; /* the request was not refused */
 	bool suspended;
-	bool gone;    /* the browser has closed */
-	bool closing; /* we have shut it down */
+	bool gone;    /* the browser has closed the connection, or its time is over */
+	bool closing; /* the server has shut the connection down */
 };
 
 struct server {
@@ -83,9 +83,10 @@ struct server {
 	int epoll; /* the daemon's */
 	struct connection connections[CONNECTIONS_MAX];
 	uint64_t refused, reported;
-	uint64_t code_ns; /* when the requests for code so far would have come at their rate */
-	uint64_t tick_ns;
-	uint64_t end_ns; /* 0: the recorder is there */
+	uint64_t code_ns; /* with one request for code per CODE_PERIOD_NS, the time of the next one
+			   */
+	uint64_t tick_ns; /* time of the next tick() */
+	uint64_t end_ns;  /* when the server ends, since the recorder has; 0: the recorder runs */
 };
 
 /* --- answers ------------------------------------------------------------------------- */
@@ -99,7 +100,8 @@ static void add_headers(const struct server *server, struct MHD_Response *respon
 		{"Cross-Origin-Resource-Policy", "same-origin"},
 		{"Cross-Origin-Opener-Policy", "same-origin"},
 		{"X-Frame-Options", "DENY"},
-		{"Connection", "close"}, /* one request each, so that its time can be limited */
+		{"Connection",
+		 "close"}, /* one request per connection, so that its time is limited */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
@@ -342,7 +344,7 @@ static void resume(struct connection *connection)
 	http.resume_connection(connection->mhd);
 }
 
-/* MHD's own limit begins anew with each byte. */
+/* Ends a connection whose time is over. MHD's own limit restarts with each byte. */
 static void check_connection(struct connection *connection, uint64_t now_ns)
 {
 	struct pollfd closed = {.fd = connection->fd, .events = POLLRDHUP};
@@ -359,7 +361,7 @@ static void check_connection(struct connection *connection, uint64_t now_ns)
 	}
 }
 
-/* The oldest connection whose request is not answered yet, if there are more than WAITING_MAX. */
+/* Returns the oldest connection without an answer if there are more than WAITING_MAX, or NULL. */
 static struct connection *crowding(struct server *server)
 {
 	struct connection *oldest = NULL;
@@ -377,7 +379,7 @@ static struct connection *crowding(struct server *server)
 	return waiting > WAITING_MAX ? oldest : NULL;
 }
 
-/* Many slow requests must not keep out a fast one. */
+/* Slow requests must not take all connections. */
 static void end_slow(struct server *server, uint64_t now_ns)
 {
 	struct connection *oldest;
@@ -405,8 +407,10 @@ static void tick(struct server *server, uint64_t now_ns)
 
 /* --- the process --------------------------------------------------------------------- */
 
-/* The policy in the page, which names the hashes of its script and style, and what only a header
- * can say. */
+/*
+ * Set the policy to that of the page, which has the hashes of its script and style, and a directive
+ * that is valid only in a header.
+ */
 static int set_policy(struct server *server)
 {
 	static const char begin[] = "http-equiv=\"Content-Security-Policy\" content=\"";
@@ -504,7 +508,7 @@ static void wait(struct server *server)
 		if (waiting[2 + i].revents)
 			resume(&server->connections[i]);
 	}
-	if (waiting[0].revents) /* the recorder says nothing more: its end is closed */
+	if (waiting[0].revents) /* the recorder sends no messages: it has closed the socket */
 		server->end_ns = clock_now_ns() + LAST_BYTES_NS;
 }
 

@@ -9,7 +9,10 @@
 #include "agent/kernel/process_text.h"
 #include "uapi/record.h"
 
-/* Threads can overtake each other between number, journal, probe and loss; reread so many. */
+/*
+ * Number of events before the loss that are read again. A thread gets a sequence number, writes the
+ * journal and hits the probe in three steps, and other threads can overtake it between them.
+ */
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
 
@@ -18,7 +21,7 @@
 
 #define SLICE_BYTES (1u << 20)
 
-/* A process with a journal may not answer for so long. */
+/* A recovery waits this long for a process that may have a journal and does not answer. */
 #define ANSWER_NS 3000000000ull
 
 /* One slice of the recovery of one loss. */
@@ -65,7 +68,7 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 	return 0;
 }
 
-/* Set the first sequence number to emit, behind those that were emitted before. */
+/* Set the first sequence number to emit, after those that were emitted before. */
 static void set_range(struct journal_loss *loss, struct journal_process *process)
 {
 	uint64_t first = loss->first_sequence;
@@ -79,11 +82,11 @@ static void set_range(struct journal_loss *loss, struct journal_process *process
 		return;
 	}
 	if (loss->from_sequence < process->had_to)
-		process->reader.offset = 0; /* the reader is past that entry: begin again */
+		process->reader.offset = 0; /* the reader is past that entry: start over */
 	process->had_from = process->had_to = loss->from_sequence;
 }
 
-/* No event is older than the journal, which the first event created. */
+/* Limit the events' times to those after the journal was created, which the first event does. */
 static void set_begin(struct pass *pass)
 {
 	uint64_t epoch_ns = pass->process->epoch_ns;
@@ -223,7 +226,7 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				 (const struct jitbpf_record *)recovery->record.data);
 }
 
-/* Returns the time before which no lost event can be. */
+/* Returns the earliest time of a lost event. */
 static uint64_t least_of(const struct journal_loss *loss)
 {
 	/* The JOURNAL record, which is 1 ns older, comes after the MAPPING or FORK of first_ns. */
@@ -241,7 +244,7 @@ static int end_recovery(struct pass *pass, int err)
 	struct journal_recovery *recovery = pass->recovery;
 	uint16_t flags = journal_unreadable_flags(err);
 
-	/* A process without a journal has lost nothing that it could have told. */
+	/* A process without a journal has reported no events, so none were lost. */
 	if (!pass->process && pass->loss->whole && err != -ENOTSUP)
 		return 0;
 	if (err || !pass->loss->collecting)
@@ -256,7 +259,7 @@ static int end_recovery(struct pass *pass, int err)
 
 /*
  * Recover a slice of a loss; last: there is no time for more in this round. Returns 1 if there is
- * more, 0 if the loss is done with, -EINPROGRESS if its process does not answer yet, -ENOMEM, or
+ * more, 0 if the recovery has ended, -EINPROGRESS if its process does not answer yet, -ENOMEM, or
  * the taker's error.
  */
 static int recover(struct journal_recovery *recovery, struct journal_loss *loss, bool last,
@@ -286,7 +289,7 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 		return -ENOMEM;
 	loss->tried_ns = loss->tried_ns ?: now_ns;
 	err = last && !loss->begun ? -EBUSY : read_slice(&pass);
-	/* Time that other programs have the CPU is not the process's, but a wait for it is. */
+	/* Charge the CPU time of this thread; for a wait for the process, the elapsed time. */
 	took_ns = err == -EINPROGRESS ? clock_now_ns() - now_ns
 				      : clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	loss->served_ns += took_ns;
@@ -302,7 +305,7 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 		pass.owner->late_ns = now_ns;
 	if ((err == 1 || err == -EINPROGRESS) && !last && loss->served_ns < RECOVERY_PROCESS_NS)
 		return err;
-	/* The gap is reported in its round: until then, lost events would make names wrong. */
+	/* Report the gap in its own round: without it, lost events would make names wrong. */
 	if (err == 1 || err == -EINPROGRESS)
 		err = -EBUSY;
 	if (err && !pass.process && err != -EBUSY && err != -ENOTSUP)
@@ -330,8 +333,8 @@ int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid,
 }
 
 /*
- * Returns the loss to go on with: the one that is begun, or else, of those whose processes may
- * answer in this turn, the first of the owner that was served least. NULL: there is none.
+ * Returns the loss to continue with: one that was begun; otherwise, among those that were not tried
+ * in this turn, the first of the owner that was served least. NULL: there is none.
  */
 static struct journal_loss *next_loss(struct journal_recovery *recovery, uint64_t turn_ns,
 				      bool last)
