@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A process whose memory map is locked, as bpf/lock_holders.bpf.c reports it. */
+/* A process whose memory map is locked, as find_lock_holders() (bpf/attach.bpf.c) reports it. */
 #ifndef JITBPF_UAPI_LOCK_HOLDER_H
 #define JITBPF_UAPI_LOCK_HOLDER_H
 
