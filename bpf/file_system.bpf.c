@@ -94,7 +94,7 @@ __noinline int lower_piece_may_wait(__u64 overlay, __u32 from)
 {
 	__u32 count = count_layers((struct ovl_fs *)overlay);
 
-	if (!bpf_core_type_exists(struct ovl_fs)) /* what follows cannot be loaded then */
+	if (!bpf_core_type_exists(struct ovl_fs)) /* the code below cannot be loaded without it */
 		return 1;
 	for (__u32 i = 0; i < LAYERS_PIECE && from + i < count; i++) {
 		struct super_block *layer = layer_of((struct ovl_fs *)overlay, from + i);

@@ -138,7 +138,7 @@ static __always_inline int emit(const struct ring_payer *payer, const struct jit
 	return emit_jit_4096(payer, head, from, size);
 }
 
-/* Both counters, as what is over a share is lost, too. */
+/* Counts a loss. A record over a share is also counted as lost by a full ring. */
 static __always_inline void count_loss(int loss)
 {
 	count(loss);

@@ -11,7 +11,7 @@
 /* The name of this library's journal, which uapi/jit_journal.h lists. Each library defines it. */
 extern const char send_journal_name[];
 
-/* Returns false if nobody would get an event. */
+/* Returns false if an event would reach neither the probe nor the journal. */
 bool send_wanted(void);
 
 /* Begin the record of an event that happens now: its time and thread, and no fields. */

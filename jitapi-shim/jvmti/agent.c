@@ -22,7 +22,7 @@
 
 const char send_journal_name[] = JITBPF_JOURNAL_JVM_NAME;
 
-/* What a load is built with. */
+/* Memory in which a load is built. */
 struct workspace {
 	struct methods methods;
 	struct scopes scopes;

@@ -53,7 +53,7 @@ static const char *primitive(char c)
 	return NULL;
 }
 
-/* Put the type at `from`. Returns what follows. */
+/* Put the type at `from`. Returns the text after it. */
 static const char *put_type(struct name *name, const char *from)
 {
 	size_t dimensions = strspn(from, "[");

@@ -29,7 +29,7 @@ struct methods {
 	struct buffer_items names; /* struct method_name */
 };
 
-/* Its strings are for free(), or NULL. */
+/* Strings are owned, or NULL; free() releases them. */
 struct method_name {
 	jmethodID id;
 	char *name;   /* as java_name() writes it */

@@ -33,8 +33,8 @@ uint32_t scopes_add(struct scopes *scopes, uint32_t caller, uint32_t method, int
 		    uint32_t line);
 
 /*
- * From offset on, the code is in that scope. Offsets ascend: one that does not is ignored, and
- * false is returned.
+ * Add a range: from offset on, the code is in a scope. Offsets must ascend; otherwise the range is
+ * ignored. Returns false then.
  */
 bool scopes_add_range(struct scopes *scopes, uint64_t offset, uint32_t scope);
 

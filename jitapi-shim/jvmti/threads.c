@@ -54,7 +54,7 @@ static void send_end(uint32_t tid)
 	send_record(&record);
 }
 
-/* One question to the JVM; what it gives is freed. */
+/* Send the name of a thread, if the JVM gives it. */
 static void report(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, uint32_t tid)
 {
 	jvmtiThreadInfo info = {0};

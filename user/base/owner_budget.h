@@ -83,9 +83,9 @@ static inline bool owner_budget_has_room(const struct owner_budget *budget, uint
 }
 
 /*
- * Returns the owner that gives way to one that wants an amount: the largest cgroup of the largest
- * user, with the amount already added to `wants`. Of equal ones, `wants` gives way. The result is
- * `wants` if nobody else uses anything.
+ * Returns the owner that must give up memory so that `wants` gets an amount: the largest cgroup of
+ * the largest user, with the amount already added to `wants`. Of equal owners, it is `wants`; also
+ * if no other owner uses anything.
  */
 struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 					  struct budget_owner *wants, uint64_t amount);

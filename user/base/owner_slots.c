@@ -8,7 +8,7 @@
 
 /* The slots of an owner; without any, it is freed. */
 struct owner_slots_queue {
-	struct owner_key key;		  /* as it was asked for */
+	struct owner_key key;		  /* as the caller passed it */
 	struct budget_owner *busy, *idle; /* references */
 	uint32_t count;			  /* of all slots */
 	uint32_t oldest, newest;	  /* idle ones; NONE: there are none */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The slots of a table that owners share (base/owner_budget.h). A slot is free, idle or busy. A
- * busy one is not taken from its owner, so each owner has a share of them. If no slot is free, the
- * owner with most idle ones loses the one that has been idle longest.
+ * busy slot is never taken from its owner, so the busy slots of an owner are limited to its share.
+ * If no slot is free, the owner with most idle slots loses the slot that has been idle longest.
  *
- * The caller keeps what is in a slot in an array of its own. Single-threaded.
+ * The caller keeps the contents of slots in an array of its own. Single-threaded.
  */
 #ifndef JITBPF_BASE_OWNER_SLOTS_H
 #define JITBPF_BASE_OWNER_SLOTS_H

@@ -34,7 +34,7 @@ struct annotate_options {
 	uint32_t format; /* enum annotate_format */
 	const char *output;
 	const char *module;
-	uint32_t generation; /* 0: the one with most samples */
+	uint32_t generation; /* 0: the generation with most samples */
 	bool lines, assembly, all;
 	uint32_t style; /* enum disassembly_style */
 	string_list folders;
@@ -153,7 +153,7 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 
 /* --- sources ----------------------------------------------------------------------------- */
 
-/* Print what is wrong with the source files. */
+/* Print warnings about source files, such as those that are newer than the recording. */
 static void say_sources(const struct run *run, const struct source_files *sources)
 {
 	const struct run_info *info = pipeline_view(run->replay.pipeline)->info;

@@ -8,7 +8,7 @@
 #include "cli/replay.h"
 #include "sink/annotate/page_code.h"
 
-/* It must not be moved. */
+/* Contains pointers to its own members, so it must not be moved in memory. */
 struct embedded_code {
 	struct source_reader *reader;
 	struct source_files files;
@@ -28,7 +28,7 @@ int embedded_code_init(struct embedded_code *code, const struct invoking_user *u
 /* Between replay_open() and replay_run(). Returns 0 or -ENOMEM. */
 int embedded_code_attach(struct embedded_code *code, const struct replay *replay);
 
-/* Print what the page has of files. */
+/* Print which source files the page contains. */
 void embedded_code_say(const struct embedded_code *code);
 
 void embedded_code_deinit(struct embedded_code *code);

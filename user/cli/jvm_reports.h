@@ -6,7 +6,7 @@
 #include "agent/live/live_source.h"
 #include "cli/status_line.h"
 
-/* What has been said, and is not repeated. Zero-initialized. */
+/* The messages that were printed, which are not repeated. Zero-initialized: none. */
 struct jvm_reports_told {
 	bool inlined, warning;
 };

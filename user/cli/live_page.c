@@ -24,7 +24,7 @@
 #define END_MS	     2000
 
 struct live_page {
-	int listening; /* -1 once the server has it */
+	int listening; /* socket; -1 after it was passed to the server */
 	int server;    /* -1: it is not running */
 	struct request_rules rules;
 	struct pipeline *pipeline;

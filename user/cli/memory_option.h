@@ -16,9 +16,8 @@
 	}
 
 /*
- * Return the parts for JIT code and mappings, for the profile, for modules, for what is known of
- * their files, and for symbols. The rest is for what has limits of its own: debug info, unwind
- * rows, and queues.
+ * Return the parts for JIT code and mappings, for the profile, for modules, for known files, and
+ * for symbols. The rest is for debug info, unwind rows and queues, which have limits of their own.
  */
 static inline uint64_t memory_of_state(uint64_t max_bytes)
 {

@@ -297,7 +297,7 @@ static int prepare_command(struct recording *run)
 	return target_prepare_command(&run->target, &environment);
 }
 
-/* Returns true if /proc (hidepid) hides processes from those that may not trace them. */
+/* Returns true if /proc (hidepid) hides processes that this process may not trace. */
 static bool are_processes_hidden(void)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};

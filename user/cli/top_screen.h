@@ -39,7 +39,7 @@ void top_screen_fds(const struct top_screen *screen, int ret[TOP_SCREEN_FDS]);
 /* Returns false if the user has ended the run, or the viewer has failed. true without a screen. */
 bool top_screen_round(struct top_screen *screen);
 
-/* What is profiled has ended; the screen stays. */
+/* Show that the profiled command or processes have ended; the screen stays open. */
 void top_screen_say_ended(struct top_screen *screen);
 
 /*

@@ -6,8 +6,8 @@
 #include "sink/write/json.h"
 
 /*
- * Write the member "engines": a list of those that are known by the names of their processes, and
- * the advice for all others as the last one.
+ * Write the member "engines": a list of the engines that have process names, and last the advice
+ * for all other processes.
  */
 void engine_advice_write(struct json *json);
 

@@ -216,7 +216,7 @@ static bool word_of(const struct distro *distro, const struct file_package *file
 	       snprintf(ret, WORD_BYTES, "%s", name) < WORD_BYTES;
 }
 
-/* What is put together for several files. */
+/* The advice for several files. */
 struct advice {
 	char words[FILE_PACKAGES_MAX][WORD_BYTES]; /* of the command, each once */
 	size_t count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The packages that files without function names come from, and what a person does to get the
- * names. This module alone has the texts, and what distributions call their packages of debug
- * symbols.
+ * The packages that files without function names come from, and the advice how to get the names.
+ * All texts of this advice, and the naming of debug packages by distributions, are in this module.
  */
 #ifndef JITBPF_SINK_FILE_PACKAGES_H
 #define JITBPF_SINK_FILE_PACKAGES_H

@@ -13,7 +13,7 @@
 struct text;
 
 struct naming_count {
-	uint64_t samples; /* that were delivered: without those that are lost */
+	uint64_t samples; /* without lost samples */
 	uint64_t named;
 };
 

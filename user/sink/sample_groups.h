@@ -24,7 +24,7 @@ struct sample_group_key {
 struct sample_group {
 	struct sample_group_key key;
 	uint64_t processes;
-	uint64_t samples;  /* taken; of a thread: those that were delivered */
+	uint64_t samples;  /* of any fate; of a thread: without lost samples */
 	uint64_t resolved; /* not known of a thread */
 	struct naming_count naming;
 	uint64_t jit_methods, code_bytes;

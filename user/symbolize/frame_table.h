@@ -55,8 +55,8 @@ int frame_table_set(struct frame_table *table, uint32_t location, const struct f
 		    uint32_t count);
 
 /*
- * Set the frame that stands in for a location until its frames are known. It is
- * copied; frames and a stand-in that the location has already are kept. Returns 0 or -ENOMEM.
+ * Set the placeholder frame of a location, for the time until its frames are known. The frame is
+ * copied. No effect if the location has frames or a placeholder. Returns 0 or -ENOMEM.
  */
 int frame_table_set_stand_in(struct frame_table *table, uint32_t location,
 			     const struct frame *frame);

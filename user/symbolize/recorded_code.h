@@ -26,7 +26,7 @@ struct recorded_code {
 	uint64_t left_out; /* regions over the limit */
 };
 
-/* Add the code of a region; it is copied. What is known already stays. Returns 0 or -ENOMEM. */
+/* Add a copy of the code of a region, unless the region has code. Returns 0 or -ENOMEM. */
 int recorded_code_add(struct recorded_code *code, uint64_t identity, const void *bytes,
 		      uint32_t size_bytes);
 

@@ -42,8 +42,8 @@ struct symbol_service {
 	 */
 	int (*collect)(void *context, bool wait, symbol_taker_fn take, void *take_context);
 	/*
-	 * Answers to tickets below `ticket` are of no use any more: those that are not being made
-	 * are dropped. May be NULL.
+	 * Cancel the requests with tickets below `ticket`, except those that are being answered.
+	 * May be NULL.
 	 */
 	void (*forget)(void *context, uint64_t ticket);
 	/* Counts so far. May be NULL. */

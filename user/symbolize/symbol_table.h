@@ -31,8 +31,8 @@ struct symbol_table {
 };
 
 /*
- * Open .symtab (dynamic = false) or .dynsym (true) of elf. blob is the one of elf, which is shared
- * if the table is large (base/shared_blob.h). NULL: the table is copied whatever its size. Returns
+ * Open .symtab (dynamic = false) or .dynsym (true) of elf. blob is the blob of elf; it is shared if
+ * the table is large (base/shared_blob.h). With blob NULL, a table of any size is copied. Returns
  * as elf_symbol_table_find().
  */
 int symbol_table_init(struct symbol_table *ret, const struct elf_file *elf, struct blob *blob,

@@ -34,7 +34,7 @@ static void widen(struct code_doubt *doubt, uint64_t start, uint64_t end)
 	doubt->dropped = true;
 }
 
-/* Remove the ranges behind one that it covers. */
+/* Remove the later ranges that a range covers. */
 static void absorb(struct code_doubts *doubts, uint32_t at)
 {
 	const struct code_doubt *doubt = &doubts->doubts[at];

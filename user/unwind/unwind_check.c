@@ -61,7 +61,7 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 		}
 		if (trust == CODE_WAITS)
 			code_checks_give_up(&u->checks, check, time_ns);
-		/* Its rows were those of the code that was there before. */
+		/* Its caller was found by rows of the replaced code, so the callers are wrong. */
 		if (stack->end != JITBPF_END_NONE && i + 1 < stack->count)
 			stack->end = JITBPF_END_NO_RULE;
 		stack->count = trust == CODE_ENDED ? i : i + 1;

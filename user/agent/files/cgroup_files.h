@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What cgroups are called: /proc/PID/cgroup, and the files of container runtimes. Runs in helper
- * processes: the kernel reads the first under a lock that whoever makes cgroups takes, and root
- * alone may read most of the others.
+ * Names of cgroups, from /proc/PID/cgroup and the files of container runtimes. For helper
+ * processes: the kernel reads the former under a lock that the creation of cgroups takes, too, and
+ * only root may read most of the latter.
  */
 #ifndef JITBPF_AGENT_FILES_CGROUP_FILES_H
 #define JITBPF_AGENT_FILES_CGROUP_FILES_H

@@ -32,7 +32,10 @@ static bool climbs(struct path_part part)
 	return part.length == 2 && !memcmp(part.start, "..", 2);
 }
 
-/* Links in this directory are made by root and may lead out of it; the path itself may not. */
+/*
+ * Returns true if a path stays in the folder of debug files by its text. Links in the folder may
+ * lead out of it, since root has made them.
+ */
 static bool is_in_debug_folder(const char *path)
 {
 	struct path_part part;

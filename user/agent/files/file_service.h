@@ -4,8 +4,7 @@
 #define JITBPF_AGENT_FILES_FILE_SERVICE_H
 
 /*
- * Answer requests from a socket until its other end is closed: those of an opener, and those of a
- * fetcher.
+ * Answer the requests for an opener, or for a fetcher, from a socket until its other end is closed.
  */
 void file_service_run(int socket);
 void file_service_run_fetcher(int socket);

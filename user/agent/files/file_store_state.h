@@ -29,7 +29,7 @@ struct file_store {
 	struct process_maps *maps;
 	uint64_t turn_end_ns;		    /* of the event loop; 0: no turn has begun */
 	VEC(struct jitbpf_mapping *) again; /* copies of mappings whose files did not answer */
-	uint64_t again_ns;		    /* when these are asked for again */
+	uint64_t again_ns;		    /* when these files are searched again */
 	struct kept_files files;
 	struct file_store_counts counts;
 	const struct process_owners *owners; /* NULL: none are known */

@@ -62,8 +62,8 @@ void held_files_deinit(struct held_files *held)
 }
 
 /*
- * Close the descriptor that an owner used longest ago, of those that keep memory if `pinned`.
- * Returns false if it has none.
+ * Close the descriptor of an owner that was not used for longest; with `pinned`, among those that
+ * keep memory. Returns false if the owner has none.
  */
 static bool evict(struct held_files *held, const struct budget_owner *owner, bool pinned)
 {
@@ -83,7 +83,7 @@ static bool evict(struct held_files *held, const struct budget_owner *owner, boo
 	return oldest != HELD_NONE;
 }
 
-/* Returns false if the new file is the one that gives way. */
+/* Close descriptors until there is room for a new one. Returns false if the new one has no room. */
 static bool make_room(struct held_files *held, const struct held_file *new_)
 {
 	while (!owner_budget_has_room(&held->count, 1)) {

@@ -26,7 +26,7 @@
 
 struct held_file {
 	int fd;
-	uint32_t file; /* the owner's number of it */
+	uint32_t file; /* number of the file in the caller's table */
 	bool direct;   /* queries of its file system do not block */
 	bool lasting;  /* linked, and on a disk */
 	uint64_t used_ns;

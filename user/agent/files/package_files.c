@@ -30,7 +30,7 @@ struct text_part {
 
 /* A path that is looked for. */
 struct wanted {
-	struct text_part path; /* as the lists have it: see merged() */
+	struct text_part path; /* as in the lists of packages: see merged() */
 	/* A diversion of this path: only its package has the file there. */
 	bool is_diverted;
 	char by[NAME_MAX_BYTES];

@@ -8,7 +8,7 @@
 
 #include "base/scope.h"
 
-#define REFILL_STEP_NS 100000000ull /* refill_percent of it is that number of ms */
+#define REFILL_STEP_NS 100000000ull /* after it, refill_percent ms are credited */
 
 /* A linear search will do: only slow places have an account. */
 static struct place_account *account_of(const struct place_accounts *accounts,

@@ -8,7 +8,7 @@
 
 #define READ_WINDOW_BYTES (16u << 10)
 
-/* Of no file if `bytes` is 0. */
+/* Cached bytes of a file; none if `bytes` is 0. */
 struct read_window {
 	uint64_t offset;
 	uint32_t bytes;

@@ -13,7 +13,7 @@
 #include "agent/files/source_reader.h"
 #include "base/vec.h"
 
-#define SOURCE_FILES_MAX       256	   /* that are asked for */
+#define SOURCE_FILES_MAX       256	   /* source files that are requested */
 #define SOURCE_FILES_BYTES_MAX (64u << 20) /* of all */
 
 struct read_source {

@@ -25,30 +25,30 @@
  * handles the signal later prints a dump of its threads.
  */
 #define JVM_LISTEN_NS 10000000000ull
-/* Until it has answered what it is asked first, which is little. */
+/* Limit for the answers to the first commands, which are quick. */
 #define JVM_ASK_NS 5000000000ull
 /* For the loading: with 5,000 compiled methods 0.1 s of CPU time, which a busy JVM may not have. */
 #define JVM_LOAD_NS 30000000000ull
 
 enum jvm_load_result {
 	JVM_LOADED,
-	JVM_HAS_AGENT,	    /* an agent of jitbpf is loaded already */
-	JVM_IS_STARTING,    /* try again: it has no VM yet, or does not listen and would not hear */
-	JVM_IS_STOPPED,	    /* try again: by SIGSTOP, a debugger or its cgroup */
-	JVM_IS_ANOTHER,	    /* OpenJ9, which has another mechanism */
-	JVM_IS_CLOSED,	    /* -XX:+DisableAttachMechanism */
-	JVM_IS_NOT_KNOWN,   /* its mappings are too many to find out what it is */
-	JVM_IS_SILENT,	    /* it did not answer in time */
-	JVM_IS_FOREIGN,	    /* its socket or its file belongs to someone else */
-	JVM_ANSWER_INVALID, /* its answer cannot be parsed */
-	JVM_HAS_NO_PLACE,   /* no folder takes a copy of the agent: see err */
-	JVM_HAS_TWO_USERS,  /* its real and effective IDs differ */
-	JVM_LACKS_EVENTS,   /* it does not report its compiled methods */
-	JVM_ARCHIVES,	    /* it writes an archive of classes, which fails if it has an agent */
-	JVM_REFUSED,	    /* such as with -XX:-EnableDynamicAgentLoading: see words */
+	JVM_HAS_AGENT,	  /* an agent of jitbpf is loaded already */
+	JVM_IS_STARTING,  /* try again: the VM is not initialized, or does not handle SIGQUIT yet */
+	JVM_IS_STOPPED,	  /* try again: by SIGSTOP, a debugger or its cgroup */
+	JVM_IS_ANOTHER,	  /* OpenJ9, which has another mechanism */
+	JVM_IS_CLOSED,	  /* -XX:+DisableAttachMechanism */
+	JVM_IS_NOT_KNOWN, /* its mappings are too many to find out what it is */
+	JVM_IS_SILENT,	  /* it did not answer in time */
+	JVM_IS_FOREIGN,	  /* its socket or its file belongs to someone else */
+	JVM_ANSWER_INVALID,   /* its answer cannot be parsed */
+	JVM_HAS_NO_PLACE,     /* no folder takes a copy of the agent: see err */
+	JVM_HAS_TWO_USERS,    /* its real and effective IDs differ */
+	JVM_LACKS_EVENTS,     /* it does not report its compiled methods */
+	JVM_ARCHIVES,	      /* it writes an archive of classes, which fails if it has an agent */
+	JVM_REFUSED,	      /* such as with -XX:-EnableDynamicAgentLoading: see words */
 	JVM_IS_BEYOND_LIMIT,  /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
-	JVM_AGENT_IS_MISSING, /* jitbpf has none: jvm_loads_create() */
-	JVM_NOT_ANSWERED,     /* until jitbpf ended */
+	JVM_AGENT_IS_MISSING, /* libjitbpf-jvmti.so is not installed: jvm_loads_create() */
+	JVM_NOT_ANSWERED,     /* no answer before jitbpf ended */
 	JVM_ENDED,
 	JVM_LOAD_FAILED, /* see err */
 };

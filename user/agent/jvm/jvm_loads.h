@@ -30,12 +30,12 @@
 #define JVM_WAITING_MAX 256  /* JVMs of an owner that wait; further ones are not loaded into */
 #define JVM_ALL_MAX	4096 /* JVMs that are remembered */
 
-/* A process that does not catch SIGQUIT is looked at for so long, and then tried without. */
+/* After so long, the agent is also loaded into a process that does not catch SIGQUIT. */
 #define JVM_START_NS 2000000000ull
-/* A process that is still no JVM by then, is none. */
+/* A process that takes no commands after so long is not tried again. */
 #define JVM_GIVE_UP_NS 15000000000ull
 
-/* What came of a JVM. */
+/* The result of loading the agent into a JVM. */
 struct jvm_report {
 	uint32_t pid;
 	char comm[16];

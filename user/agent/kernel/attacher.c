@@ -18,7 +18,7 @@ struct attacher_process {
 	uint64_t since_ns; /* of the first of them, or of the answer before it */
 };
 
-/* A request, or what became of it. */
+/* A pending request, or an attached probe. */
 struct attachment {
 	uint32_t id, process;
 	bool pending, deferred;
@@ -97,7 +97,8 @@ static int process_for(struct attacher *attacher)
 	for (int i = 0; i < ATTACHERS_MAX; i++) {
 		struct attacher_process *process = &attacher->processes[i];
 
-		/* Of one that has died, attacher_take() must report the attachments first. */
+		/* A process that died is replaced once attacher_take() has reported its
+		 * attachments. */
 		if (process->socket < 0 && !has_attachments(attacher, (uint32_t)i))
 			return start(attacher, process) ?: i;
 		if (process->socket >= 0 &&
@@ -262,7 +263,7 @@ static bool receive(struct attacher *attacher, struct attacher_process *process,
 			continue;
 		}
 		if (!attachment || !attachment->pending) {
-			message_fds_close(&fds); /* it was removed meanwhile */
+			message_fds_close(&fds); /* the request was removed before its answer */
 			continue;
 		}
 		keep_longest(&attacher->deferrals.longest_ns, attachment);

@@ -84,8 +84,8 @@ struct attach_holder {
 struct attach_deferrals {
 	struct attach_holder last;
 	uint64_t count;	     /* number of probes that waited */
-	uint64_t waiting;    /* of these, those that wait now */
-	uint64_t longest_ns; /* that a probe waited, or waits */
+	uint64_t waiting;    /* number of probes that wait now */
+	uint64_t longest_ns; /* longest wait of a probe, also of those that wait now */
 };
 
 struct attach_deferrals attacher_deferrals(const struct attacher *attacher);

@@ -14,7 +14,7 @@
 
 typedef VEC(uint8_t) kernel_types_bytes;
 
-/* What the BPF programs need: structs; and one function, NULL: none. */
+/* The kernel's structs, and the function (NULL: none), that the BPF programs need. */
 struct kernel_types_wanted {
 	const char *const *structs;
 	size_t count;

@@ -21,7 +21,7 @@
 
 #include "uapi/lock_holder.h"
 
-#define LOCK_HOLDERS_MAX 256	       /* that one look finds */
+#define LOCK_HOLDERS_MAX 256	       /* holders that one look finds, at most */
 #define LOCK_CLEAR_NS	 1000000000ull /* after the last holder was seen */
 #define LOCK_LOOK_NS	 20000000ull   /* between two looks while the gate is closed */
 #define LOCK_QUIET_NS	 200000000ull  /* without a holder, before a removal */

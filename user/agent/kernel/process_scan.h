@@ -51,8 +51,8 @@ struct process_scan {
 int process_scan(const struct process_scan *scan);
 
 /*
- * The same for the processes of `late`, which is emptied; those that have not answered yet are in
- * ret_late again.
+ * process_scan() for the processes of `late`, which is emptied. Processes that still do not answer
+ * are added to ret_late again.
  */
 int process_scan_late(const struct process_scan *scan, process_pids *late);
 

@@ -49,8 +49,8 @@ static int prepare_iterator(struct bpf_program *program, struct bpf_prog_load_op
 }
 
 /*
- * libbpf reads all types of the kernel to find the hook of an iterator, even if it is told the
- * hook. So iterators have a section of their own, and are of another type until they are loaded.
+ * libbpf reads all types of the kernel to find the hook of an iterator, even if the caller sets the
+ * hook. So iterators have a section of their own, and get their program type only at the load.
  */
 static int handle_iterators(uint32_t hook)
 {

@@ -20,9 +20,9 @@ struct stop_signals {
 int stop_signals_init(struct stop_signals *signals);
 
 /*
- * From now on, the next signal kills the process as by default, after say() has been called on a
- * thread of its own. Signals received before are consumed. Without memory for the thread, this is
- * stop_signals_release().
+ * From now on, the next signal calls say() on a thread of its own, and then kills the process as by
+ * default. Signals received before are consumed. If memory for the thread is short, this does the
+ * same as stop_signals_release().
  */
 void stop_signals_kill_next(struct stop_signals *signals, void (*say)(void *context),
 			    void *context);

@@ -44,7 +44,7 @@ int lost_mappings_round(struct lost_mappings *lost, uint64_t losses, uint64_t ro
 {
 	int err = 0;
 
-	/* The ring has been drained in each round: what it lost is younger than the last one. */
+	/* The ring is drained in each round, so new losses are younger than the previous round. */
 	if (losses != lost->losses && !lost->lost_ns)
 		lost->lost_ns = lost->round_ns ?: round_ns;
 	lost->losses = losses;

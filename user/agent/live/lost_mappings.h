@@ -19,7 +19,7 @@
 #define LOST_MAPPINGS_REST_NS  50000000ull /* least time between two passes */
 
 struct lost_mappings {
-	uint64_t losses;   /* records lost when they were last looked at */
+	uint64_t losses;   /* number of lost records as of the previous round */
 	uint64_t lost_ns;  /* earliest time of a loss that no pass covers; 0: none */
 	uint64_t round_ns; /* time of the previous round */
 	process_pids pids; /* of the current pass; those below `left` are not read yet */

@@ -20,7 +20,7 @@
 
 struct told_cgroup {
 	uint64_t cgroup;
-	uint32_t pid; /* that was asked last */
+	uint32_t pid; /* of the process whose /proc file was read last */
 	uint8_t tries, waits;
 	bool reported;
 };

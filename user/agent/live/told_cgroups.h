@@ -23,7 +23,7 @@
 
 #define TOLD_CGROUPS_MAX	   4096
 #define TOLD_CGROUP_PATH_MAX	   1024 /* with its NUL; cgroups with longer ones have no name */
-#define TOLD_CGROUP_TRIES_MAX	   8	/* processes that are asked */
+#define TOLD_CGROUP_TRIES_MAX	   8	/* processes whose file is read */
 #define TOLD_CGROUP_WAITS_MAX	   250	/* rounds without an answer */
 #define TOLD_CGROUP_HOME_WAITS_MAX 20	/* the same, of a user's home */
 #define TOLD_CGROUPS_WAIT_MAX	   256	/* cgroups that wait for an answer */

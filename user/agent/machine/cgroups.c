@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "decode/record/cgroup_path.h"
 
-#define CGROUPS_MAX    65536 /* directories that are looked at */
+#define CGROUPS_MAX    65536 /* directories that are searched, at most */
 #define ID_PART_MIN    4
 #define MOUNT_LINE_MAX 8192
 
@@ -74,7 +74,7 @@ static int add(const char *mount, const char *path, cgroup_list *list)
 	return 0;
 }
 
-/* What a cgroup's directory must be to be found. */
+/* A search: for a unit by name, or for a container by name or ID. */
 struct wanted {
 	const char *name;
 	const name_list *ids; /* of containers; NULL: a unit is wanted */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds cgroups of version 2 by path, by systemd unit or by container. What is found is open, so a
- * cgroup that is removed later, and another one of its name, are told apart.
+ * Finds cgroups of version 2 by path, by systemd unit or by container. The directory of a found
+ * cgroup is open, so a later cgroup of the same name is not taken for it.
  */
 #ifndef JITBPF_AGENT_MACHINE_CGROUPS_H
 #define JITBPF_AGENT_MACHINE_CGROUPS_H

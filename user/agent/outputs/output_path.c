@@ -23,7 +23,7 @@ bool output_path_trusts(uid_t owner)
 
 /* A walk along a path. */
 struct walk {
-	char *left; /* what is left of the path */
+	char *left; /* the rest of the path */
 	int folder_fd;
 	int links;
 };
@@ -85,7 +85,7 @@ static void advance(struct walk *walk, const char *rest)
 	memmove(walk->left, rest, strlen(rest) + 1);
 }
 
-/* One step. Returns 1 if *ret is set, 0 if the path goes on, or a negative errno. */
+/* Follow one part of a path. Returns 1 if *ret is set, 0 if parts are left, or a negative errno. */
 static int step(struct walk *walk, struct output_path *ret)
 {
 	AUTO_CLOSE int fd = -1;

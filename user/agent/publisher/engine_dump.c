@@ -12,7 +12,7 @@
 
 DEFINE_CLEANUP(struct code_map *, code_map_destroy);
 
-/* One file. */
+/* The state of reading one file. */
 struct pass {
 	struct code_map *map;
 	struct code_account *account;
@@ -55,7 +55,7 @@ static int read_all(struct jitdump_file *file, struct jitdump_reader *reader,
 	more = more ?: jitdump_file_open(file, reader, false);
 	pass = (struct pass){map, account, file->events.header.pid, 0};
 	more = more ?: jitdump_file_read(file, reader, &budget_bytes, &taker);
-	/* What the process holds in its buffer is missing. */
+	/* Records in the buffer of the process are missing, which is no error. */
 	if (more < 0 && more != -EINPROGRESS)
 		return more;
 	if (!file->begun)

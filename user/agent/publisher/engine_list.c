@@ -108,7 +108,7 @@ static bool has_ended(int err)
 	return err == -ESRCH || err == -ENOENT;
 }
 
-/* What a library of ours can be found to do. */
+/* The shim or the agent for Java, with the results of examining its journal. */
 struct medium {
 	enum jitbpf_publisher publisher;
 	enum engine_publishes journal, unreadable, other_version, silent;

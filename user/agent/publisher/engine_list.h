@@ -19,7 +19,7 @@ enum engine_publishes {
 	ENGINE_UNREADABLE,    /* the shim, but its journal cannot be read */
 	ENGINE_OTHER_VERSION, /* a shim of another version than this program */
 	ENGINE_SHIM,	      /* the shim, without a journal or without events so far */
-	/* The same of the agent for Java. */
+	/* The same four for the agent for Java. */
 	ENGINE_AGENT_JOURNAL,
 	ENGINE_AGENT_UNREADABLE,
 	ENGINE_AGENT_OTHER_VERSION,

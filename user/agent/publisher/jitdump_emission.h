@@ -10,14 +10,15 @@
 
 #define CODE_ROUND_BYTES (512u << 10) /* limit of copied machine code of one file in one round */
 
-/* One reading of a file. */
+/* The state of one read of a file. */
 struct jitdump_emission {
 	struct jitdump_followed *followed;
 	uint64_t came_ns; /* start of the run */
 	uint64_t now_ns;
 	uint64_t forks_ns;	/* all forks until then are known */
 	uint64_t code_bytes;	/* rest of CODE_ROUND_BYTES */
-	uint64_t *budget_bytes; /* of the reading; what is costly reduces it */
+	uint64_t *budget_bytes; /* of this read; records that are expensive to handle reduce it, too
+				 */
 	byte_vec *record;	/* buffer, reused by later calls */
 	process_text *text;	/* likewise */
 	record_taker_fn take;

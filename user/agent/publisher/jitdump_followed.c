@@ -94,7 +94,7 @@ static void read_inner_pid(const struct jitdump_followed *followed, process_text
 {
 	if (!process_inner_pid(text, heir->pid, &heir->inner_pid))
 		return;
-	/* One that has ended had the pid namespace of its parent, as nearly all have. */
+	/* The heir has ended. Assume that it had the pid namespace of its parent, as most have. */
 	if (followed->file.events.header.pid == followed->pid)
 		heir->inner_pid = heir->pid;
 	heir->is_gone = true;

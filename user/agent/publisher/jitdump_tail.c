@@ -186,7 +186,7 @@ int jitdump_tail_read(struct jitdump_file *file, struct jitdump_reader *reader,
 		tail->past_bytes = file_bytes + pending;
 	if (!err && (read_err == -EAGAIN || is_transient(read_err)))
 		err = read_err;
-	/* Without a part that nobody can read, the file goes on. */
+	/* A part that cannot be read at all is skipped. */
 	if (err || reader->tail.size <= had)
 		return err == -EAGAIN || is_transient(err) ? err : 0;
 	return join(file, reader, (size_t)had);

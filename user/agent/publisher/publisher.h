@@ -24,7 +24,7 @@ struct jvm_loads;
 struct process_owners;
 struct probe_trial;
 
-/* What a publisher borrows from the live source; all of it outlives the publisher. */
+/* Objects of the live source that a publisher borrows; they outlive the publisher. */
 struct publisher_host {
 	struct jitbpf_bpf *bpf; /* loaded */
 	struct file_store *files;
@@ -66,12 +66,12 @@ struct publisher_ops {
 	int (*sampled)(void *self, uint32_t pid);
 
 	/*
-	 * At the end of a drain that began at round_ns, when all rings were read: emit the code
-	 * that was published until then through other media than rings. Returns 0; 1 if some of
-	 * it could not be read yet: the round stays open, and is called again with the same
-	 * round_ns; or -errno. A publisher bounds the time for which it returns 1, since samples
-	 * wait meanwhile. full: the round holds so many records that it must end: what the
-	 * publisher cannot read now is lost, and counted as such.
+	 * Called at the end of a drain that began at round_ns, when all rings have been read. Emit
+	 * the code that was published until then, except through rings. Returns 0; 1 if a part
+	 * could not be read yet: then the round stays open, and this is called again with the same
+	 * round_ns; or a negative errno. A publisher limits the time for which it returns 1, since
+	 * samples wait for it. full: the round has too many records and must end; code that cannot
+	 * be read now is lost, and the publisher counts it.
 	 */
 	int (*round)(void *self, uint64_t round_ns, bool full, record_taker_fn take,
 		     void *take_context);

@@ -34,8 +34,8 @@ bool shim_waiting_keep(struct shim_waiting *waiting, const struct jitbpf_mapping
 		       bool for_room);
 
 /*
- * Pass the mappings to a function that sees them again, every SHIM_RETRY_NS. Those that it does not
- * keep again are forgotten. Returns 0 or the function's first error.
+ * Remove the mappings and pass them to see(), every SHIM_RETRY_NS. see() may add them again.
+ * Returns 0 or the function's first error.
  */
 int shim_waiting_retry(struct shim_waiting *waiting,
 		       int (*see)(void *context, const struct jitbpf_mapping *mapping),

@@ -10,7 +10,7 @@
 
 DEFINE_CLEANUP(struct name_reader *, name_reader_destroy);
 
-/* Locations that the reader was asked about together. */
+/* The locations of one request to the reader. */
 struct name_batch {
 	uint32_t module; /* its number */
 	uint32_t count;	 /* 0: there is no answer */

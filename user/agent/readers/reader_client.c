@@ -17,7 +17,7 @@
 
 #define START_NS     30000000000ull /* limit for the start of a process */
 #define RETRY_NS     1000000000ull  /* after a start that failed */
-#define MODULES_KEPT 256	    /* modules below which none is forgotten */
+#define MODULES_KEPT 256	    /* up to so many modules, none is forgotten */
 
 /* A module for which processes have failed. */
 struct strike {

@@ -54,7 +54,7 @@ enum reader_message {
 };
 
 struct reader_settings {
-	uint64_t symbols_bytes; /* limit of what is known of symbols; 0: the default */
+	uint64_t symbols_bytes; /* limit of the memory for symbols; 0: the default */
 	uint64_t no_demangle;
 };
 

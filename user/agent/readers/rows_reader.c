@@ -30,7 +30,7 @@ static int decode(const message_bytes *answer, int32_t *ret_err, struct unwind_r
 	return unwind_rows_decode(at.at, cursor_left(&at), ret);
 }
 
-/* Send what was put together. */
+/* Send the request in rows->out, and take the rows of the answer. */
 static int ask(struct rows_reader *rows, enum reader_message kind, const struct module *module,
 	       struct unwind_rows *ret)
 {

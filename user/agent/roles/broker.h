@@ -30,7 +30,7 @@ int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret);
  */
 int broker_connect(const struct broker *broker, enum role role);
 
-/* End the broker and its processes, except those that hang, and those of roles that outlive it. */
+/* End the broker and its processes, except blocked ones, and those of roles that outlive it. */
 void broker_stop(struct broker *broker);
 
 #endif

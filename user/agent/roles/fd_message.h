@@ -40,7 +40,7 @@ ssize_t fd_message_receive_fds(int socket, void *buf, size_t size_bytes, struct 
 
 void message_fds_close(struct message_fds *fds);
 
-/* Where fd_message_keep_only() puts the socket. */
+/* The descriptor that fd_message_keep_only() gives the socket. */
 #define FD_MESSAGE_SOCKET 3
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Landlock, where the kernel has it. */
+/* Restricts this process by Landlock, if the kernel has it. */
 #ifndef JITBPF_AGENT_ROLES_LANDLOCK_H
 #define JITBPF_AGENT_ROLES_LANDLOCK_H
 

@@ -28,7 +28,7 @@ struct live_stream {
 struct live_streams {
 	struct live_feed *feed;
 	VEC(struct live_stream *) live;
-	uint64_t dropped; /* of those that were released */
+	uint64_t dropped; /* count of the streams that were released */
 };
 
 static int send_all(int socket, const void *bytes, size_t size_bytes, int flags)

@@ -20,7 +20,7 @@ enum viewer_order {
 	VIEWER_SHOW,  /* with the socket of the deltas; answered */
 	VIEWER_LEAVE, /* the terminal is needed; answered */
 	VIEWER_ENTER, /* it is free again */
-	VIEWER_ENDED, /* what was profiled has ended */
+	VIEWER_ENDED, /* the profiled command or processes have ended */
 	VIEWER_QUIT,  /* ends the viewer */
 };
 

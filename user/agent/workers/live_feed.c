@@ -111,7 +111,7 @@ static bool offer(struct live_reader *reader, struct shared_bytes *delta,
 {
 	struct reader_state *state = state_of(reader, header);
 
-	/* A common sequence that begins anew replaces what the reader has. */
+	/* A common sequence that starts over (from 0) replaces the profile that the reader has. */
 	if (state && (header->from == state->state || (!header->from && !snapshot))) {
 		if (!queue_delta(reader, delta)) {
 			state->state = header->to;

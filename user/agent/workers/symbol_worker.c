@@ -27,7 +27,7 @@ struct symbol_worker {
 	struct work_thread thread;
 	struct naming_progress progress;
 	struct symbolizer_counts counts; /* as of the last answer that was taken */
-	_Atomic uint64_t wanted_from;	 /* answers to lower tickets are of no use */
+	_Atomic uint64_t wanted_from;	 /* answers to lower tickets are not needed any more */
 	bool gathering;			 /* there are requests that the thread does not see yet */
 	uint64_t gathered_ns;		 /* when requests were passed to the thread last */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the path of a cgroup says about the processes in it: their container and their systemd unit.
- * The owner of a cgroup chooses its path, so anything can look like a container.
+ * Finds the container and the systemd unit of processes in the path of their cgroup. The owner of a
+ * cgroup chooses its path, so any cgroup can look like a container.
  */
 #ifndef JITBPF_DECODE_RECORD_CGROUP_PATH_H
 #define JITBPF_DECODE_RECORD_CGROUP_PATH_H

@@ -20,8 +20,8 @@ struct jvm_answer {
 int jvm_answer_parse(const char *bytes, size_t size_bytes, struct jvm_answer *ret);
 
 /*
- * Of "load": set *ret to what the agent's function returned. Returns false if the JVM has not
- * called it: the text says why.
+ * Of "load": set *ret to the return value of the agent's function. Returns false if the JVM has not
+ * called the function; then the text has the reason.
  */
 bool jvm_answer_return_code(const struct jvm_answer *answer, int32_t *ret);
 

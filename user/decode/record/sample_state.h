@@ -33,7 +33,7 @@ static inline int sample_state_begin(struct sample_state *state, uint32_t freq_h
 	return stack_tree_clear(&state->tree);
 }
 
-/* Forget what a FRESH chunk removes. */
+/* Apply a FRESH chunk: forget threads and stacks. Returns 0 or -ENOMEM. */
 static inline int sample_state_forget(struct sample_state *state)
 {
 	state->threads.size = 0;

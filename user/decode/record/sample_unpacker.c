@@ -5,7 +5,7 @@
 
 #include "base/zigzag.h"
 
-/* What a sample's bytes in HEADS announce. */
+/* The fields of a sample in the lane HEADS. */
 struct head {
 	uint64_t cpu, thread, flags;
 	uint64_t new_user, new_kernel; /* nodes */

@@ -156,7 +156,10 @@ static bool is_coloured_next(const uint8_t *next, size_t left_bytes)
 	return left_bytes >= 2 && (next[0] & 0xfe) == 0x48 && next[1] == 0x81;
 }
 
-/* Find the colour that an immediate is derived from. *ret_bits are those of it that it has. */
+/*
+ * Find the colour that an immediate is derived from. *ret_bits is the mask of the colour's bits
+ * that the immediate contains.
+ */
 static bool colour_of(const ZydisDecodedInstruction *instruction, uint64_t value, uint64_t *ret,
 		      uint16_t *ret_bits)
 {

@@ -38,20 +38,24 @@ int analysis_begin_process(struct analysis *a, uint32_t pid, uint64_t start_ns, 
 			   struct record_receiver to);
 
 /*
- * The same after a MAPPING was applied, for a process that maps what one that has begun maps; and,
- * at the end of a round, for processes that had mapped it before.
+ * Begin the process of a MAPPING that was applied, if a begun process maps the same shared object.
+ * At the end of a round, begin the processes that had mapped such an object before. Return as
+ * above.
  */
-int analysis_begin_sharers(struct analysis *a, uint64_t time_ns, struct record_receiver to);
 int analysis_begin_sharer(struct analysis *a, const struct jitbpf_mapping *record,
 			  struct record_receiver to);
+int analysis_begin_sharers(struct analysis *a, uint64_t time_ns, struct record_receiver to);
 
-/* begun_records.c: returns true if a recording of an epoch (by number) has a record, which is
- * applied next. */
+/*
+ * begun_records.c: returns true if a record belongs into the recording of an epoch (by number).
+ * Call it before the record is applied.
+ */
 bool analysis_is_recorded(struct analysis *a, uint32_t epoch, const struct jitbpf_record *record);
 
 /*
- * Before an OWNER record is written: pass what is known of its cgroup to the recording of an epoch,
- * unless it has it. Returns 0, -ENOMEM or the first error of the receiver.
+ * Call it before an OWNER record is written: passes the CGROUP record of its cgroup to the
+ * recording of an epoch, unless the recording has it. Returns 0, -ENOMEM or the first error of the
+ * receiver.
  */
 int analysis_record_cgroup(struct analysis *a, uint32_t epoch, uint64_t cgroup, uint64_t time_ns,
 			   struct record_receiver to);

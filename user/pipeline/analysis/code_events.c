@@ -211,7 +211,7 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 	return err ?: note_live(a, process, &event, &before);
 }
 
-/* It is of the region that the next sample is in, at the sample's time. */
+/* Keeps the code for the view. The region is found by the address at the time of the record. */
 int analysis_take_kept_code(struct analysis *a, const struct jitbpf_kept_code *code)
 {
 	const struct process *process;

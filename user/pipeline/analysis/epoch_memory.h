@@ -52,7 +52,7 @@ void epoch_refuse(struct epoch *epoch);
 int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
 
 /*
- * What a ledger row is charged for, in bytes: itself, and the nodes and counts to which
+ * Bytes that a ledger row is charged for: the row, and the nodes and counts to which
  * epoch_rest_node() and epoch_rest_thread() fall back.
  */
 #define EPOCH_ROW_BYTES 704

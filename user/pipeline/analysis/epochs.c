@@ -94,7 +94,7 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 	err = analysis_complete_names(a, oldest, now);
 	oldest->ledger.counters[JITBPF_COUNT_NAMES_LATE] += oldest->asked - oldest->answered;
 	analysis_update_ledger(a, oldest);
-	/* What a live view has not seen yet takes more rounds. */
+	/* A live view may need more rounds before it has read the whole epoch. */
 	if (analysis_show_all(a, now || is_late(a, oldest)) && !err)
 		*ret = &oldest->view;
 	return err;

@@ -16,7 +16,7 @@
 /* Limit of counts of one process; events of further dump files are not tracked. */
 #define EVENT_ORIGINS_MAX 64
 
-/* One count of a process. */
+/* The sequence numbers of one origin: a publisher's engine in a process. */
 struct origin_sequences {
 	enum jitbpf_publisher publisher;
 	uint64_t engine;     /* number of the dump file; 0 for the shim */

@@ -82,7 +82,7 @@ int analysis_take_jit_counts(struct analysis *a, const struct jitbpf_jit_counts 
 	counts = analysis_jit_counts(a, process);
 	if (!counts)
 		return -ENOMEM;
-	/* What has changed without an event is included. */
+	/* The record includes the counts of the account so far. */
 	process->account->counted = process->account->counts;
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		*member(counts, i) = i < count ? record->values[i] : 0;

@@ -39,7 +39,10 @@ static int intern_code(struct epoch *e, const char *s, uint32_t *ret)
 	return intern_bytes(e, s, strnlen(s, METHOD_NAME_PART_MAX), ret);
 }
 
-/* Set the frames of a location; its owner pays for more than one. Without room, it has none. */
+/*
+ * Set the frames of a location. The epoch's payer is charged for frames beyond the first; if it has
+ * no room, no frames are set. Returns 0 or a negative errno.
+ */
 static int set_frames(struct epoch *e, uint32_t location, const struct frame *frames,
 		      uint32_t count)
 {

@@ -77,7 +77,7 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 	since = &a->throttled_since.data[throttle->cpu];
 	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
 		a->epoch->ledger.throttles += !counted;
-		if (!*since) /* else its end is missing: time goes on */
+		if (!*since) /* else the END before was lost: the earlier start stays */
 			*since = time_ns;
 	} else if (*since) {
 		if (time_ns > *since)

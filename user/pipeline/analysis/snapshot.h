@@ -23,7 +23,7 @@ int analysis_snapshot(const struct analysis *analysis, struct record_receiver to
 int analysis_snapshot_process(struct analysis *analysis, const struct process *process,
 			      uint64_t time_ns, bool again, struct record_receiver to);
 
-/* The same for what is known of one cgroup. */
+/* Pass the CGROUP record of a known cgroup to a receiver. Returns 0 or a negative errno. */
 int analysis_snapshot_cgroup(const struct analysis *analysis, const struct known_cgroup *cgroup,
 			     uint64_t time_ns, struct record_receiver to);
 

@@ -2,10 +2,10 @@
 /*
  * Samples in code that its publisher may not have reported yet. Loads of some publishers are late
  * (code_map_is_late()). A sample of such a process with a frame in anonymous memory without code
- * waits, since a load that is still to come applies to it.
+ * waits, since a later load may apply to it.
  *
  * Samples that wait are charged to the owner of their process. A sample that does not get memory,
- * or has waited for INTAKE_DEFER_NS, is completed with what is known.
+ * or has waited for INTAKE_DEFER_NS, is completed with the code that is known then.
  */
 #ifndef JITBPF_PIPELINE_INTAKE_AWAITED_CODE_H
 #define JITBPF_PIPELINE_INTAKE_AWAITED_CODE_H
@@ -30,8 +30,8 @@ bool awaited_code_is_possible(const struct process *process);
 bool awaited_code_is_missing(const struct process *process, const struct intake_deferred *deferred);
 
 /*
- * Find a frame of a stack, as far as it is known, that has to be awaited. Returns 1 with
- * deferred->awaited set and the owner charged; 0 if there is none; or -EDQUOT or -ENOMEM.
+ * Find a frame of a stack, which may be incomplete, whose code may still be reported. Returns 1
+ * with deferred->awaited set and the owner charged, 0 if there is none, -EDQUOT or -ENOMEM.
  */
 int awaited_code_begin(struct owner_budget *budget, const struct process *process,
 		       const struct finished_stack *stack, struct intake_deferred *deferred);

@@ -39,7 +39,7 @@ struct event_use {
 	uint32_t pid;
 	uint16_t publisher;
 	uint64_t start_ns;
-	uint64_t bytes;		    /* less those of the time since */
+	uint64_t bytes;		    /* used, less the credit for elapsed time */
 	uint64_t refused;	    /* in this period */
 	uint64_t without_scopes;    /* admitted in this period without their scope tables */
 	bool gap;		    /* a gap was emitted in this period */

@@ -36,7 +36,7 @@ struct intake {
 	bool ending; /* the last round: nothing is deferred */
 };
 
-/* intake.c: hand a finished record to the consumer, then tell the unwinder what it changed. */
+/* intake.c: pass a finished record to the consumer, then report its changes to the unwinder. */
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*

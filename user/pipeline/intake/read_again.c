@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Mappings and names that were read again after a loss of side-band records. Those that agree with
- * what is known are dropped, so that a recording does not hold all mappings again for each loss.
+ * Mappings and names that were read again after a loss of side-band records. Records that equal the
+ * known mapping or name are dropped, or a recording would contain all mappings again for each loss.
  */
 #include <stdlib.h>
 #include <string.h>

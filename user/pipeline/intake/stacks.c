@@ -119,8 +119,8 @@ static int complete(struct intake *intake, struct intake_deferred *deferred, boo
 }
 
 /*
- * Compare what a sample saw of its code, and request checks of the frames that are known, while
- * their code has not ended. Returns 0 or -ENOMEM.
+ * Compare the code bytes of a sample, and request checks of the frames that are known so far,
+ * before their code ends. Returns 0 or -ENOMEM.
  */
 static int begin_checks(struct intake *intake, const struct jitbpf_sample *sample)
 {

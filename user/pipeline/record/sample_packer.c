@@ -137,7 +137,7 @@ static uint32_t count_common(const struct packed_path *path, const struct jitbpf
 	return common;
 }
 
-/* What a sample adds to the tree. */
+/* The nodes that a sample adds to the tree. */
 struct new_nodes {
 	uint32_t leaf; /* without new nodes; else the parent of the first one */
 	uint32_t user, kernel;

@@ -21,7 +21,9 @@
 #define PAGE_CODE_GENERATIONS_MAX 50	     /* of a function; those with most samples */
 #define PAGE_CODE_BYTES_MAX	  (8u << 20) /* of all annotations in the page */
 
-/* What the code is read from. Borrowed; symbolizer and history may be set until the page is made.
+/*
+ * The sources of the code. All are borrowed; symbolizer and history may be set until the page is
+ * made.
  */
 struct page_code {
 	struct file_source files;

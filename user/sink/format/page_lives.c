@@ -17,7 +17,7 @@
 
 #define ESCAPE_BYTES 6 /* the longest form of a byte in JSON: \u001b */
 
-/* A life of the run, with what the profile has of it. */
+/* A life of the run, with its location and samples in the profile. */
 struct candidate {
 	uint32_t life;
 	uint32_t location; /* one with samples, if there are any */

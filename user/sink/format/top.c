@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a person looks at first, as text: commands, functions by self and total samples, and the
- * part of the tree with most samples. For a terminal, rows fit its width.
+ * The format `top`: commands, functions by self and total samples, and the part of the tree with
+ * most samples, as text. For a terminal, rows fit its width.
  */
 #include "sink/sink.h"
 

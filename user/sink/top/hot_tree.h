@@ -14,7 +14,7 @@
 struct hot_row {
 	uint32_t node;	  /* of the tree */
 	uint32_t depth;	  /* of the row; 0: a process */
-	uint32_t skipped; /* the row stands for so many frames instead; 0: for the node */
+	uint32_t skipped; /* number of frames that the row replaces; 0: the row is the node */
 };
 
 typedef VEC(struct hot_row) hot_rows;

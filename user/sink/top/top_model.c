@@ -128,8 +128,8 @@ static bool *passing_nodes(const struct filtered *filtered, const struct top_fil
 }
 
 /*
- * Returns the samples in the window, by count. The slices of a long window may be folded; those
- * that begin before it are not of it.
+ * Returns the samples in the window, by count; owned by the caller, NULL if memory is short. Slices
+ * may be folded; a slice that begins before the window does not count.
  */
 static uint64_t *recent_samples(const struct view *view, uint64_t window_ns)
 {

@@ -87,8 +87,8 @@ static uint64_t in_force_from(const struct code_map *map, const struct code_even
 }
 
 /*
- * Dead code gives way to new code: drop the history up to time_ns. Later samples of that time are
- * in unknown code. Returns false if there was none.
+ * Make room for new code: drop the history up to time_ns. Samples of an earlier time that come
+ * later are in unknown code. Returns false if there was no history.
  */
 static bool drop_dead(struct code_map *map, uint64_t time_ns)
 {

@@ -21,7 +21,7 @@ static bool find_moving(const struct code_map *map, const struct code_event *eve
 	       !code_map_is_in_gap(map, &event->origin, event->time_ns);
 }
 
-/* Gather the regions at the new place, and the one that begins at the old one. */
+/* Gather the regions in the new range, and the region that begins at the old address. */
 static int gather_both(struct code_map *map, const struct code_event *event, uint64_t size_bytes)
 {
 	struct space_entry old;

@@ -45,7 +45,7 @@ const struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, u
 	return item == INDEX_MAP_NONE ? NULL : &table->cgroups.data[item];
 }
 
-/* The last one moves to the place of the one that is removed. */
+/* Remove a cgroup. The last entry moves to its place. */
 static void forget(struct cgroup_table *table, uint64_t cgroup)
 {
 	const struct known_cgroup *known = cgroup_table_find(table, cgroup);

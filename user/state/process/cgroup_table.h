@@ -41,8 +41,8 @@ struct cgroup_table {
 };
 
 /*
- * Apply a CGROUP record that record_check() has accepted. What is known of the cgroup is replaced.
- * Returns 0, -EDQUOT (no room, and nothing is known of it now) or -ENOMEM.
+ * Apply a CGROUP record that record_check() has accepted. It replaces the earlier names of the
+ * cgroup. Returns 0, -EDQUOT (no room; the cgroup has no names now) or -ENOMEM.
  */
 int cgroup_table_take(struct cgroup_table *table, const struct jitbpf_cgroup *record);
 

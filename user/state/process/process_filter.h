@@ -26,8 +26,8 @@ struct process_filter {
 };
 
 /*
- * Add a process that exists at since_ns. An older FORK record of the pid is the one that made
- * this process, and does not remove it. Returns 0 or -ENOMEM.
+ * Add a process that exists at since_ns. A FORK record of the pid with an earlier time is the fork
+ * that created this process, and does not remove it. Returns 0 or -ENOMEM.
  */
 int process_filter_add(struct process_filter *filter, uint32_t pid, uint64_t since_ns);
 bool process_filter_has(const struct process_filter *filter, uint32_t pid);

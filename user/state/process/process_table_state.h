@@ -16,8 +16,8 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 		       uint64_t time_ns, const struct process *parent, struct process **ret);
 
 /*
- * Create the maps of a process, with those of its parent (NULL: empty). Without memory for its
- * owner, it has none, which is counted. Returns 0 or -ENOMEM.
+ * Create the maps of a process as clones of its parent's (NULL: empty). If its owner has no room,
+ * the process gets no maps, which is counted. Returns 0 or -ENOMEM.
  */
 int process_make_maps(struct process_table *table, struct process *process,
 		      const struct process *parent);

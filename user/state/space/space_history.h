@@ -46,9 +46,9 @@ static inline size_t space_history_size(const struct space_history *history)
 }
 
 /*
- * Returns the entry that covered address at time_ns, or NULL. If late records made several
- * overlap, returns the one that came into force last. The cost grows with the number of
- * entries that ended since time_ns.
+ * Returns the entry that covered address at time_ns, or NULL. If entries overlap because of late
+ * records, returns the entry that came into force last. The cost grows with the number of entries
+ * that ended since time_ns.
  */
 const struct space_entry *space_history_find(const struct space_history *history, uint64_t address,
 					     uint64_t time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the recovery of journals costs for each owner of processes: bytes and time by a budget that
- * refills, and the time of the current round. An owner is a user; each cgroup of root is one, too.
+ * The cost of recovering journals, by owner of the processes: a budget of bytes and time that
+ * refills, and the time of the current round. An owner is a user, or a cgroup of root.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_OWNERS_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_OWNERS_H

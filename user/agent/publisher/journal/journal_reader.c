@@ -114,7 +114,7 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 	uint64_t done_bytes = 0, end = 0;
 	int err = 0;
 
-	/* What was read is complete, also if a compaction moves it now. */
+	/* Entries that were read stay valid if a compaction moves them now. */
 	while (!end || reader->offset < end) {
 		uint64_t left;
 
