@@ -14,7 +14,8 @@
 
 #define TABLES_MAX	   2
 #define PLT_SUFFIX	   "@plt"
-#define PLT_NAME_BYTES_MAX (4u << 10) /* longer names of functions are truncated */
+#define GO_PREFIX	   "runtime.sigreturn" /* of the names of Go's signal trampolines */
+#define PLT_NAME_BYTES_MAX (4u << 10)	       /* longer names of functions are truncated */
 
 struct symbol_file {
 	struct elf_file elf; /* its blob is not valid after symbol_file_create() */
@@ -243,20 +244,39 @@ static const char *plt_name(struct symbol_file *file, const struct elf_plt_entry
 	return name;
 }
 
+static bool is_signal_trampoline(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strncmp(name, GO_PREFIX, strlen(GO_PREFIX));
+}
+
+/*
+ * Finds the symbol at an address. The padding byte before a signal trampoline belongs to it, since
+ * a caller is looked up at its return address - 1, and a signal handler returns to the start.
+ */
+static bool span_find(struct symbol_file *file, uint64_t address, struct symbol_span *ret)
+{
+	struct symbol_reader reader = reader_of(file);
+
+	if (symbol_map_find(&file->map, address, &reader, ret))
+		return true;
+	return symbol_map_next(&file->map, address) == address + 1 &&
+	       symbol_map_find(&file->map, address + 1, &reader, ret) &&
+	       is_signal_trampoline(ret->name);
+}
+
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
 {
 	const struct elf_plt_entry *entry = plt_map_find(&file->plt, address);
 	const char *name = entry ? plt_name(file, entry) : NULL;
-	struct symbol_reader reader = reader_of(file);
 	struct symbol_span span;
 
 	if (name) {
 		*ret_offset = address - entry->address;
 		return name;
 	}
-	if (!symbol_map_find(&file->map, address, &reader, &span) || !*span.name)
+	if (!span_find(file, address, &span) || !*span.name)
 		return NULL;
-	*ret_offset = address - span.start;
+	*ret_offset = address > span.start ? address - span.start : 0;
 	return span.name;
 }
 

@@ -126,6 +126,34 @@ static void functions_know_their_names(void **state)
 			    "elf_file_symbols");
 }
 
+#define AFTER_PADDING(name)                                                                        \
+	".balign 16, 0x90\n nop\n .balign 16, 0x90\n"                                              \
+	".type " name ", @function\n" name ": mov $15, %rax\n syscall\n"                           \
+	".size " name ", . - " name "\n"
+
+/* The first one ends the range of a symbol without size. */
+__asm__(".text\n" AFTER_PADDING("before_restore_rt") AFTER_PADDING("__restore_rt")
+		AFTER_PADDING("not_restore_rt") ".globl after_restore_rt\n after_restore_rt:\n");
+
+void after_restore_rt(void);
+
+/* A signal handler returns to the trampoline's first instruction: a caller is looked up before. */
+static void a_signal_trampoline_begins_a_byte_earlier(void **state)
+{
+	uint64_t base, offset, after = (uint64_t)(uintptr_t)after_restore_rt;
+
+	dl_iterate_phdr(first_base, &base);
+	after -= base + 9;
+	assert_string_equal(name_at(*state, after, &offset), "not_restore_rt");
+	assert_int_equal(offset, 0);
+	assert_string_equal(name_at(*state, after - 1, &offset), "");
+	after -= 32;
+	assert_string_equal(name_at(*state, after, &offset), "__restore_rt");
+	assert_string_equal(name_at(*state, after - 1, &offset), "__restore_rt");
+	assert_int_equal(offset, 0);
+	assert_string_equal(name_at(*state, after - 2, &offset), "");
+}
+
 /* A line "ADDRESS SIZE TYPE NAME" of `nm -S`. */
 struct nm_line {
 	uint64_t address, size_bytes;
@@ -175,6 +203,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(functions_know_their_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_signal_trampoline_begins_a_byte_earlier, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nm_agrees, setup, teardown),
 	};
 
