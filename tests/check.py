@@ -55,6 +55,7 @@ SLOW = "|".join((
     "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
     "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
     "LiveCode.test_(native|php)", "live_again.Away", "live_engines",
+    r"live_methods\.(Storm|Engines)",
     r"java\.Compiler\.test_colours", r"\.Turnover\.test_pauses",
     r"\.AtStart\.test_rotated", r"jitdump\.Storm\.test_10000",
     r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",

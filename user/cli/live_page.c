@@ -14,7 +14,7 @@
 #include "agent/server/live_streams.h"
 #include "agent/server/server_message.h"
 #include "base/scope.h"
-#include "cli/live_code.h"
+#include "cli/live_answers.h"
 #include "sink/live/live_sink.h"
 
 #define PORT_DEFAULT 7070
@@ -31,7 +31,7 @@ struct live_page {
 	struct live_feed *feed;
 	struct sink *sink; /* the pipeline's */
 	struct live_streams *streams;
-	struct live_code *code;
+	struct live_answers *answers;
 	bool subscribed;
 	uint64_t refused;
 };
@@ -122,7 +122,7 @@ int live_page_start(struct live_page *page, const struct live_page_run *run)
 	err = err ?: live_streams_create(page->feed, &page->streams);
 	err = err ?: live_sink_create(live_feed_publish, page->feed, DELTA_BYTES, &page->sink);
 	err = err ?: pipeline_add_live(run->pipeline, &sink_live, page->sink);
-	err = err ?: live_code_create(run->pipeline, run->code, run->sources, &page->code);
+	err = err ?: live_answers_create(run->pipeline, run->code, run->sources, &page->answers);
 	err = err ?: start_server(page, run->broker, run->view);
 	if (!err)
 		say_address(page);
@@ -160,10 +160,10 @@ static bool take_message(struct live_page *page)
 		return false;
 	}
 	page->refused = report.refused;
-	if (fd >= 0 && report.wants_code)
-		live_code_ask(page->code, &report.code, fd);
-	else if (fd >= 0)
+	if (fd >= 0 && report.wanted.want == SERVER_WANTS_DELTAS)
 		live_streams_add(page->streams, fd); /* if it fails, the browser sees an end */
+	else if (fd >= 0)
+		live_answers_ask(page->answers, &report.wanted, fd);
 	return true;
 }
 
@@ -175,7 +175,7 @@ void live_page_round(struct live_page *page)
 		return;
 	for (int i = 0; i < SERVER_STREAMS_MAX && take_message(page); i++)
 		;
-	live_code_round(page->code);
+	live_answers_round(page->answers);
 	wanted = live_streams_reap(page->streams);
 	if (wanted && !page->subscribed)
 		page->subscribed = !pipeline_subscribe(page->pipeline, page->sink, PERIOD_NS);
@@ -193,7 +193,7 @@ void live_page_end(struct live_page *page, bool quiet)
 	if (page->subscribed)
 		pipeline_unsubscribe(page->pipeline, page->sink);
 	page->subscribed = false;
-	live_code_destroy(TAKE_PTR(page->code));
+	live_answers_destroy(TAKE_PTR(page->answers));
 	live_feed_end(page->feed);
 	dropped = live_streams_dropped(page->streams);
 	live_streams_destroy(TAKE_PTR(page->streams), END_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/live_code.h"
+#include "cli/live_answers.h"
 #include "cli/record_setup.h"
 
 #include <errno.h>

@@ -22,9 +22,9 @@
 #define WAITING_MAX 12 /* requests that are incomplete or being answered */
 /* With those that are closing. */
 #define CONNECTIONS_MAX	   (SERVER_STREAMS_MAX + SERVER_ANSWERS_MAX + WAITING_MAX + 8)
-#define CODE_BYTES_MAX	   (8u << 20)	    /* of an answer about code */
-#define CODE_PERIOD_NS	   (SECOND_NS / 10) /* a request for code, of all browsers together */
-#define CODE_BURST	   10		    /* requests that may come at once */
+#define ANSWER_BYTES_MAX   (8u << 20)	    /* about code or methods */
+#define ASK_PERIOD_NS	   (SECOND_NS / 10) /* a request for an answer, of all browsers together */
+#define ASK_BURST	   10		    /* requests that may come at once */
 #define CONNECTION_BYTES   (32u << 10)	    /* for headers of a request, and blocks of a response */
 #define SECOND_NS	   1000000000ull
 #define ANSWER_NS	   (10 * SECOND_NS) /* limit of a request, and of a response but deltas */
@@ -64,9 +64,9 @@ struct connection {
 	struct MHD_Connection *mhd; /* NULL: the place is free */
 	uint64_t start_ns;
 	int fd;	       /* MHD's */
-	int stream;    /* socket from the recorder, with deltas or code; -1: none */
-	bool code;     /* the stream has code, so that ANSWER_NS applies */
-	size_t left;   /* bytes of code that may still be sent */
+	int stream;    /* socket from the recorder, with deltas or an answer; -1: none */
+	bool answer;   /* the stream has an answer, so that ANSWER_NS applies */
+	size_t left;   /* bytes of an answer that may still be sent */
 	bool accepted; /* the request was not refused */
 	bool suspended;
 	bool gone;    /* the browser has closed the connection, or its time is over */
@@ -83,10 +83,9 @@ struct server {
 	int epoll; /* the daemon's */
 	struct connection connections[CONNECTIONS_MAX];
 	uint64_t refused, reported;
-	uint64_t code_ns; /* with one request for code per CODE_PERIOD_NS, the time of the next one
-			   */
-	uint64_t tick_ns; /* time of the next tick() */
-	uint64_t end_ns;  /* when the server ends, since the recorder has; 0: the recorder runs */
+	uint64_t asked_ns; /* with one answer per ASK_PERIOD_NS, the time of the next one */
+	uint64_t tick_ns;  /* time of the next tick() */
+	uint64_t end_ns;   /* when the server ends, since the recorder has; 0: the recorder runs */
 };
 
 /* --- answers ------------------------------------------------------------------------- */
@@ -141,13 +140,13 @@ static ssize_t read_stream(void *connection_, uint64_t position, char *buf, size
 
 	if (connection->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	if (connection->code && size_bytes > connection->left)
+	if (connection->answer && size_bytes > connection->left)
 		size_bytes = connection->left;
 	if (!size_bytes)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	got = recv(connection->stream, buf, size_bytes, MSG_DONTWAIT);
 	if (got > 0) {
-		connection->left -= connection->code ? (size_t)got : 0;
+		connection->left -= connection->answer ? (size_t)got : 0;
 		return got;
 	}
 	if (!got)
@@ -159,29 +158,26 @@ static ssize_t read_stream(void *connection_, uint64_t position, char *buf, size
 	return 0;
 }
 
-static uint32_t count_streams(const struct server *server, bool code)
+static uint32_t count_streams(const struct server *server, bool answers)
 {
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		count += server->connections[i].mhd && server->connections[i].stream >= 0 &&
-			 server->connections[i].code == code;
+			 server->connections[i].answer == answers;
 	return count;
 }
 
-/* Ask the recorder for deltas, or for code. Returns a socket, or a negative errno. */
-static int open_stream(struct server *server, const struct code_wanted *code)
+/* Ask the recorder for what a browser wants. Returns a socket, or a negative errno. */
+static int open_stream(struct server *server, const struct server_wanted *wanted)
 {
-	struct server_report report = {.refused = server->refused};
+	struct server_report report = {.refused = server->refused, .wanted = *wanted};
+	bool answer = wanted->want != SERVER_WANTS_DELTAS;
 	int sockets[2], err;
 
-	if (count_streams(server, code) == (code ? SERVER_ANSWERS_MAX : SERVER_STREAMS_MAX) ||
+	if (count_streams(server, answer) == (answer ? SERVER_ANSWERS_MAX : SERVER_STREAMS_MAX) ||
 	    server->end_ns)
 		return -EBUSY;
-	if (code) {
-		report.wants_code = true;
-		report.code = *code;
-	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	err = fd_message_send(server->recorder, &report, sizeof(report), sockets[1]);
@@ -196,7 +192,7 @@ static enum MHD_Result stream_deltas(struct server *server, struct connection *c
 {
 	struct MHD_Connection *mhd = connection->mhd;
 
-	connection->stream = open_stream(server, NULL);
+	connection->stream = open_stream(server, &(struct server_wanted){0});
 	if (connection->stream < 0) {
 		connection->stream = -1;
 		server->refused++;
@@ -209,21 +205,21 @@ static enum MHD_Result stream_deltas(struct server *server, struct connection *c
 							 read_stream, connection, NULL));
 }
 
-static enum MHD_Result send_code(struct server *server, struct connection *connection,
-				 const struct code_wanted *code)
+static enum MHD_Result send_answer(struct server *server, struct connection *connection,
+				   const struct server_wanted *wanted)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t before_ns = server->code_ns > now_ns ? server->code_ns : now_ns;
-	bool many = before_ns - now_ns > CODE_BURST * CODE_PERIOD_NS;
+	uint64_t before_ns = server->asked_ns > now_ns ? server->asked_ns : now_ns;
+	bool many = before_ns - now_ns > ASK_BURST * ASK_PERIOD_NS;
 
-	connection->stream = many ? -EBUSY : open_stream(server, code);
+	connection->stream = many ? -EBUSY : open_stream(server, wanted);
 	if (connection->stream < 0) {
 		connection->stream = -1;
 		return refuse(server, connection->mhd, MHD_HTTP_SERVICE_UNAVAILABLE);
 	}
-	server->code_ns = before_ns + CODE_PERIOD_NS;
-	connection->code = true;
-	connection->left = CODE_BYTES_MAX;
+	server->asked_ns = before_ns + ASK_PERIOD_NS;
+	connection->answer = true;
+	connection->left = ANSWER_BYTES_MAX;
 	return answer(server, connection->mhd, MHD_HTTP_OK, "application/json",
 		      http.create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
 							 read_stream, connection, NULL));
@@ -267,20 +263,22 @@ static enum MHD_Result take_request(void *server_, struct MHD_Connection *mhd, c
 	struct server *server = server_;
 	struct connection *connection = connection_of(mhd);
 	struct request request = {.method = method, .path = path};
-	struct code_wanted code;
+	struct server_wanted wanted = {0};
 	enum request_answer verdict;
 
 	if (!connection || connection->accepted)
 		return MHD_NO;
 	http.get_connection_values(mhd, MHD_HEADER_KIND, note_header, &request);
-	verdict = request_check(&server->rules, &request, &code);
+	verdict = page_request_check(&server->rules, &request, &wanted.data);
 	if (verdict >= REQUEST_REFUSED)
 		return refuse(server, mhd, statuses[verdict]);
 	connection->accepted = true;
 	if (verdict == REQUEST_DELTAS)
 		return stream_deltas(server, connection);
-	if (verdict == REQUEST_CODE)
-		return send_code(server, connection, &code);
+	if (verdict == REQUEST_CODE || verdict == REQUEST_METHODS) {
+		wanted.want = verdict == REQUEST_CODE ? SERVER_WANTS_CODE : SERVER_WANTS_METHODS;
+		return send_answer(server, connection, &wanted);
+	}
 	return answer(server, mhd, MHD_HTTP_OK, "text/html; charset=utf-8",
 		      http.create_response_from_buffer(server->page_bytes, server->page,
 						       MHD_RESPMEM_PERSISTENT));
@@ -355,7 +353,7 @@ static void check_connection(struct connection *connection, uint64_t now_ns)
 		if (late)
 			shut_down(connection);
 	} else if (connection->suspended &&
-		   ((connection->code && late) || poll(&closed, 1, 0) > 0)) {
+		   ((connection->answer && late) || poll(&closed, 1, 0) > 0)) {
 		connection->gone = true;
 		resume(connection);
 	}

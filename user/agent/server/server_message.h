@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "agent/server/request_check.h"
+#include "decode/record/page_request.h"
 #include "sink/view_options.h"
 
 /* The first and only message of the recorder. Its descriptor is the listening socket. */
@@ -16,18 +16,28 @@ struct server_start {
 
 #define SERVER_STREAMS_MAX 20
 
-#define SERVER_ANSWERS_MAX 4 /* requests for code that wait */
+#define SERVER_ANSWERS_MAX 4 /* requests for code or methods that wait */
 
 /*
- * From the server. With a descriptor, a browser wants data, which the recorder writes to it:
- * deltas, or the code of a function if `wants_code`. Each delta comes after its size in bytes
- * (uint32_t, little-endian); size 0 ends the run. Code is a JSON object (cli/live_code.h), or
+ * What a browser wants. Each delta comes after its size in bytes (uint32_t, little-endian); size 0
+ * ends the run. Others have an answer: a JSON object (cli/code_answer.h, cli/methods_answer.h), or
  * nothing if there is none.
  */
+enum server_want {
+	SERVER_WANTS_DELTAS,
+	SERVER_WANTS_CODE,
+	SERVER_WANTS_METHODS,
+};
+
+struct server_wanted {
+	uint32_t want;		/* enum server_want; any number is possible */
+	union data_wanted data; /* not of deltas */
+};
+
+/* From the server. With a descriptor, a browser wants data, which the recorder writes to it. */
 struct server_report {
 	uint64_t refused; /* requests and connections so far */
-	uint32_t wants_code;
-	struct code_wanted code;
+	struct server_wanted wanted;
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "sink/format/page_data.h"
 #include "sink/frame_text.h"
 #include "sink/shown_profile.h"
+#include "sink/timeline/life_search.h"
 #include "sink/write/json.h"
 #include "state/code/code_region.h"
 #include "symbolize/name/method_name.h"
@@ -85,6 +86,19 @@ static void cut_name(char *name)
 	name[size] = 0;
 }
 
+static int add_method(struct page_data *page, const struct view_options *options,
+		      const char *class_name, const char *method, const char *module,
+		      struct page_life *ret)
+{
+	AUTO_FREE char *name = NULL;
+
+	if (method_name(class_name, method, !options->no_demangle, &name))
+		return -ENOMEM;
+	cut_name(name);
+	return page_data_string(page, *name ? name : "[unknown]", &ret->name)
+		       ?: page_data_string(page, *module ? module : "[jit]", &ret->module);
+}
+
 /* The names that a frame of this code would have; those of samples are in the page already. */
 static int add_names(struct page_data *page, const struct view *view,
 		     const struct code_lives *lives, const struct candidate *candidate,
@@ -92,29 +106,28 @@ static int add_names(struct page_data *page, const struct view *view,
 {
 	const struct code_life *life = &lives->lives.data[candidate->life];
 	const char *module = string_pool_get(lives->strings, life->module);
-	AUTO_FREE char *name = NULL;
 	struct frame_text frame;
 
-	if (candidate->samples) {
-		frame_text_get(view, candidate->location,
-			       frame_text_count(view, candidate->location) - 1, &frame);
-		return page_data_string(page, frame.name, &ret->name)
-			       ?: page_data_string(page, frame.module, &ret->module);
-	}
-	if (method_name(string_pool_get(lives->strings, life->class_name),
-			string_pool_get(lives->strings, life->name), !view->options.no_demangle,
-			&name))
-		return -ENOMEM;
-	cut_name(name);
-	return page_data_string(page, *name ? name : "[unknown]", &ret->name)
-		       ?: page_data_string(page, *module ? module : "[jit]", &ret->module);
+	if (!candidate->samples)
+		return add_method(page, &view->options,
+				  string_pool_get(lives->strings, life->class_name),
+				  string_pool_get(lives->strings, life->name), module, ret);
+	frame_text_get(view, candidate->location, frame_text_count(view, candidate->location) - 1,
+		       &frame);
+	return page_data_string(page, frame.name, &ret->name)
+		       ?: page_data_string(page, frame.module, &ret->module);
 }
 
-static uint64_t since_start(const struct view *view, uint64_t time_ns)
+static uint64_t loaded_since(uint64_t start_ns, uint64_t loaded_ns)
 {
-	uint64_t start_ns = view->info->start_ns;
+	return loaded_ns < start_ns ? 0 : 1 + loaded_ns - start_ns;
+}
 
-	return 1 + (time_ns > start_ns ? time_ns - start_ns : 0);
+static uint64_t ended_since(uint64_t start_ns, uint64_t ended_ns)
+{
+	if (ended_ns == UINT64_MAX)
+		return 0;
+	return 1 + (ended_ns > start_ns ? ended_ns - start_ns : 0);
 }
 
 static int make_life(struct page_data *page, const struct view *view,
@@ -128,10 +141,8 @@ static int make_life(struct page_data *page, const struct view *view,
 		.pid = life->pid,
 		.address = life->address,
 		.bytes = life->size_bytes,
-		.loaded = life->loaded_ns < view->info->start_ns
-				  ? 0
-				  : since_start(view, life->loaded_ns),
-		.ended = life->ended_ns == UINT64_MAX ? 0 : since_start(view, life->ended_ns),
+		.loaded = loaded_since(view->info->start_ns, life->loaded_ns),
+		.ended = ended_since(view->info->start_ns, life->ended_ns),
 		.samples = candidate->samples,
 	};
 	return add_names(page, view, lives, candidate, ret)
@@ -153,9 +164,9 @@ static uint64_t string_bytes(const char *s)
 static uint64_t bytes_in_page(const struct page_data *page, const struct page_life *life,
 			      uint32_t first_string)
 {
-	const uint64_t values[] = {life->name,	 life->module,	life->comm,
-				   life->pid,	 life->address, life->bytes,
-				   life->loaded, life->ended,	life->samples};
+	const uint64_t values[] = {life->name,	  life->module, life->comm,   life->pid,
+				   life->address, life->bytes,	life->loaded, life->ended,
+				   life->samples, life->number};
 	uint8_t scratch[LEB128_BYTES_MAX];
 	uint64_t bytes = 0;
 
@@ -213,6 +224,81 @@ int page_lives_take(struct page_data *page, const struct view *view, const struc
 	return take_in_order(page, view, lives, candidates, max_bytes);
 }
 
+/* --- answers to live pages ------------------------------------------------------------------ */
+
+static int make_listed(struct page_data *page, const struct view_options *options,
+		       const struct life_list *list, const struct listed_life *life,
+		       struct page_life *ret)
+{
+	const char *name = string_pool_get(list->strings, life->name);
+	const char *comm = string_pool_get(list->strings, life->comm);
+	const char *module = string_pool_get(list->strings, life->module);
+
+	*ret = (struct page_life){
+		.number = life->number,
+		.pid = life->pid,
+		.address = life->address,
+		.bytes = life->bytes,
+		.loaded = loaded_since(list->start_ns, life->loaded_ns),
+		.ended = ended_since(list->start_ns, life->ended_ns),
+		.samples = life->samples,
+	};
+	if (page_data_string(page, *comm ? comm : "[unknown]", &ret->comm))
+		return -ENOMEM;
+	if (life->framed)
+		return page_data_string(page, name, &ret->name)
+			       ?: page_data_string(page, module, &ret->module);
+	return add_method(page, options, string_pool_get(list->strings, life->class_name), name,
+			  module, ret);
+}
+
+int page_lives_take_list(struct page_data *page, const struct view_options *options,
+			 const struct life_list *list, uint64_t max_bytes)
+{
+	struct page_lives *lives = &page->lives;
+	uint64_t used = 0;
+
+	lives->known = lives->numbered = true;
+	lives->left_out = list->left_out;
+	lives->forgotten = list->forgotten;
+	vec_for_each (listed, &list->lives) {
+		uint32_t first_string = page->string_count;
+		struct page_life life;
+
+		if (used <= max_bytes) {
+			if (make_listed(page, options, list, listed, &life))
+				return -ENOMEM;
+			used += bytes_in_page(page, &life, first_string);
+		}
+		if (used > max_bytes)
+			code_left_out_add(&lives->left_out, listed->bytes);
+		else if (vec_push(&lives->lives, life))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int lives_answer_write(const struct life_list *list, const struct view_options *options,
+		       struct json *json)
+{
+	CLEANUP(page_data_deinit) struct page_data page = {0};
+	int err = page_data_init(&page);
+
+	err = err ?: page_lives_take_list(&page, options, list, LIVES_ANSWER_BYTES);
+	if (err)
+		return err;
+	json_begin(json, '{');
+	json_member_number(json, "total", list->total);
+	json_key(json, "strings");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < page.string_count; i++)
+		json_string(json, string_pool_get(page.strings, i));
+	json_end(json, ']');
+	err = page_lives_write(&page.lives, json);
+	json_end(json, '}');
+	return err;
+}
+
 /* --- writing ------------------------------------------------------------------------------- */
 
 #define WRITE_MEMBER(lives_, column, json, member)                                                 \
@@ -245,6 +331,8 @@ int page_lives_write(const struct page_lives *lives, struct json *json)
 	      WRITE_MEMBER(lives, &column, json, loaded) ?:
 	      WRITE_MEMBER(lives, &column, json, ended) ?:
 	      WRITE_MEMBER(lives, &column, json, samples);
+	if (lives->numbered)
+		err = err ?: WRITE_MEMBER(lives, &column, json, number);
 	json_end(json, '}');
 	return err;
 }

@@ -13,14 +13,18 @@
 #include "base/vec.h"
 #include "sink/timeline/code_lives.h"
 
-#define PAGE_LIVES_BYTES_MAX (3u << 20) /* in the page, with names */
-#define PAGE_LIVES_NAME_MAX  1000	/* bytes of a name that no sample has */
+#define PAGE_LIVES_BYTES_MAX (3u << 20)	  /* in the page, with names */
+#define PAGE_LIVES_NAME_MAX  1000	  /* bytes of a name that no sample has */
+#define LIVES_ANSWER_BYTES   (512u << 10) /* of an answer to a live page, with names */
 
 struct json;
 struct page_data;
 struct view;
 
+struct life_list;
+
 struct page_life {
+	uint32_t number;	     /* of the life, in answers to live pages */
 	uint32_t name, module, comm; /* strings of the page */
 	uint32_t pid;
 	uint64_t address, bytes;
@@ -31,7 +35,8 @@ struct page_life {
 
 /* Zero-initialized is a page without such a table. */
 struct page_lives {
-	bool known; /* the page has the table */
+	bool known;    /* the page has the table */
+	bool numbered; /* it has the numbers of lives */
 	VEC(struct page_life) lives;
 	struct code_left_out left_out;	/* no room in the page */
 	struct code_left_out forgotten; /* no room in `lives` of the run */
@@ -43,6 +48,21 @@ struct page_lives {
  */
 int page_lives_take(struct page_data *page, const struct view *view, const struct code_lives *lives,
 		    uint64_t max_bytes);
+
+/*
+ * The same of a list, for a page without other data. Names are demangled unless options say
+ * otherwise.
+ */
+int page_lives_take_list(struct page_data *page, const struct view_options *options,
+			 const struct life_list *list, uint64_t max_bytes);
+
+/*
+ * Write the answer to a live page: an object with `total`, the samples of the profile; `strings`,
+ * and the table "lives", with numbers. It has about LIVES_ANSWER_BYTES at most. Returns 0 or
+ * -ENOMEM.
+ */
+int lives_answer_write(const struct life_list *list, const struct view_options *options,
+		       struct json *json);
 
 /* Write the table as a member "lives", if there is one. Returns 0 or -ENOMEM. */
 int page_lives_write(const struct page_lives *lives, struct json *json);

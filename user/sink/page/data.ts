@@ -143,13 +143,15 @@ function readCode({ code, code_live: live }: Record<string, Table>): CodeLane {
 	};
 }
 
-function readLives(lives?: Table): Lives | null {
+/** strings: what its names refer to. */
+export function readLives(lives: Table | undefined, strings: string[]): Lives | null {
 	if (!lives)
 		return null;
 	const whole = (key: string) => integers(lives, key), large = (key: string) => column(lives, key, new Float64Array(lives.rows));
 	return {
-		rows: lives.rows, name: whole('name'), module: whole('module'), comm: whole('comm'), pid: whole('pid'), address: large('address'),
+		rows: lives.rows, strings, name: whole('name'), module: whole('module'), comm: whole('comm'), pid: whole('pid'), address: large('address'),
 		bytes: large('bytes'), loaded: large('loaded'), ended: large('ended'), samples: large('samples'),
+		number: lives.number === undefined ? null : whole('number'),
 		leftOut: { lives: Number(lives.left_lives), bytes: Number(lives.left_bytes) },
 		forgotten: { lives: Number(lives.forgotten_lives), bytes: Number(lives.forgotten_bytes) },
 	};
@@ -173,7 +175,7 @@ function readProfile(data: any): Profile {
 		slices: readSlices(data),
 		order,
 		code: readCode(data),
-		lives: readLives(data.lives),
+		lives: readLives(data.lives, strings),
 		functions: data.functions ?? null,
 	};
 }

@@ -84,7 +84,7 @@ function codeOf({ code: { ticks, engines, rows, bin, loads, unloads, live } }: P
 function livesOf({ lives }: Profile): Record<string, unknown> {
 	if (!lives)
 		return {};
-	const { rows, leftOut, forgotten, ...columns } = lives;
+	const { rows, strings: _, number: __, leftOut, forgotten, ...columns } = lives;
 	return { lives: { ...table(rows, columns), left_lives: leftOut.lives, left_bytes: leftOut.bytes,
 		forgotten_lives: forgotten.lives, forgotten_bytes: forgotten.bytes } };
 }

@@ -8,6 +8,7 @@ import { DeltaProfile, headerOf } from './delta';
 import type { StackFinder } from './kept_frames';
 import { codeLane } from './live_code';
 import { LiveLabels, cgroupText, type Live } from './live_labels';
+import type { Shown } from './live_methods';
 import { LiveTree, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
 import { byId } from './text';
@@ -123,6 +124,12 @@ export class LiveProfile {
 			delta: bytes => this.take(bytes),
 			connection: state => this.note(state),
 		});
+	}
+
+	/** Of which epoch the version is that is shown, and whether another one will be; null: there is none. */
+	get state(): Shown | null {
+		const ended = this.connection === 'ended' || this.connection === 'gone';
+		return this.shown && { epoch: this.shown.from.epoch, still: this.paused || ended, ended };
 	}
 
 	/** Where the server has the code of a function; null: no sample was taken there. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The code of the function that the code pane of a live page shows, from the page's server (user/cli/live_code.h).
 
-import type { Annotation, CodeFunction, Functions, Generation } from './code_data';
+import { generationIndex, type Annotation, type CodeFunction, type Functions, type Generation } from './code_data';
 
 const PERIOD_MS = 1000;         // for the same generation
 const PAUSE_MS = 150;           // from a request to the next
@@ -34,7 +34,7 @@ export class LiveCode {
 		clearTimeout(this.timer);
 		if (!text || this.pending)
 			return;
-		const address = labels.map(label => this.address(label)).find(Boolean), asking = `${address}/${Number(generation) || 0}`;
+		const address = labels.map(label => this.address(label)).find(Boolean), asking = `${address}/${this.numberOf(generation)}`;
 		if (!address) {
 			this.state = 'none';
 			return;
@@ -47,6 +47,12 @@ export class LiveCode {
 		this.asked = asking;
 		this.askedAt = performance.now();
 		void this.ask(text, asking);
+	}
+
+	/** The number of a generation; of one of a life, as the last answer has it; or 0, the one with most samples. */
+	private numberOf(generation: string): number {
+		const found = this.functions?.list[0];
+		return found && generation.includes('@') ? generationIndex(found, generation) + 1 : Number(generation) || 0;
 	}
 
 	private async ask(text: string, address: string): Promise<void> {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The lives of JIT code (user/sink/format/page_lives.h), and the methods that were loaded or ended in a range of time.
 
-import type { Profile } from './data';
 import { functionText } from './path_text';
 
 interface LeftOut { lives: number; bytes: number }
@@ -9,6 +8,7 @@ interface LeftOut { lives: number; bytes: number }
 /** Columns by life. Times are in ns since the start, plus 1. */
 export interface Lives {
 	rows: number;
+	strings: string[];
 	name: Uint32Array; module: Uint32Array; comm: Uint32Array;      // strings
 	pid: Uint32Array;
 	address: Float64Array;
@@ -16,7 +16,8 @@ export interface Lives {
 	loaded: Float64Array;           // 0: before the run
 	ended: Float64Array;            // 0: still in force
 	samples: Float64Array;          // in its own instructions
-	leftOut: LeftOut;               // no room in the page
+	number: Uint32Array | null;     // of the life, in the answers of a live page's server
+	leftOut: LeftOut;               // no room in the table
 	forgotten: LeftOut;             // no room while it was recorded
 }
 
@@ -50,18 +51,18 @@ export function methodsIn(lives: Lives, from: number, to: number): Method[] {
 }
 
 /** The text of a method in addresses: that of its function in the code pane. */
-export function methodText({ strings }: Profile, lives: Lives, row: number): string {
-	return functionText(strings[lives.name[row]], strings[lives.module[row]]);
+export function methodText({ strings, name, module }: Lives, row: number): string {
+	return functionText(strings[name[row]], strings[module[row]]);
 }
 
 /** Lives of all methods with a text, in order of time. */
-export function livesOf(profile: Profile, lives: Lives, text: string): number[] {
+export function livesOf(lives: Lives, text: string): number[] {
 	const texts = new Map<string, boolean>(), rows: number[] = [];
 	for (let row = 0; row < lives.rows; row++) {
 		const key = `${lives.name[row]} ${lives.module[row]}`;
 		let same = texts.get(key);
 		if (same === undefined)
-			texts.set(key, same = methodText(profile, lives, row) === text);
+			texts.set(key, same = methodText(lives, row) === text);
 		if (same)
 			rows.push(row);
 	}

@@ -3,6 +3,8 @@
 
 import { generationIndex } from './code_data';
 import { generationText, lengthOf, livesOf, methodText, methodsIn, type Lives, type Method } from './lives';
+import type { LiveMethods } from './live_methods';
+import { patch } from './patch';
 import { byId, bytes, element, number, plural, shortened, visible } from './text';
 import { rangeOf, type Range } from './time_range';
 import type { View } from './view';
@@ -10,6 +12,10 @@ import type { View } from './view';
 const ROWS = 200;
 const NAME = 300;                       // letters
 const RECORDED = 'Methods are in pages of recordings only: jitbpf report -o x.html RECORDING';
+const ASKING = 'The methods are on their way.';
+const SILENT = 'jitbpf has not answered yet, and is asked again.';
+const ENDED = 'The run has ended, and this page has no methods of this time. Its recording has them: jitbpf report -o x.html RECORDING';
+const OLD = 'These methods are of a recording that was closed meanwhile. Times of the present one count from its own start.';
 const ENDS = 'Ends of code: unloads, code that newer code replaced, and exits of processes. The lane counts unloads only.';
 const OWN = 'In the instructions of this code itself, in the whole profile, whatever is selected.';
 
@@ -27,18 +33,35 @@ export class LivesPane {
 	private readonly back = element('button', '‹ Methods');
 	private readonly note = element('div', '', 'note');
 	private readonly scroll = element('div', '', 'scroll');
+	private readonly sort = element('button', 'Sort');
+	private readonly renew = element('button', 'Present recording');
 	private shown = '';                     // what the table is of
+	private drawn: Lives | null = null;     // and this version of it
+	private ranks = new Map<string, number>();      // places of its rows, which stay while it is refreshed
+	private actions: (() => void)[] = [];   // of the buttons of the table
 	private from = -1;                      // row of the method that was opened
+	private focusNext = -1;                 // row that gets the focus when it comes
 
-	constructor(private readonly view: View) {
-		const { box } = this, close = element('button', 'Close ✕');
+	constructor(private readonly view: View, private readonly live: LiveMethods | null) {
+		const { box, sort, renew } = this, close = element('button', 'Close ✕');
+		sort.id = 'lives-sort';
+		sort.title = 'Methods with most samples come first, as of now';
+		sort.addEventListener('click', () => this.sortAgain());
+		renew.id = 'lives-renew';
+		renew.addEventListener('click', () => live?.renew());
+		sort.hidden = renew.hidden = true;
 		close.id = 'lives-close';
 		close.title = 'Back to the graph (Escape)';
 		close.addEventListener('click', () => this.close());
 		this.back.id = 'lives-back';
 		this.back.addEventListener('click', () => this.leave());
 		this.title.dir = this.scroll.dir = 'ltr';
-		box.append(element('div', '', 'head', this.back, this.title, this.facts, close), this.note, this.scroll);
+		box.append(element('div', '', 'head', this.back, this.title, this.facts, sort, renew, close), this.note, this.scroll);
+		this.scroll.addEventListener('click', ({ target }) => {
+			const button = target instanceof Element && target.closest('button');
+			if (button)
+				this.actions[Number(button.dataset.action)]?.();
+		});
 		box.addEventListener('keydown', event => {
 			if (!this.key(event))
 				return;
@@ -46,6 +69,8 @@ export class LivesPane {
 			event.preventDefault();
 		});
 		view.livesChanged = () => this.refresh();
+		if (live)
+			live.changed = () => this.refresh();
 	}
 
 	/** Open it for a range of time, as a text. */
@@ -72,8 +97,21 @@ export class LivesPane {
 		return [...this.scroll.querySelectorAll('button')];
 	}
 
+	/** A row of a live page can come later. */
 	private focus(index = 0): void {
-		(this.buttons[Math.max(0, index)] ?? byId('lives-close')).focus();
+		const button = this.buttons[Math.max(0, index)];
+		this.focusNext = button ? -1 : Math.max(0, index);
+		(button ?? byId('lives-close')).focus();
+	}
+
+	private focusLate(): void {
+		if (this.focusNext < 0 || !this.buttons.length)
+			return;
+		if (document.activeElement === byId('lives-close')) {
+			this.focus(this.focusNext);
+			this.view.say(`${this.title.textContent}: ${this.facts.textContent}`);
+		}
+		this.focusNext = -1;
 	}
 
 	private key({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
@@ -103,34 +141,80 @@ export class LivesPane {
 	}
 
 	private refresh(): void {
-		const { view, box } = this, { state, profile } = view, { lives } = profile;
+		const { view, box, live } = this, { state } = view;
 		box.hidden = !(state.methods || state.method) || Boolean(state.code);
 		byId('main').classList.toggle('with-lives', !box.hidden);
 		if (box.hidden) {
 			this.shown = '';
+			if (!view.listsMethods)
+				live?.stop();
 			return;
 		}
-		const key = `${state.method} ${this.range} ${lives?.rows}`;
-		if (this.shown === key)
+		live?.want(this.range, state.method);
+		const lives = live ? live.lives : view.profile.lives, subject = `${state.method} ${this.range}`;
+		const key = `${subject} ${live?.isOld} ${lives ? '' : this.reason}`, same = this.shown === key;
+		if (same && this.drawn === lives)
 			return;
+		if (!same || !lives || !this.drawn)
+			this.ranks.clear();
 		this.shown = key;
+		this.drawn = lives;
+		this.actions = [];
 		this.back.hidden = !state.method || !state.methods;
+		this.sort.hidden = true;
+		this.renew.hidden = !live?.isOld;
 		if (!lives)
-			return this.show('Methods', '', [RECORDED]);
-		if (state.method)
-			this.showLives(lives, livesOf(profile, lives, state.method));
+			this.show('Methods', '', [this.reason], false);
+		else if (state.method)
+			this.showLives(lives, livesOf(lives, state.method), same);
 		else
-			this.showMethods(lives);
+			this.showMethods(lives, same);
+		this.focusLate();
 	}
 
-	private show(title: string, facts: string, notes: string[], ...table: HTMLElement[]): void {
+	/** Why there are no methods. */
+	private get reason(): string {
+		const { live } = this;
+		return !live ? RECORDED : !live.silent ? ASKING : live.ended ? ENDED : SILENT;
+	}
+
+	private sortAgain(): void {
+		this.ranks.clear();
+		this.drawn = null;
+		this.refresh();
+		this.focus();
+	}
+
+	/** Rows in their places of before, and then new ones. */
+	private placed<T>(items: T[], keyOf: (item: T) => string): T[] {
+		const { ranks } = this, keys = new Map(items.map(item => [item, keyOf(item)])), rank = (item: T) => ranks.get(keys.get(item)!) ?? Infinity;
+		const result = ranks.size ? [...items].sort((a, b) => rank(a) === rank(b) ? 0 : rank(a) - rank(b)) : items;
+		for (const item of result)
+			if (!ranks.has(keys.get(item)!))
+				ranks.set(keys.get(item)!, ranks.size);
+		return result;
+	}
+
+	/** same: the table is a newer version of the one that is shown. */
+	private show(title: string, facts: string, notes: string[], same: boolean, ...table: HTMLElement[]): void {
 		this.title.textContent = this.title.title = title;
 		this.facts.textContent = facts;
 		this.facts.title = facts;
-		this.note.replaceChildren(...notes.map(text => element('p', text)));
-		this.note.hidden = !notes.length;
+		this.note.replaceChildren(...(this.live?.isOld ? [OLD, ...notes] : notes).map(text => element('p', text)));
+		this.note.hidden = !this.note.childElementCount;
+		const [old] = this.scroll.children;
+		if (same && old && table.length)
+			return patch(old, table[0]);
 		this.scroll.replaceChildren(...table);
 		this.scroll.scrollTop = 0;
+	}
+
+	/** A button of the table, which can be made anew while it is shown. */
+	private button(text: string, title: string, action: () => void): HTMLButtonElement {
+		const button = element('button', text);
+		button.title = title;
+		button.dataset.action = String(this.actions.push(action) - 1);
+		return button;
 	}
 
 	private table(label: string, columns: Column[], rows: Cell[][], ...more: string[]): HTMLElement {
@@ -143,14 +227,14 @@ export class LivesPane {
 	}
 
 	private processOf(lives: Lives, row: number): string {
-		return `${nameOf(this.view.profile.strings[lives.comm[row]])} ${lives.pid[row]}`;
+		return `${nameOf(lives.strings[lives.comm[row]])} ${lives.pid[row]}`;
 	}
 
 	/** What is missing in any table here. */
 	private missing({ leftOut, forgotten }: Lives): string[] {
 		const notes: string[] = [];
 		if (leftOut.lives)
-			notes.push(`${plural(leftOut.lives, 'load')} (${bytes(leftOut.bytes)}), the smallest ones without samples, are left out: the page has no room for them.`);
+			notes.push(`${plural(leftOut.lives, 'load')} (${bytes(leftOut.bytes)}), those with the fewest samples, are left out: the table has no room for them.`);
 		if (forgotten.lives)
 			notes.push(`${plural(forgotten.lives, 'load')} (${bytes(forgotten.bytes)}) were forgotten while the profile was made, for want of memory.`);
 		return notes;
@@ -166,20 +250,20 @@ export class LivesPane {
 		return [[...new Set(known)].join(' – '), live ? 'still there' : '', before ? 'from before the run' : ''].filter(Boolean).join(', ');
 	}
 
-	private showMethods(lives: Lives): void {
-		const { view, range: [from, to] } = this, { profile: { slices, strings } } = view, ns = slices.tickNs;
-		const methods = methodsIn(lives, from * ns, to * ns), rest = methods.slice(ROWS);
+	private showMethods(lives: Lives, same: boolean): void {
+		const { view, range: [from, to] } = this, { strings } = lives, ns = view.profile.slices.tickNs, sorted = methodsIn(lives, from * ns, to * ns);
+		const keyOf = ({ rows: [row] }: Method) => [lives.name, lives.module, lives.comm].map(column => strings[column[row]]).join('\n') + lives.pid[row];
+		const methods = this.live ? this.placed(sorted, keyOf) : sorted, rest = methods.slice(ROWS);
+		this.sort.hidden = methods.every((method, i) => method === sorted[i]);
 		const sum = (key: 'loads' | 'ends' | 'bytes' | 'samples', of = methods) => of.reduce((total, method) => total + method[key], 0);
 		const rows = methods.slice(0, ROWS).map((method, i): Cell[] => {
-			const row = method.rows[0], button = element('button', nameOf(strings[lives.name[row]]));
-			button.title = visible(strings[lives.name[row]]);
-			button.addEventListener('click', () => this.openMethod(row, i));
-			return [button, number(method.samples), number(method.loads), number(method.ends), bytes(method.bytes), this.lifeWords(lives, method),
+			const row = method.rows[0], name = strings[lives.name[row]], text = methodText(lives, row);
+			return [this.button(nameOf(name), visible(name), () => this.openMethod(text, i)), number(method.samples), number(method.loads), number(method.ends), bytes(method.bytes), this.lifeWords(lives, method),
 				this.processOf(lives, row), nameOf(strings[lives.module[row]])];
 		});
 		this.show(`Methods, ${this.rangeWords}`,
 			`${plural(methods.length, 'method')}, ${plural(sum('loads'), 'load')}, ${plural(sum('ends'), 'end')}, ${bytes(sum('bytes'))}`,
-			[...(methods.length ? [] : ['No JIT code was loaded or ended in this time.']), ...this.missing(lives)],
+			[...(methods.length ? [] : ['No JIT code was loaded or ended in this time.']), ...this.missing(lives)], same,
 			...(methods.length ? [this.table('Methods that were loaded or ended', [['Method', ''], ['Samples', OWN], ['Loads', ''], ['Ends', ENDS],
 				['Size', 'Of all code that was loaded or ended in this time'], ['Lived', ''], ['Process', ''], ['Module', '']], rows,
 			rest.length ? `and ${number(rest.length)} more, ${bytes(sum('bytes', rest))}` : '', ENDS)] : []));
@@ -190,9 +274,9 @@ export class LivesPane {
 		return !from && to === Infinity ? 'all of the time' : `${seconds(from)} – ${to === Infinity ? 'the end' : seconds(to) + ' s'}`;
 	}
 
-	private openMethod(row: number, index: number): void {
+	private openMethod(method: string, index: number): void {
 		this.from = index;
-		this.view.change({ method: methodText(this.view.profile, this.view.profile.lives!, row) });
+		this.view.change({ method });
 		this.focus();
 		this.view.say(`${this.title.textContent}: ${this.facts.textContent}`);
 	}
@@ -201,35 +285,33 @@ export class LivesPane {
 
 	/** The way to the code of a life, or null: the page does not have it. */
 	private codeButton(lives: Lives, row: number): HTMLElement | null {
-		const { view } = this, { profile: { functions, strings } } = view, name = strings[lives.name[row]], module = strings[lives.module[row]];
+		const { view } = this, { functions } = view.profile, { strings } = lives, name = strings[lives.name[row]], module = strings[lives.module[row]];
 		const generation = generationText(lives, row), found = functions?.list.find(each => each.name === name && each.module === module);
-		if (!found || generationIndex(found, generation) < 0)
+		if (this.live ? !lives.samples[row] || this.live.isOld : !found || generationIndex(found, generation) < 0)
 			return null;
-		const button = element('button', 'Code');
-		button.title = 'Source lines and instructions of this code';
-		button.addEventListener('click', () => {
+		return this.button('Code', 'Source lines and instructions of this code', () => {
 			view.change({ code: view.state.method, generation });
 			byId('code-machine').focus();
 		});
-		return button;
 	}
 
-	private showLives(lives: Lives, rows: number[]): void {
-		const { view } = this, { profile: { strings, functions }, state } = view, first = rows[0];
+	private showLives(lives: Lives, rows: number[], same: boolean): void {
+		const { view } = this, { profile: { functions }, state } = view, { strings } = lives, first = rows[0];
 		if (first === undefined)
-			return this.show('No such method', '', ['The page has no method of this name.', ...this.missing(lives)]);
-		const shown = rows.length > ROWS ? [...rows].sort((a, b) => lives.samples[b] - lives.samples[a] || a - b).slice(0, ROWS)
-			.sort((a, b) => lives.loaded[a] - lives.loaded[b] || a - b) : rows, kept = new Set(shown);
+			return this.show('No such method', '', ['The page has no method of this name.', ...this.missing(lives)], false);
+		const all = rows.length > ROWS ? [...rows].sort((a, b) => lives.samples[b] - lives.samples[a] || a - b) : rows;
+		const shown = (this.live ? this.placed(all, row => String(lives.number?.[row])) : all).slice(0, ROWS)
+			.sort((a, b) => lives.loaded[a] - lives.loaded[b] || a - b), kept = new Set(shown);
 		const sum = (of: number[], key: 'bytes' | 'samples') => of.reduce((total, row) => total + lives[key][row], 0);
 		const rest = rows.filter(row => !kept.has(row));
 		const cells = shown.map((row): Cell[] => [lives.loaded[row] ? moment(lives.loaded[row]) : 'before the run', this.codeButton(lives, row) ?? '',
 			lives.ended[row] ? moment(lives.ended[row]) : 'still there', lengthOf(lives, row) === null ? '' : duration(lengthOf(lives, row)!),
 			bytes(lives.bytes[row]), number(lives.samples[row]), this.processOf(lives, row)]);
-		const unlinked = functions && cells.some(row => row[1] === '');
+		const codeless = this.live ? '' : !functions ? "'jitbpf report --code' makes a page with the code, too."
+			: cells.some(row => row[1] === '') ? 'Code is embedded for lives with samples only.' : '';
 		this.show(visible(strings[lives.name[first]]), `${nameOf(strings[lives.module[first]])} · ${rows.length === 1 ? '1 life' : number(rows.length) + ' lives'}, ` +
 			`${plural(sum(rows, 'samples'), 'sample')}, ${bytes(sum(rows, 'bytes'))}`,
-		[...(unlinked ? ['Code is embedded for lives with samples only.'] : !functions ? ["'jitbpf report --code' makes a page with the code, too."] : []),
-			...this.missing(lives)],
+		[codeless, ...this.missing(lives)].filter(Boolean), same,
 		this.table('Lives of ' + state.method, [['Loaded', 'Since the start of the run'], ['', ''], ['Ended', ENDS], ['Lived', ''], ['Size', ''], ['Samples', OWN],
 			['Process', '']], cells, rest.length ? `and ${number(rest.length)} more with fewer samples, ${bytes(sum(rest, 'bytes'))}` : ''));
 	}

@@ -6,6 +6,7 @@ import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
 import { LiveCode } from './live_code_pane';
+import { LiveMethods } from './live_methods';
 import { LivesPane } from './lives_pane';
 import { listenToSave } from './save_menu';
 import { byId } from './text';
@@ -29,7 +30,7 @@ const live = data.live && new LiveProfile(data.live, data.words, {
 byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
-const methods = new LivesPane(view);
+const methods = new LivesPane(view, live ? new LiveMethods(() => live.state) : null);
 const time = new TimeLine(view, range => methods.open(range));
 const code = new CodePane(view, live ? new LiveCode(label => live.codeAddress(label)) : null);
 const input = new Input(view, () => live?.toggle(), label => code.open(label), () => methods.escape());

@@ -311,6 +311,7 @@ export class View {
 		this.pointAgain();
 		this.timeChanged();
 		this.codeChanged();
+		this.livesChanged();
 		root.dataset.refreshes = String(Number(root.dataset.refreshes ?? 0) + 1);
 		root.dataset.ready = String(this.base.count);
 	}

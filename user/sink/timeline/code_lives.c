@@ -276,7 +276,7 @@ static int add(struct code_lives *lives, const struct sink_region *change)
 		.ended_ns = UINT64_MAX,
 		.pid = change->pid,
 		.process = change->process,
-		.number = lives->numbers + 1,
+		.number = lives->numbers + 1 ?: 1,
 		.holders = 1,
 		.shared = change->shared,
 	};
@@ -298,7 +298,7 @@ static int add(struct code_lives *lives, const struct sink_region *change)
 		owner_budget_put(&lives->budget, life.owner);
 		return err;
 	}
-	lives->numbers = life.number ?: 1;
+	lives->numbers = life.number;
 	owner_budget_add(&lives->budget, life.owner, life.cost);
 	return 0;
 }

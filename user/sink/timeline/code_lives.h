@@ -33,7 +33,7 @@ struct code_life {
 	uint32_t name, class_name, module, comm; /* strings; of the process as of the load */
 	uint32_t pid;
 	uint32_t process;	    /* number in the process table */
-	uint32_t number;	    /* counts lives from 1 on, modulo 2^32 */
+	uint32_t number;	    /* counts lives from 1 on, and after 2^32 - 1 anew */
 	uint32_t holders;	    /* maps in which it is in force */
 	uint32_t before;	    /* life of the same process, or CODE_LIFE_NONE */
 	uint32_t cost;		    /* bytes that its owner pays */

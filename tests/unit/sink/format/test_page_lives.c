@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/unit/sink/made_lives.h"
 #include "tests/unit/sink/page_reader.h"
 
 #include "base/scope.h"
 #include "sink/format/page_data.h"
 #include "sink/format/page_lives.h"
+#include "sink/timeline/life_search.h"
 #include "state/code/code_region.h"
 #include "symbolize/name/method_name.h"
 
-#define START_NS 1000000000 /* of made_view */
-
 struct fixture {
-	struct made_view made;
-	struct code_lives lives;
+	struct made_lives m;
 	struct page_data page;
-	struct code_claim claim;
-	struct code_record record; /* of the last load */
 };
 
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	made_init(&f->made);
-	assert_int_equal(code_lives_init(&f->lives, CODE_LIVES_MAX), 0);
+	made_lives_init(&f->m);
 	assert_int_equal(page_data_init(&f->page), 0);
 	*state = f;
 	return 0;
@@ -32,54 +28,10 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	made_deinit(&f->made);
-	code_lives_deinit(&f->lives);
+	made_lives_deinit(&f->m);
 	page_data_deinit(&f->page);
 	free(f);
 	return 0;
-}
-
-static void take(struct fixture *f, uint64_t time_ns, bool ended)
-{
-	code_lives_take(&f->lives, &(struct sink_region){.time_ns = time_ns,
-							 .region = &f->record.region,
-							 .ended = ended,
-							 .process = 1,
-							 .pid = 100,
-							 .comm = "engine"});
-}
-
-static void load(struct fixture *f, uint64_t identity, uint64_t time_ns, uint64_t size_bytes,
-		 const char *name)
-{
-	f->claim = (struct code_claim){.time_ns = time_ns, .before_run = !time_ns};
-	f->record = (struct code_record){
-		.identity = identity,
-		.region = {.value.refs = 1, /* it is not on the heap: never the last one */
-			   .address = 0x5000,
-			   .size_bytes = size_bytes,
-			   .claims = &f->claim,
-			   .claim_count = 1,
-			   .name = name,
-			   .class_name = "",
-			   .module = ""},
-	};
-	take(f, time_ns, false);
-}
-
-/* Count samples in the code that was loaded last; its frame has the name. */
-static void sample(struct fixture *f, uint64_t count, const char *name, const char *module)
-{
-	struct location location = {.kind = LOCATION_JIT,
-				    .owner = f->record.identity,
-				    .offset = 4,
-				    .code = &f->record.region.value};
-	struct frame frame = made_frame(&f->made, FRAME_KIND_JIT, name, module);
-	uint32_t number;
-
-	assert_int_equal(location_table_add(&f->made.locations, &location, &number), 0);
-	assert_int_equal(frame_table_set(f->made.frames, number, &frame, 1), 0);
-	made_stack(&f->made, 1, "engine", count, STACK(number));
 }
 
 /* Returns the data of the page. The caller frees it. */
@@ -90,7 +42,7 @@ static char *data_of(struct fixture *f, uint64_t max_bytes)
 	FILE *out = open_memstream(&text, &size);
 	struct json json = json_of(out, false);
 
-	assert_int_equal(page_lives_take(&f->page, &f->made.view, &f->lives, max_bytes), 0);
+	assert_int_equal(page_lives_take(&f->page, &f->m.made.view, &f->m.lives, max_bytes), 0);
 	json_begin(&json, '{');
 	assert_int_equal(page_lives_write(&f->page.lives, &json), 0);
 	json_end(&json, '}');
@@ -114,11 +66,11 @@ static void sampled_lives_come_first_then_large_ones(void **state)
 {
 	struct fixture *f = *state;
 
-	load(f, 1, START_NS + 10, 16, "small");
-	take(f, START_NS + 25, true);
-	load(f, 2, 0, 64, "large");
-	load(f, 3, START_NS + 5, 8, "hot");
-	sample(f, 7, "Engine::hot", "eng");
+	made_life(&f->m, 1, MADE_START_NS + 10, 16, "small");
+	made_life_take(&f->m, MADE_START_NS + 25, true);
+	made_life(&f->m, 2, 0, 64, "large");
+	made_life(&f->m, 3, MADE_START_NS + 5, 8, "hot");
+	made_life_sample(&f->m, 7, "Engine::hot", "eng");
 	AUTO_FREE char *data = data_of(f, PAGE_LIVES_BYTES_MAX);
 
 	page_expect(data, "lives", "bytes", "8 64 16");
@@ -144,10 +96,10 @@ static void what_has_no_room_is_counted(void **state)
 
 	for (uint32_t i = 1; i <= 2000; i++) {
 		snprintf(name, sizeof(name), "method \"%u\"", i);
-		load(f, i, START_NS + i, i, name);
+		made_life(&f->m, i, MADE_START_NS + i, i, name);
 		all_bytes += i;
 	}
-	f->lives.forgotten = (struct code_left_out){.lives = 3, .bytes = 99};
+	f->m.lives.forgotten = (struct code_left_out){.lives = 3, .bytes = 99};
 	AUTO_FREE char *data = data_of(f, max_bytes);
 	const struct page_lives *lives = &f->page.lives;
 	size_t strings = 0, kept = lives->lives.size;
@@ -176,7 +128,7 @@ static void long_names_are_cut(void **state)
 	memset(name, 'x', METHOD_NAME_PART_MAX - 1);
 	name[METHOD_NAME_PART_MAX - 1] = 0;
 	memcpy(name + PAGE_LIVES_NAME_MAX - 1, "\u00e9", 2); /* across the limit */
-	load(f, 1, START_NS, 16, name);
+	made_life(&f->m, 1, MADE_START_NS, 16, name);
 	AUTO_FREE char *data = data_of(f, PAGE_LIVES_BYTES_MAX);
 	const char *kept = string_at(f, f->page.lives.lives.data[0].name);
 
@@ -188,10 +140,77 @@ static void a_method_without_a_name_is_unknown(void **state)
 {
 	struct fixture *f = *state;
 
-	load(f, 1, START_NS, 16, "");
+	made_life(&f->m, 1, MADE_START_NS, 16, "");
 	AUTO_FREE char *data = data_of(f, PAGE_LIVES_BYTES_MAX);
 
 	assert_string_equal(string_at(f, f->page.lives.lives.data[0].name), "[unknown]");
+}
+
+/* --- answers to live pages ----------------------------------------------------------------- */
+
+/* Returns the answer to a request for all of the time. The caller frees it. */
+static char *answer_of(struct fixture *f)
+{
+	const struct lives_wanted all = {.to_ns = UINT64_MAX};
+	const struct view *view = &f->m.made.view;
+	CLEANUP(life_search_deinit) struct life_search search = {0};
+	CLEANUP(life_list_deinit) struct life_list list = {0};
+	int state = life_search_begin(&search, view, &all);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct json json = json_of(out, false);
+
+	while (!state && (state = life_search_step(&search, view, &f->m.lives, 100)) > 0)
+		state = 0;
+	assert_int_equal(life_search_result(&search, view, &f->m.lives, &list), 0);
+	assert_int_equal(lives_answer_write(&list, &view->options, &json), 0);
+	fclose(out);
+	return text;
+}
+
+static void an_answer_has_strings_and_numbers(void **state)
+{
+	struct fixture *f = *state;
+
+	made_life(&f->m, 1, MADE_START_NS + 10, 16, "_ZN3foo3barEv");
+	made_life_take(&f->m, MADE_START_NS + 25, true);
+	made_life(&f->m, 2, MADE_START_NS, 64, "");
+	made_life(&f->m, 3, MADE_START_NS + 5, 8, "hot");
+	made_life_sample(&f->m, 7, "Engine::hot", "eng");
+	AUTO_FREE char *data = answer_of(f);
+
+	assert_memory_equal(data, "{\"total\":7,\"strings\":[\"\",", 25);
+	assert_non_null(strstr(data, "\"engine\",\"Engine::hot\",\"eng\","));
+	assert_non_null(strstr(data, "\"foo::bar()\""));
+	assert_non_null(strstr(data, "\"[unknown]\",\"[jit]\""));
+	page_expect(data, "lives", "number", "3 2 1");
+	page_expect(data, "lives", "samples", "7 0 0");
+	page_expect(data, "lives", "loaded", "6 1 11");
+	page_expect(data, "lives", "ended", "0 0 26");
+}
+
+/* Whatever the names are, an answer is not much longer than LIVES_ANSWER_BYTES. */
+static void an_answer_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	char name[METHOD_NAME_PART_MAX];
+	uint64_t rows, left;
+
+	for (uint32_t i = 1; i <= 2000; i++) {
+		memset(name, '\x01', 3000);
+		snprintf(name + 3000, sizeof(name) - 3000, "%u", i);
+		name[i % 1000] = (char)('a' + i / 1000);
+		made_life(&f->m, i, MADE_START_NS + i, 16, name);
+	}
+	AUTO_FREE char *data = answer_of(f);
+
+	assert_true(strlen(data) > LIVES_ANSWER_BYTES / 2);
+	assert_true(strlen(data) < LIVES_ANSWER_BYTES + 6 * METHOD_NAME_PART_MAX + 1000);
+	rows = strtoull(strstr(data, "\"rows\":") + 7, NULL, 10);
+	left = strtoull(page_member(data, "lives", "left_lives"), NULL, 10);
+	assert_true(rows > 10 && left > 10);
+	assert_int_equal(rows + left, 2000);
 }
 
 int main(void)
@@ -204,6 +223,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_method_without_a_name_is_unknown, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(an_answer_has_strings_and_numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_is_bounded, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/server/request_check.h"
+#include "decode/record/page_request.h"
 #include "base/scope.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-static struct code_wanted code; /* of the last request */
+static union data_wanted wanted; /* by the last request */
 static const struct request_rules rules = {.token = TOKEN, .port = 7070};
 
 static const struct request good = {
@@ -29,7 +29,7 @@ static enum request_answer check_path(const char *path)
 	struct request request = good;
 
 	request.path = path;
-	return request_check(&rules, &request, &code);
+	return page_request_check(&rules, &request, &wanted);
 }
 
 static void test_paths(void **state)
@@ -60,6 +60,14 @@ static void test_paths(void **state)
 		"/" TOKEN "/code/1/4294967296/3",
 		"/" TOKEN "/code/1/18446744073709551617/3",
 		"/" TOKEN "/code/1/99999999999999999999999999999999/3",
+		"/" TOKEN "/methods/1/2/3",
+		"/" TOKEN "/methods/1/2/3/",
+		"/" TOKEN "/methods/1/2/3/4/",
+		"/" TOKEN "/methods/1/2/3/4/5",
+		"/" TOKEN "/methods/1/2//4",
+		"/" TOKEN "/methods/1/2/-3/4",
+		"/" TOKEN "/methods/1/2/3/4294967296",
+		"/" TOKEN "/Methods/1/2/3/4",
 		"/0123456789ABCDEF0123456789ABCDEF/",
 		"/x123456789abcdef0123456789abcdef/",
 		"/0123456789abcdef0123456789abcdex/",
@@ -75,13 +83,27 @@ static void test_paths(void **state)
 static void test_code(void **state)
 {
 	assert_int_equal(check_path("/" TOKEN "/code/0/12/3"), REQUEST_CODE);
-	assert_int_equal(code.epoch, 0);
-	assert_int_equal(code.location, 12);
-	assert_int_equal(code.generation, 3);
+	assert_int_equal(wanted.code.epoch, 0);
+	assert_int_equal(wanted.code.location, 12);
+	assert_int_equal(wanted.code.generation, 3);
 	assert_int_equal(check_path("/" TOKEN "/code/4294967295/4294967295/0"), REQUEST_CODE);
-	assert_int_equal(code.epoch, UINT32_MAX);
-	assert_int_equal(code.location, UINT32_MAX);
-	assert_int_equal(code.generation, 0);
+	assert_int_equal(wanted.code.epoch, UINT32_MAX);
+	assert_int_equal(wanted.code.location, UINT32_MAX);
+	assert_int_equal(wanted.code.generation, 0);
+}
+
+static void test_methods_of_code(void **state)
+{
+	assert_int_equal(check_path("/" TOKEN "/methods/1/20/40/0"), REQUEST_METHODS);
+	assert_int_equal(wanted.methods.epoch, 1);
+	assert_int_equal(wanted.methods.from, 20);
+	assert_int_equal(wanted.methods.to, 40);
+	assert_int_equal(wanted.methods.method, 0);
+	assert_int_equal(check_path("/" TOKEN "/methods/0/9/4294967295/4294967295"),
+			 REQUEST_METHODS);
+	assert_int_equal(wanted.methods.from, 9);
+	assert_int_equal(wanted.methods.to, UINT32_MAX);
+	assert_int_equal(wanted.methods.method, UINT32_MAX);
 }
 
 /* Each digit of the token counts. */
@@ -108,7 +130,7 @@ static void test_methods(void **state)
 		struct request request = good;
 
 		request.method = others[i];
-		assert_int_equal(request_check(&rules, &request, &code), REQUEST_BAD_METHOD);
+		assert_int_equal(page_request_check(&rules, &request, &wanted), REQUEST_BAD_METHOD);
 	}
 }
 
@@ -118,7 +140,7 @@ static enum request_answer check_host(const char *host, uint32_t count)
 
 	request.host = host;
 	request.hosts = count;
-	return request_check(&rules, &request, &code);
+	return page_request_check(&rules, &request, &wanted);
 }
 
 static void test_hosts(void **state)
@@ -155,7 +177,7 @@ static enum request_answer check_origin(const char *origin, uint32_t count)
 
 	request.origin = origin;
 	request.origins = count;
-	return request_check(&rules, &request, &code);
+	return page_request_check(&rules, &request, &wanted);
 }
 
 static void test_origins(void **state)
@@ -181,26 +203,31 @@ static void test_origins(void **state)
 static void test_fetch_sites(void **state)
 {
 	static const char *const sites[] = {"same-site", "cross-site", "none", ""};
+	static const char *const paths[] = {"/" TOKEN "/code/0/1/2", "/" TOKEN "/methods/0/1/2/3",
+					    "/" TOKEN "/deltas"};
 	struct request request = good;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
 		request.fetch_site = sites[i];
 		request.path = "/" TOKEN "/";
-		assert_int_equal(request_check(&rules, &request, &code), REQUEST_PAGE);
-		request.path = "/" TOKEN "/deltas";
-		assert_int_equal(request_check(&rules, &request, &code), REQUEST_FORBIDDEN);
+		assert_int_equal(page_request_check(&rules, &request, &wanted), REQUEST_PAGE);
+		for (size_t data = 0; data < ARRAY_SIZE(paths); data++) {
+			request.path = paths[data];
+			assert_int_equal(page_request_check(&rules, &request, &wanted),
+					 REQUEST_FORBIDDEN);
+		}
 	}
 	request.fetch_site = "same-origin";
-	assert_int_equal(request_check(&rules, &request, &code), REQUEST_DELTAS);
+	assert_int_equal(page_request_check(&rules, &request, &wanted), REQUEST_DELTAS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),	    cmocka_unit_test(test_code),
-		cmocka_unit_test(test_token),	    cmocka_unit_test(test_methods),
-		cmocka_unit_test(test_hosts),	    cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_fetch_sites),
+		cmocka_unit_test(test_paths),		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_methods_of_code), cmocka_unit_test(test_token),
+		cmocka_unit_test(test_methods),		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_origins),		cmocka_unit_test(test_fetch_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/server/request_check.h"
+#include "decode/record/page_request.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,21 +53,32 @@ static bool take_number(const char **path, char end, uint32_t *ret)
 	return true;
 }
 
-static enum request_answer check_code(const char *path, struct code_wanted *ret)
+static enum request_answer check_code(const char *path, union data_wanted *ret)
 {
 	struct code_wanted code;
 
 	if (!take_number(&path, '/', &code.epoch) || !take_number(&path, '/', &code.location) ||
 	    !take_number(&path, 0, &code.generation))
 		return REQUEST_NOT_FOUND;
-	*ret = code;
+	ret->code = code;
 	return REQUEST_CODE;
 }
 
-static enum request_answer check_path(const struct request_rules *rules, const char *path,
-				      struct code_wanted *ret_code)
+static enum request_answer check_methods(const char *path, union data_wanted *ret)
 {
-	static const char code[] = "/code/";
+	struct methods_wanted methods;
+
+	if (!take_number(&path, '/', &methods.epoch) || !take_number(&path, '/', &methods.from) ||
+	    !take_number(&path, '/', &methods.to) || !take_number(&path, 0, &methods.method))
+		return REQUEST_NOT_FOUND;
+	ret->methods = methods;
+	return REQUEST_METHODS;
+}
+
+static enum request_answer check_path(const struct request_rules *rules, const char *path,
+				      union data_wanted *ret_data)
+{
+	static const char code[] = "/code/", methods[] = "/methods/";
 
 	if (strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' || !is_token(rules, path + 1))
 		return REQUEST_NOT_FOUND;
@@ -75,12 +86,14 @@ static enum request_answer check_path(const struct request_rules *rules, const c
 	if (!strcmp(path, "/"))
 		return REQUEST_PAGE;
 	if (!strncmp(path, code, strlen(code)))
-		return check_code(path + strlen(code), ret_code);
+		return check_code(path + strlen(code), ret_data);
+	if (!strncmp(path, methods, strlen(methods)))
+		return check_methods(path + strlen(methods), ret_data);
 	return strcmp(path, "/deltas") ? REQUEST_NOT_FOUND : REQUEST_DELTAS;
 }
 
-enum request_answer request_check(const struct request_rules *rules, const struct request *request,
-				  struct code_wanted *ret_code)
+enum request_answer page_request_check(const struct request_rules *rules,
+				       const struct request *request, union data_wanted *ret_data)
 {
 	enum request_answer answer;
 
@@ -91,9 +104,9 @@ enum request_answer request_check(const struct request_rules *rules, const struc
 	if (!is_ours(rules, "", request->host) ||
 	    (request->origin && !is_ours(rules, "http://", request->origin)))
 		return REQUEST_FORBIDDEN;
-	answer = check_path(rules, request->path, ret_code);
+	answer = check_path(rules, request->path, ret_data);
 	/* A link elsewhere may lead to the page, but only the page reads the data. */
-	if ((answer == REQUEST_DELTAS || answer == REQUEST_CODE) && request->fetch_site &&
+	if (answer < REQUEST_REFUSED && answer != REQUEST_PAGE && request->fetch_site &&
 	    strcmp(request->fetch_site, "same-origin"))
 		return REQUEST_FORBIDDEN;
 	return answer;

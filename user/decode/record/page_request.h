@@ -4,8 +4,8 @@
  * must be ours, so that pages of other sites reach nothing, even under a name that resolves to
  * 127.0.0.1.
  */
-#ifndef JITBPF_AGENT_SERVER_REQUEST_CHECK_H
-#define JITBPF_AGENT_SERVER_REQUEST_CHECK_H
+#ifndef JITBPF_DECODE_RECORD_PAGE_REQUEST_H
+#define JITBPF_DECODE_RECORD_PAGE_REQUEST_H
 
 #include <stdint.h>
 
@@ -16,10 +16,19 @@ struct request_rules {
 	uint16_t port;
 };
 
-/* The code of a function, by a location in it. Numbers are the browser's: any are possible. */
+/* Numbers are the browser's: any are possible. */
+
+/* The code of a function, by a location in it. */
 struct code_wanted {
 	uint32_t epoch, location;
 	uint32_t generation; /* from 1 on; 0: the one with most samples */
+};
+
+/* The JIT methods that were loaded or ended in a range of time, or all lives of one of them. */
+struct methods_wanted {
+	uint32_t epoch;
+	uint32_t from, to; /* ticks since the start of the epoch; UINT32_MAX: as long as it takes */
+	uint32_t method;   /* number of a life of the method; 0: all methods of the range */
 };
 
 /* Texts are borrowed. A header that is absent is NULL. */
@@ -34,6 +43,7 @@ enum request_answer {
 	REQUEST_PAGE,
 	REQUEST_DELTAS,
 	REQUEST_CODE,	 /* the path is /TOKEN/code/EPOCH/LOCATION/GENERATION */
+	REQUEST_METHODS, /* the path is /TOKEN/methods/EPOCH/FROM/TO/METHOD */
 	REQUEST_REFUSED, /* from here on, refusals */
 	REQUEST_BAD = REQUEST_REFUSED,
 	REQUEST_FORBIDDEN,
@@ -41,8 +51,14 @@ enum request_answer {
 	REQUEST_BAD_METHOD,
 };
 
-/* Sets *ret_code with REQUEST_CODE only. */
-enum request_answer request_check(const struct request_rules *rules, const struct request *request,
-				  struct code_wanted *ret_code);
+/* What REQUEST_CODE and REQUEST_METHODS want. */
+union data_wanted {
+	struct code_wanted code;
+	struct methods_wanted methods;
+};
+
+/* Sets *ret_data with REQUEST_CODE and REQUEST_METHODS only. */
+enum request_answer page_request_check(const struct request_rules *rules,
+				       const struct request *request, union data_wanted *ret_data);
 
 #endif

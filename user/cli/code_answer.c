@@ -1,37 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "cli/live_code.h"
+#include "cli/code_answer.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "agent/clock.h"
-#include "agent/files/source_files.h"
-#include "agent/workers/work_thread.h"
 #include "base/scope.h"
 #include "sink/annotate/annotation_page.h"
 #include "sink/annotate/code_history.h"
-#include "sink/annotate/function_search.h"
 #include "sink/annotate/page_code.h"
 #include "state/code/code_region.h"
 #include "state/process/module_table.h"
 
-#define STEP_ITEMS    32768	    /* locations or nodes of a round */
-#define SEND_NS	      5000000000ull /* for the server to read an answer */
-#define SOURCES_FILES 64	    /* source files that are remembered */
+#define SOURCES_FILES 64 /* source files that are remembered */
 
-struct pending {
-	struct code_wanted wanted;
-	int socket;
-};
-
-/* What the thread needs for an answer. Made and freed by the event loop. */
 struct code_job {
-	struct work_result result;
-	struct live_code *code;
-	int socket;
+	struct answer_job job;
 	struct sampled_function function; /* without strings; holds its region */
 	struct place_samples *places;
 	const struct module *module; /* held */
@@ -43,39 +27,7 @@ struct code_job {
 	size_t code_at; /* where the code belongs in it */
 };
 
-struct live_code {
-	struct pipeline *pipeline;
-	struct sink *history; /* the pipeline's */
-	struct code_reader *reader;
-	struct source_files sources; /* the thread's */
-	struct work_thread thread;
-	struct pending waiting[SERVER_ANSWERS_MAX];
-	uint32_t waiting_count;
-	bool searching; /* for waiting[0] */
-	struct function_search search;
-};
-
 /* --- the thread ---------------------------------------------------------------------------- */
-
-/* A server that was taken over may read slowly: end_ns bounds all of an answer. */
-static int send_all(int socket, const char *bytes, size_t size_bytes, uint64_t end_ns)
-{
-	while (size_bytes) {
-		struct pollfd ready = {.fd = socket, .events = POLLOUT};
-		uint64_t now_ns = clock_now_ns();
-		ssize_t sent;
-
-		if (now_ns >= end_ns ||
-		    poll(&ready, 1, (int)((end_ns - now_ns) / 1000000) + 1) <= 0)
-			return -ETIMEDOUT;
-		sent = send(socket, bytes, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (sent < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		bytes += sent > 0 ? sent : 0;
-		size_bytes -= sent > 0 ? (size_t)sent : 0;
-	}
-	return 0;
-}
 
 static int annotate(struct code_job *job, struct annotation *ret)
 {
@@ -93,7 +45,7 @@ static int annotate(struct code_job *job, struct annotation *ret)
 		lack = CODE_NOT_KEPT;
 	} else if (job->module || job->bytes) {
 		lack = CODE_NOT_MADE;
-		err = code_reader_annotate(job->code->reader, &task, ret);
+		err = code_reader_annotate(job->job.sources->reader, &task, ret);
 	}
 	if (err == -EIO) {
 		annotation_deinit(ret);
@@ -108,7 +60,7 @@ static int annotate(struct code_job *job, struct annotation *ret)
 
 static int write_code(struct code_job *job, FILE *out)
 {
-	struct source_files *files = &job->code->sources;
+	struct source_files *files = &job->job.sources->files;
 	const struct source_lines lines = {
 		.line = source_files_line, .trouble = source_files_trouble, .context = files};
 	struct json json = json_of(out, false);
@@ -126,26 +78,15 @@ static int write_code(struct code_job *job, FILE *out)
 	return err;
 }
 
-/* An answer that fails is cut, so that the browser cannot read it. */
-static int make(void *context, const void *request, struct work_result **ret)
+static int write_answer(struct answer_job *job_, FILE *out)
 {
-	struct code_job *job = *(struct code_job *const *)request;
-	AUTO_FREE char *code = NULL;
-	size_t code_bytes = 0;
-	uint64_t end_ns;
-	FILE *out = open_memstream(&code, &code_bytes);
-	int err = out ? write_code(job, out) : -ENOMEM;
+	struct code_job *job = (struct code_job *)job_;
+	int err;
 
-	if (out && fclose(out) && !err)
-		err = -ENOMEM;
-	end_ns = clock_now_ns() + SEND_NS;
-	err = err ?: send_all(job->socket, job->text, job->code_at, end_ns);
-	err = err ?: send_all(job->socket, code, code_bytes, end_ns);
-	if (!err)
-		send_all(job->socket, job->text + job->code_at, job->text_bytes - job->code_at,
-			 end_ns);
-	*ret = &job->result;
-	return 0;
+	fwrite(job->text, 1, job->code_at, out);
+	err = write_code(job, out);
+	fwrite(job->text + job->code_at, 1, job->text_bytes - job->code_at, out);
+	return err;
 }
 
 /* --- jobs ---------------------------------------------------------------------------------- */
@@ -154,7 +95,6 @@ static void free_job(struct code_job *job)
 {
 	if (!job)
 		return;
-	close(job->socket);
 	if (job->function.region)
 		space_value_put((struct space_value *)&job->function.region->value);
 	module_release(job->module);
@@ -162,20 +102,6 @@ static void free_job(struct code_job *job)
 	free(job->bytes);
 	free(job->text);
 	free(job);
-}
-
-static void drop_request(void *request)
-{
-	free_job(*(struct code_job **)request);
-}
-
-static void drop(struct work_result *result)
-{
-	free_job((struct code_job *)result);
-}
-
-static void sort(void *context, void *requests, size_t count)
-{
 }
 
 DEFINE_CLEANUP(struct code_job *, free_job);
@@ -233,10 +159,10 @@ static int compare_samples(const void *a_, const void *b_)
  * The generations with most samples, by the time of their load. Returns their number, and sets
  * *ret_hottest to the index of the one with most samples.
  */
-static size_t choose(const struct live_code *code, const struct function_samples *samples,
-		     struct generation *ret, size_t *ret_hottest)
+static size_t choose(const struct view *view, const struct sink *history,
+		     const struct function_samples *samples, struct generation *ret,
+		     size_t *ret_hottest)
 {
-	const struct view *view = pipeline_view(code->pipeline);
 	size_t count = samples->functions.size;
 	const struct sampled_function *hottest;
 
@@ -247,7 +173,7 @@ static size_t choose(const struct live_code *code, const struct function_samples
 	if (count > PAGE_CODE_GENERATIONS_MAX)
 		count = PAGE_CODE_GENERATIONS_MAX;
 	for (size_t i = 0; i < count; i++)
-		generation_init(&ret[i], view, code->history, ret[i].function);
+		generation_init(&ret[i], view, history, ret[i].function);
 	generations_sort(ret, count);
 	for (size_t i = 0; i < count; i++) {
 		if (ret[i].function == hottest)
@@ -264,7 +190,7 @@ struct answer {
 };
 
 /* Write the answer, and note where the code belongs. */
-static int write_answer(struct code_job *job, const struct answer *answer)
+static int write_text(struct code_job *job, const struct answer *answer)
 {
 	FILE *out = open_memstream(&job->text, &job->text_bytes);
 	struct json json = json_of(out, false);
@@ -305,14 +231,16 @@ static int write_answer(struct code_job *job, const struct answer *answer)
 	return fclose(out) ? -ENOMEM : 0;
 }
 
-static int make_job(struct live_code *code, const struct pending *pending, struct code_job **ret)
+static int make_job(union answer_search *search, const struct view *view,
+		    const struct sink *history, const union data_wanted *wanted_,
+		    struct answer_job **ret)
 {
 	CLEANUP(function_samples_deinit) struct function_samples samples = {0};
 	AUTO_FREE struct generation *generations = NULL;
 	CLEANUP(free_jobp) struct code_job *job = NULL;
-	struct answer answer = {.view = pipeline_view(code->pipeline), .samples = &samples};
-	uint32_t wanted = pending->wanted.generation;
-	int err = function_search_result(&code->search, answer.view, &samples);
+	struct answer answer = {.view = view, .samples = &samples};
+	uint32_t wanted = wanted_->code.generation;
+	int err = function_search_result(&search->function, view, &samples);
 
 	if (err)
 		return err;
@@ -320,133 +248,44 @@ static int make_job(struct live_code *code, const struct pending *pending, struc
 	job = calloc(1, sizeof(*job));
 	if (!generations || !job)
 		return -ENOMEM;
-	job->code = code;
-	job->socket = -1;
 	answer.generations = generations;
-	answer.count = choose(code, &samples, generations, &answer.shown);
+	answer.count = choose(view, history, &samples, generations, &answer.shown);
 	if (wanted && wanted <= answer.count)
 		answer.shown = wanted - 1;
-	err = write_answer(job, &answer);
-	err = err ?: take_function(job, answer.view, &samples, generations[answer.shown].function);
+	err = write_text(job, &answer);
+	err = err ?: take_function(job, view, &samples, generations[answer.shown].function);
 	if (err)
 		return err;
-	*ret = TAKE_PTR(job);
+	*ret = &TAKE_PTR(job)->job;
 	return 0;
 }
 
-/* --- requests ----------------------------------------------------------------------------------
- */
-
-/* The first request is done; its socket belongs to another one, or is closed. */
-static void end_first(struct live_code *code)
+static int begin(union answer_search *ret, const struct view *view, const union data_wanted *wanted)
 {
-	function_search_deinit(&code->search);
-	code->searching = false;
-	code->waiting_count--;
-	memmove(code->waiting, code->waiting + 1, code->waiting_count * sizeof(*code->waiting));
+	return function_search_begin(&ret->function, view, wanted->code.epoch,
+				     wanted->code.location);
 }
 
-static void pass_on(struct live_code *code)
+static int step(union answer_search *search, const struct view *view, const struct sink *history)
 {
-	struct code_job *job;
-
-	if (make_job(code, &code->waiting[0], &job)) {
-		close(code->waiting[0].socket);
-	} else {
-		job->socket = code->waiting[0].socket;
-		if (work_thread_add(&code->thread, &job))
-			free_job(job);
-		work_thread_go(&code->thread);
-	}
-	end_first(code);
+	return function_search_step(&search->function, view, ANSWER_STEP_ITEMS);
 }
 
-static void free_results(struct live_code *code)
+static void end(union answer_search *search)
 {
-	struct work_result *results = NULL, *next;
-
-	if (work_thread_take(&code->thread, &results))
-		return;
-	for (; results; results = next) {
-		next = results->next;
-		drop(results);
-	}
+	function_search_deinit(&search->function);
 }
 
-void live_code_ask(struct live_code *code, const struct code_wanted *wanted, int socket)
+static void free_answer(struct answer_job *job)
 {
-	if (code->waiting_count == SERVER_ANSWERS_MAX) {
-		close(socket);
-		return;
-	}
-	code->waiting[code->waiting_count++] = (struct pending){*wanted, socket};
+	free_job((struct code_job *)job);
 }
 
-void live_code_round(struct live_code *code)
-{
-	const struct view *view = pipeline_view(code->pipeline);
-	const struct pending *first = &code->waiting[0];
-	int state = 0;
-
-	free_results(code);
-	if (!code->waiting_count)
-		return;
-	if (!code->searching)
-		state = function_search_begin(&code->search, view, first->wanted.epoch,
-					      first->wanted.location);
-	code->searching = true;
-	state = state ?: function_search_step(&code->search, view, STEP_ITEMS);
-	if (state > 0)
-		return;
-	if (!state) {
-		pass_on(code);
-	} else {
-		close(first->socket);
-		end_first(code);
-	}
-}
-
-int live_code_create(struct pipeline *pipeline, struct code_reader *reader,
-		     struct source_reader *sources, struct live_code **ret)
-{
-	struct live_code *code = calloc(1, sizeof(*code));
-	struct sink *history = NULL;
-	int err = code ? code_history_create(CODE_LIVES_LIVE_MAX, &history) : -ENOMEM;
-
-	if (err) {
-		free(code);
-		return err;
-	}
-	code->pipeline = pipeline;
-	code->history = history;
-	code->reader = reader;
-	code->sources.reader = sources;
-	err = pipeline_add_live(pipeline, &sink_code_history, history);
-	err = err
-		      ?: work_thread_start(
-				 &code->thread,
-				 &(struct work_kind){.request_bytes = sizeof(struct code_job *),
-						     .make = make,
-						     .sort = sort,
-						     .drop_request = drop_request,
-						     .drop = drop,
-						     .context = code});
-	if (err) {
-		free(code);
-		return err;
-	}
-	*ret = code;
-	return 0;
-}
-
-void live_code_destroy(struct live_code *code)
-{
-	if (!code)
-		return;
-	work_thread_stop(&code->thread);
-	for (uint32_t i = 0; i < code->waiting_count; i++)
-		close(code->waiting[i].socket);
-	function_search_deinit(&code->search);
-	source_files_deinit(&code->sources);
-	free(code);
-}
+const struct answer_kind code_answer = {
+	.begin = begin,
+	.step = step,
+	.make_job = make_job,
+	.end = end,
+	.write = write_answer,
+	.free = free_answer,
+};
