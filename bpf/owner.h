@@ -63,8 +63,8 @@ static __always_inline struct jitbpf_owner owner_of(struct task_struct *leader, 
 }
 
 /*
- * Reports an owner, unless it is the one that was reported last for its pid. If the ring is full,
- * or an NMI finds its lock taken, a later sample or JIT record reports it.
+ * Reports an owner, unless it equals the last reported owner of the pid. If the ring is full, or an
+ * NMI finds its lock taken, a later sample or JIT record reports it.
  */
 static __always_inline void tell_known_owner(struct jitbpf_owner *owner)
 {

@@ -236,8 +236,10 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 
 	if (!s || !kept)
 		return 0;
-	/* This walk reached the first reused frame from another called frame, so its sp has
-	 * changed. */
+	/*
+	 * This walk reached the first reused frame from another called frame, so its sp has
+	 * changed.
+	 */
 	i = s->walk.callers - s->walk.reused;
 	asm volatile("" : "+r"(i));
 	met = s->walk.reused ? kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.reused) : NULL;

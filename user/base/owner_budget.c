@@ -132,7 +132,7 @@ static uint64_t free_of(uint64_t limit, uint64_t used)
 	return used < limit ? limit - used : 0;
 }
 
-/* Returns true if `used` with the amount is within the share of what is free then. */
+/* Returns true if `used` plus the amount is within the share of the amount that is then free. */
 static bool is_fair(uint64_t used, uint64_t amount, uint64_t free)
 {
 	return amount <= free && used + amount <= OWNER_BUDGET_SHARE * (free - amount);
@@ -143,7 +143,10 @@ int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner,
 	uint64_t free = free_of(budget->limit, budget->used);
 	uint64_t of_user = free_of(OWNER_BUDGET_SHARE * free, owner->user->used);
 
-	/* The amount reduces what is free for the user OWNER_BUDGET_SHARE times, and by itself. */
+	/*
+	 * The charge reduces the user's limit by OWNER_BUDGET_SHARE times the amount; is_fair()
+	 * adds the amount itself.
+	 */
 	of_user = free_of(of_user, OWNER_BUDGET_SHARE * amount);
 	if (!is_fair(owner->user->used, amount, free) || !is_fair(owner->used, amount, of_user))
 		return -EDQUOT;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A budget that owners share: users, and the cgroups of each user. The amounts are bytes or counts.
- * No owner can use up the budget for the others, whatever it does first.
+ * No owner can use up the budget, so others always get a part of it.
  *
- * For what can be evicted: if the budget is full, owner_budget_largest() is the owner that gives
- * way, the largest cgroup of the largest user.
+ * For objects that can be evicted: if the budget is full, owner_budget_largest() returns the owner
+ * that loses objects, the largest cgroup of the largest user.
  *
- * For what cannot: owner_budget_charge() allows a user OWNER_BUDGET_SHARE times what is free, and
- * likewise a cgroup within its user. So a lone owner gets 69% of the budget, the next one of
- * another user 21%, and some room is left for the next.
+ * For other objects: owner_budget_charge() allows a user OWNER_BUDGET_SHARE times the free amount,
+ * and a cgroup the same within its user. So a lone owner gets 69% of the budget, the next owner, of
+ * another user, 21%, and some room is left for a third.
  *
  * The cgroups of root are users of their own, since a container's root may be root. A user's
  * cgroups beyond OWNER_CGROUPS_MAX count as one owner, and so do users beyond OWNER_USERS_MAX.

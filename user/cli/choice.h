@@ -31,9 +31,9 @@ int choice_make(const struct choice_options *options, struct choice *ret);
 void choice_deinit(struct choice *choice);
 
 /*
- * Find the processes that run now, of lists as those of choice_options.processes. Says which names
- * have none. Adds the pids that are given, and those of the names; none twice. Returns as
- * choice_make().
+ * Find the running processes of lists such as choice_options.processes. Adds the pids in the lists
+ * and those of the names to *ret, each once; prints a message about names without a process.
+ * Returns as choice_make().
  */
 int choice_find_running(const string_list *processes, pid_list *ret);
 

@@ -27,7 +27,7 @@ const struct command_spec *command_at(size_t i);
 /* Returns NULL if there is no such command. */
 const struct command_spec *command_find(const char *name);
 
-/* Say that there is no such command, and which one may be meant. Returns the exit status. */
+/* Print that there is no such command, and the most similar one. Returns the exit status. */
 int command_unknown(const char *name);
 
 #endif

@@ -105,7 +105,7 @@ static void say_parts(const char *said)
 
 typedef bool term_test(const struct ledger_word *term, const char *group, const char *text);
 
-/* Put the terms that are meant by a text. Returns their number. */
+/* Put the terms that a text matches by is_meant(). Returns their number. */
 static size_t put_terms(struct explanation *to, const char *said, term_test *is_meant)
 {
 	const struct ledger_word *term;

@@ -10,10 +10,10 @@
 /* Print the reports to standard error, one line each. No thread may use the store any more. */
 void file_trouble_say(const struct file_store *files);
 
-/* Say which processes defer the attach of probes, each once, while the run goes on. */
+/* During the run: print which processes defer the attachment of probes, each once. */
 void attach_trouble_tell(struct live_source *live, struct status_line *status);
 
-/* Say which process deferred the attach of probes. */
+/* After the run: print which process deferred the attachment of probes. */
 void attach_trouble_say(const struct live_source *live);
 
 #endif

@@ -50,7 +50,7 @@ static void put_failure(struct text *text, const struct jvm_load_reply *reply)
 	text_put_string(text, "; its JIT code is [unknown]");
 }
 
-/* What applies to many JVMs is said of the first one. */
+/* Facts that apply to many JVMs are printed for the first one only. */
 static void put_success(struct text *text, const struct jvm_report *report,
 			struct jvm_reports_told *told)
 {

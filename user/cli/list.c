@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 
 static const struct {
 	const char *key, *words;
-	const char *next; /* what follows from it; NULL: nothing, or it is said by engine */
+	const char *next; /* consequence or advice; NULL: none, or it depends on the engine */
 } ways[ENGINE_PUBLISHES_COUNT] = {
 	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
 	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, journal unreadable",
@@ -198,7 +198,7 @@ static void advise(const struct engine_list *list)
 	}
 }
 
-/* Say once for each way of publishing what follows from it. */
+/* Print the consequence of each way of publishing, once. */
 static void say_ways(const struct engine_list *list)
 {
 	bool said[ENGINE_PUBLISHES_COUNT] = {false};
@@ -274,7 +274,10 @@ static int write_table(const struct engine_list *list, bool given)
 	return err;
 }
 
-/* The exit status: scripts can tell that the list is not complete, and whether rights help. */
+/*
+ * Returns the exit status: 1 if processes could not be read, and EXIT_UNSUPPORTED if more rights
+ * are needed for that.
+ */
 static int status_of(const struct engine_list *list)
 {
 	int status = 0;

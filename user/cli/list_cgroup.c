@@ -12,7 +12,7 @@
 #define TEXT_BYTES    16384
 #define ID_CHARACTERS 64
 
-/* Of a container without root, only its user's own list reads the user's files. */
+/* Only the user who runs a container without root reads the files in that user's home. */
 static int name_of(const char *path, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	uint32_t user;

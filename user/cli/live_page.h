@@ -24,7 +24,7 @@ struct live_page;
  */
 int live_page_listen(uint32_t port, struct live_page **ret);
 
-/* What the page needs of the run. Borrowed; view is copied. */
+/* The parts of the run that the page uses. Borrowed; view is copied. */
 struct live_page_run {
 	const struct broker *broker;
 	struct pipeline *pipeline;

@@ -72,7 +72,7 @@ static const struct option_spec *after_one_dash(const struct command_spec *spec,
 	return NULL;
 }
 
-/* Returns the long name that is meant by an argument that is not valid, or NULL. */
+/* Returns the long name of the option that is most similar to an invalid argument, or NULL. */
 static const char *suggest_option(const struct command_spec *spec, const char *arg)
 {
 	const char *name = arg + (arg[1] == '-' ? 2 : 1);

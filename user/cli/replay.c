@@ -84,7 +84,10 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 	return err;
 }
 
-/* Say what is wrong. Returns 0 if what is before the damage can be shown, or a negative errno. */
+/*
+ * Print an error of the recording. Returns 0 if the part before the damage can be shown, or a
+ * negative errno.
+ */
 static int say_damage(const struct replay *replay, int state, const struct recording_error *error,
 		      bool has_info)
 {

@@ -81,8 +81,8 @@ int rotation_round(struct rotation *rotation, struct pipeline *pipeline);
 uint64_t rotation_bytes(const struct rotation *rotation);
 
 /*
- * Delete the oldest file but the current one, to make room. Returns false if there is none, or if
- * neither --keep nor --max-size allows it.
+ * Delete the oldest completed file, to make room; if there is none, complete the current file
+ * first. Returns false if no file was deleted, or if neither --keep nor --max-size was given.
  */
 bool rotation_drop_oldest(struct rotation *rotation, struct pipeline *pipeline);
 
@@ -92,7 +92,7 @@ int rotation_finish(struct rotation *rotation, struct pipeline *pipeline);
 /* Print the totals to standard error. */
 void rotation_say(const struct rotation *rotation);
 
-/* Close what is open: an incomplete file is left, and can be read up to its last round. */
+/* Close the current file. If it is incomplete, it is kept, and can be read up to its last round. */
 void rotation_deinit(struct rotation *rotation);
 
 #endif

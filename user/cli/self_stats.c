@@ -31,7 +31,7 @@ int self_stats_init(struct self_stats *ret, const char *path, struct output_open
 	err = outputs_add_file(&stats.output, path, &stats.file);
 	if (err)
 		return err;
-	/* Published when it begins, and written as the run goes on. */
+	/* Treated as a recording: published at the start, and written during the run. */
 	stats.output.files.data[0].recording = true;
 	stats.start_ns = clock_now_ns();
 	stats.next_ns = stats.start_ns + STEP_NS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What `record` profiles: a command, processes with their children, or the whole system, possibly
- * only some of its processes.
+ * The target of `record`: a command, processes with their children, or the whole system, possibly
+ * only chosen processes of it.
  */
 #ifndef JITBPF_CLI_TARGET_H
 #define JITBPF_CLI_TARGET_H

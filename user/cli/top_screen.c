@@ -228,7 +228,7 @@ void top_screen_fds(const struct top_screen *screen, int ret[TOP_SCREEN_FDS])
 	ret[1] = screen ? screen->stops : -1;
 }
 
-/* Stop as Ctrl-Z does, without the screen, and go on with it. */
+/* Remove the screen, stop this process as Ctrl-Z does, and restore the screen when it continues. */
 static void suspend(struct top_screen *screen)
 {
 	struct signalfd_siginfo heard;

@@ -25,9 +25,10 @@ int container_ids_of_name(const char *root, const char *name, name_list *list);
 int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX]);
 
 /*
- * The same of a container that a user runs without root, by what Docker and Podman note in the
- * user's home. The files are the user's: at most 4 MB each, on the home's file system, are read,
- * and the name is whatever the user likes. For helper processes, or the user's own ones.
+ * Find the name of a container that a user runs without root, in the files of Docker and Podman in
+ * the user's home. The user owns these files, so the name can be any. Only files of at most 4 MB on
+ * the home's own file system are read. For helper processes, or processes of that user. Returns as
+ * above.
  */
 int container_name_of_user(const char *root, uint32_t uid, const char *id,
 			   char ret[JITBPF_CGROUP_NAME_MAX]);

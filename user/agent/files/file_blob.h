@@ -24,10 +24,10 @@ int file_open_again(int path_fd);
  */
 int file_blob_init(struct blob *ret, int fd);
 
-/* The same without asking the file system for the size. */
+/* Like file_blob_init(), with a known size: does not query the file system. */
 struct blob file_blob_of_size(int fd, uint64_t size_bytes);
 
-/* Returns the descriptor of a blob that is over one, or -1. Borrowed. */
+/* Returns the descriptor of a blob from these functions, borrowed; -1 for other blobs. */
 int file_blob_fd(const struct blob *blob);
 
 /* Create a blob over a regular file, as file_open_regular() opens it. Returns 0 or a negative

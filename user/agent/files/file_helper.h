@@ -35,7 +35,7 @@ enum file_request_kind {
 	FILE_FIND_SERVED, /* debug info by build ID, from a debuginfod server; fetchers only */
 	/* Read a piece of the file whose descriptor is sent with the request. */
 	FILE_READ,
-	/* The same of a file that grows: as far as it goes, which may be nothing. */
+	/* The same for a file that grows: up to its end, so the piece may be shorter, or empty. */
 	FILE_READ_GROWING,
 	/* Read memory of process pid, which can block on a mapped file or on userfaultfd. */
 	FILE_READ_MEMORY,
@@ -47,9 +47,9 @@ enum file_request_kind {
 	FILE_READ_MAPS,
 	/* Read /proc/PID/cgroup, which can block on the lock of all cgroups. */
 	FILE_READ_CGROUP,
-	/* Read what its runtime calls the container whose ID is the path (container_names.h). */
+	/* Read the name of the container whose ID is the path (container_names.h). */
 	FILE_READ_CONTAINER,
-	/* The same in the home of a user, whose ID is the address. */
+	/* The same, from the home of the user whose ID is the address. */
 	FILE_READ_USER_CONTAINER,
 	/* Read which packages own the files whose paths, by lines, are the path (package_files.h).
 	 */

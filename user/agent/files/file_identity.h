@@ -20,12 +20,12 @@ struct mapped_identity {
  */
 int file_identity_mapped(int fd, struct mapped_identity *ret);
 
-/* Returns the inode's generation as perf reports it, or 0 if the file system has or tells none. */
+/* Returns the inode's generation as perf reports it, or 0 if the file system reports none. */
 uint64_t file_identity_generation(int fd);
 
 /*
- * Returns a number other than 0 that tells a file from later ones that get its inode number: a hash
- * of the inode's generation and its time of birth. Neither can be chosen by a file's owner, except
+ * Returns a number other than 0 that differs for a later file with the same inode number: a hash of
+ * the inode's generation and its time of birth. Neither can be chosen by a file's owner, except
  * on FUSE.
  */
 uint64_t file_identity_version(int fd);

@@ -42,7 +42,9 @@ static const struct file_patience *patience_with(const struct file_reader *reade
 	return place.kind == FILE_PLACE_SERVERS ? &reader->servers : &reader->patience;
 }
 
-/* Returns a name of what was requested, for messages. The caller frees it. */
+/*
+ * Returns a name of the requested file or data, for messages; NULL: no memory. The caller frees it.
+ */
 static char *subject_of(const struct file_request *request, int fd)
 {
 	char link[64], path[FILE_PATH_MAX], *memory;
@@ -69,7 +71,9 @@ static size_t request_bytes(const struct file_request *request)
 	return offsetof(struct file_request, path) + strlen(request->path) + 1;
 }
 
-/* Returns true if a late answer is as good as one in time; what is read may have changed since. */
+/*
+ * Returns true if a late answer can be used. An answer with contents cannot: they may have changed.
+ */
 static bool may_be_late(const struct file_request *request)
 {
 	switch (request->kind) {
@@ -98,7 +102,7 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 					spent_ms, answered, clock_now_ns());
 	char *subject;
 
-	/* One request at a time: its late answer makes up for it. */
+	/* In turns, a place has one request without an answer, whose late answer restores it. */
 	if (!err && !answered && in_turn(reader))
 		err = 1;
 	if (err <= 0)

@@ -21,9 +21,12 @@ struct file_store {
 	struct file_store_options options;
 	struct broker own_broker;
 	struct file_user meeting, naming, unwinding, annotating, packaging;
-	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
+	/*
+	 * Also of the unwind worker, with its own time limits: a blocked read of memory does not
+	 * reduce the time for files.
+	 */
 	struct file_reader *memory;
-	/* Of the event loop: files that grow, and the memory of who writes them. */
+	/* Of the event loop: for files that grow, and for the memory of their writers. */
 	struct file_user following;
 	struct file_reader *writers;
 	struct process_maps *maps;

@@ -69,7 +69,10 @@ static struct kept_file *find(const struct kept_files *files, const struct file_
 	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number];
 }
 
-/* A process that maps a file again has its range replaced. Returns true if the range is known. */
+/*
+ * Add a mapping of a file; it replaces an earlier one of the same process. Returns true if the two
+ * have the same range.
+ */
 static bool add_mapper(struct kept_file *file, const struct file_mapper *mapper)
 {
 	for (size_t i = 0; i < FILE_MAPPERS; i++) {
@@ -150,7 +153,7 @@ static int compare_times(const void *a_, const void *b_)
 	return a < b ? -1 : a > b;
 }
 
-/* Remove a part of an owner's files, those that were seen longest ago. Returns how many. */
+/* Remove the part of an owner's files that were seen longest ago. Returns their number. */
 static size_t evict(struct kept_files *files, const struct budget_owner *owner)
 {
 	AUTO_FREE uint64_t *times = malloc((files->files.size + 1) * sizeof(*times));

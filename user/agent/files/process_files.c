@@ -44,7 +44,9 @@ static bool is_link_to(const char *path, const char *wanted)
 	return length == (ssize_t)strlen(wanted) && !memcmp(link, wanted, (size_t)length);
 }
 
-/* For users who may not use map_files but own the process. Returns an O_PATH descriptor or errno.
+/*
+ * Open the requested file by a descriptor that the process has of it. For users who own the
+ * process, but may not use map_files. Returns an O_PATH descriptor or a negative errno.
  */
 static int find_descriptor(const struct file_request *request)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What processes have open, by /proc. Runs in helper processes: map_files waits for the lock of the
- * process's memory map, and both need privileges.
+ * Opens the mapped files and descriptors of processes, by /proc. For helper processes: access to
+ * map_files waits for the lock of the process's memory map, and both need privileges.
  */
 #ifndef JITBPF_AGENT_FILES_PROCESS_FILES_H
 #define JITBPF_AGENT_FILES_PROCESS_FILES_H

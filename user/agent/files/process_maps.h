@@ -29,8 +29,8 @@ typedef VEC(char) process_text; /* not NUL-terminated */
 int process_text_read(process_text *text, uint32_t pid, const char *name);
 
 #define MAPS_TURN_NS	 40000000ull   /* from the start of a turn of the event loop */
-#define MAPS_READ_NS	 30000000ull   /* waiting of one call */
-#define MAPS_PATIENCE_NS 2000000000ull /* until a process counts as one that does not answer */
+#define MAPS_READ_NS	 30000000ull   /* limit of the wait in one call */
+#define MAPS_PATIENCE_NS 2000000000ull /* after it, a process counts as unanswered */
 #define MAPS_PENDING_MAX 8	       /* requests without an answer, each with an opener */
 
 struct process_maps; /* see process_maps.c */
@@ -56,7 +56,7 @@ bool process_maps_turn_is_over(const struct process_maps *maps);
  */
 int process_maps_read(struct process_maps *maps, uint32_t pid, process_text *text);
 
-/* Returns the number of processes, up to 64, that have not answered; one that did later is none. */
+/* Returns the number of processes, up to 64, that have not answered so far. */
 uint64_t process_maps_unanswered(const struct process_maps *maps);
 
 /* Returns the pid of such a process, by number from 0; 0 if there are no more. */

@@ -27,7 +27,7 @@
 #define JVM_LISTEN_NS 10000000000ull
 /* Limit for the answers to the first commands, which are quick. */
 #define JVM_ASK_NS 5000000000ull
-/* For the loading: with 5,000 compiled methods 0.1 s of CPU time, which a busy JVM may not have. */
+/* Limit of the loading. With 5,000 compiled methods, it takes 0.1 s of CPU time of the JVM. */
 #define JVM_LOAD_NS 30000000000ull
 
 enum jvm_load_result {
@@ -37,7 +37,7 @@ enum jvm_load_result {
 	JVM_IS_STOPPED,	  /* try again: by SIGSTOP, a debugger or its cgroup */
 	JVM_IS_ANOTHER,	  /* OpenJ9, which has another mechanism */
 	JVM_IS_CLOSED,	  /* -XX:+DisableAttachMechanism */
-	JVM_IS_NOT_KNOWN, /* its mappings are too many to find out what it is */
+	JVM_IS_NOT_KNOWN, /* it has too many mappings to be identified */
 	JVM_IS_SILENT,	  /* it did not answer in time */
 	JVM_IS_FOREIGN,	  /* its socket or its file belongs to someone else */
 	JVM_ANSWER_INVALID,   /* its answer cannot be parsed */

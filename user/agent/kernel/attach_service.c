@@ -201,7 +201,7 @@ static int receive(struct service *service)
 	return err;
 }
 
-/* Tell the recorder which requests wait, and for which process. */
+/* Report to the recorder which requests wait, and for which process. */
 static int tell_waiting(struct service *service)
 {
 	const struct jitbpf_lock_holder *holder = &service->gate.holder;

@@ -97,8 +97,10 @@ static int process_for(struct attacher *attacher)
 	for (int i = 0; i < ATTACHERS_MAX; i++) {
 		struct attacher_process *process = &attacher->processes[i];
 
-		/* A process that died is replaced once attacher_take() has reported its
-		 * attachments. */
+		/*
+		 * A process that died is replaced once attacher_take() has reported its
+		 * attachments.
+		 */
 		if (process->socket < 0 && !has_attachments(attacher, (uint32_t)i))
 			return start(attacher, process) ?: i;
 		if (process->socket >= 0 &&
@@ -193,7 +195,7 @@ void attacher_remove(struct attacher *attacher, uint32_t id)
 
 	if (!attachment)
 		return;
-	/* If the socket is full, its process hangs: what it keeps ends with it. */
+	/* If the socket is full, the process is blocked; its attachments end with the process. */
 	fd_message_send(attacher->processes[attachment->process].socket, &request, sizeof(request),
 			-1);
 	forget(attacher, attachment);

@@ -75,7 +75,7 @@ void attacher_remove(struct attacher *attacher, uint32_t id);
  */
 bool attacher_is_deferred(const struct attacher *attacher, uint32_t id);
 
-/* A process that held its lock when a probe was to be registered, and what came of it. */
+/* A process that held the lock of its memory map when a probe was to be registered. */
 struct attach_holder {
 	uint32_t pid; /* 0: not visible in jitbpf's pid namespace */
 	uint32_t uid;

@@ -100,7 +100,8 @@ static int look_at(struct reduction *r, uint32_t number, uint32_t kind, const ch
 	return 0;
 }
 
-/* Set the offset of each type, and the numbers of the wanted ones. Returns 0 or a negative errno.
+/*
+ * Set the offset of each type, and the numbers of the wanted ones. Returns 0 or a negative errno.
  */
 static int index_types(struct reduction *r)
 {

@@ -37,7 +37,7 @@ static bool is_same(const struct jitbpf_lock_holder *a, const struct jitbpf_lock
 	return a->pid == b->pid && a->start_ns == b->start_ns && a->owner == b->owner;
 }
 
-/* Keep those of `all` that are in `now`, too. Returns their number. */
+/* Keep the holders in `all` that are also in `now`. Returns their number. */
 static size_t keep_same(struct jitbpf_lock_holder *all, size_t count,
 			const struct jitbpf_lock_holder *now, size_t now_count)
 {

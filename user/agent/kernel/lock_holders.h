@@ -40,8 +40,8 @@ struct lock_gate {
 
 	uint64_t looked_ns;		  /* 0: the gate was not closed since it was last open */
 	uint64_t held_ns;		  /* when a holder was last seen; 0: never */
-	uint64_t quiet_ns;		  /* no holder was seen since then; 0: nobody watches */
-	struct jitbpf_lock_holder holder; /* the last one */
+	uint64_t quiet_ns;		  /* no holder was seen since then; 0: no watch */
+	struct jitbpf_lock_holder holder; /* the last holder that was seen */
 	uint64_t closed;		  /* number of times that the gate was found closed */
 };
 

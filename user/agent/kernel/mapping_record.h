@@ -20,9 +20,9 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 			 const char *path, size_t path_bytes);
 
 /*
- * Set what the mapped file tells: the build ID, which is empty if the file is not available, the
- * generation of the inode, and JITBPF_MAPPING_READ_ONLY. It may ask a process to open the file, so
- * it is for profiled processes. Event loop only.
+ * Set the fields that are read from the mapped file: the build ID, which is empty if the file is
+ * not available, the generation of the inode, and JITBPF_MAPPING_READ_ONLY. Only for profiled
+ * processes, since a helper process may have to open the file. Event loop only.
  */
 void mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What loading BPF programs needs to know about the kernel, found once for all objects: its types,
- * and what it offers, by trial. While the types are open, libbpf knows the section
+ * Facts about the kernel for loading BPF programs, found once for all objects: its types, and its
+ * features, which are tried. While the types are open, libbpf handles the section
  * JITBPF_TASK_ITERATOR.
  */
 #ifndef JITBPF_AGENT_KERNEL_PROGRAM_TYPES_H

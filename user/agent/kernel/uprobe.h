@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A uprobe with a BPF program. Adding and removing it walks the memory maps that have the file, and
- * blocks all forks of the machine meanwhile. A link of kind "uprobe_multi" (Linux 6.6) walks them
- * once each. A perf event walks them twice, and between the two walks of the removal each process
- * sees that the semaphore falls. So the link is used where the kernel has it.
+ * A uprobe with a BPF program. Adding or removing it walks the memory maps of all processes that
+ * map the file, and blocks all forks of the machine during the walk. A link of kind "uprobe_multi"
+ * (Linux 6.6) needs one walk. A perf event needs two, and between the two walks of a removal, each
+ * process sees the semaphore fall. So the link is used where the kernel has it.
  */
 #ifndef JITBPF_AGENT_KERNEL_UPROBE_H
 #define JITBPF_AGENT_KERNEL_UPROBE_H

@@ -138,7 +138,7 @@ static int install(struct live_source *live, uint32_t cpu, struct message_fds *f
 
 static void say_refused(struct live_cpus *cpus, uint32_t cpu, int err)
 {
-	/* It has left again; or it is tried again in a second. */
+	/* The CPU has gone offline again, or the request is repeated in a second. */
 	if (err == -ENODEV || err == -EBUSY || err == -EPIPE || cpu_list_has(&cpus->refused, cpu))
 		return;
 	cpu_list_add(&cpus->refused, cpu);

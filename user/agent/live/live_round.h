@@ -25,7 +25,7 @@
 
 #define PUBLISHERS_MAX 4
 
-/* A round that holds so many bytes of records waits for nothing more. */
+/* A round with so many bytes of records ends, and does not wait for publishers. */
 #define LIVE_ROUND_BYTES (48u << 20)
 
 struct publisher {

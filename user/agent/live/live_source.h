@@ -57,7 +57,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure);
 void live_source_destroy(struct live_source *live);
 
-/* Read a BPF map, to test whether this process still has the right. Returns 0 or a negative errno.
+/*
+ * Read a BPF map, to test whether this process still has the right. Returns 0 or a negative errno.
  */
 int live_source_try_maps(struct live_source *live);
 

@@ -165,7 +165,7 @@ static int name_of(const struct told_cgroups *told, const struct told_cgroup *cg
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Returns true if the cgroup is asked for again in the next round. */
+/* Returns true if the file of the cgroup is read again in the next round. */
 static bool waits(struct told_cgroups *told, struct told_cgroup *cgroup)
 {
 	if (cgroup->waits == TOLD_CGROUP_WAITS_MAX || told->waiting.size >= TOLD_CGROUPS_WAIT_MAX ||

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reports what cgroups are called, once for each ID that an OWNER record has: the path that the
- * process's /proc/PID/cgroup has, if the cgroup there has that ID, and the name of its container.
- * So it costs nothing for further processes of a cgroup. A helper process reads, since both can
- * block. A cgroup that is gone by then is asked for again with its next process, and else has no
- * name.
+ * Reports the names of cgroups, once for each ID in an OWNER record: the path in the process's
+ * /proc/PID/cgroup, if the cgroup at that path has the ID, and the name of its container. Further
+ * processes of a cgroup cost nothing. A helper process reads the files, since both can block. If
+ * the cgroup was removed by then, it has no name, unless another process with that ID follows.
  *
- * TOLD_CGROUPS_MAX cgroups are known at a time; owners share them. Another one ends the one that
- * its owner, or the owner with most of them, reported first: it has no name from then on. Event
- * loop only.
+ * TOLD_CGROUPS_MAX cgroups are known at a time; owners share them. Beyond that, the oldest cgroup
+ * of the same owner, or of the owner with most of them, is forgotten, and has no name from then on.
+ * Event loop only.
  */
 #ifndef JITBPF_AGENT_LIVE_TOLD_CGROUPS_H
 #define JITBPF_AGENT_LIVE_TOLD_CGROUPS_H
@@ -50,7 +49,10 @@ void told_cgroups_deinit(struct told_cgroups *told);
 int told_cgroups_see(struct told_cgroups *told, const struct jitbpf_owner *owner,
 		     record_taker_fn take, void *take_context);
 
-/* Ask for those that wait again, with reports as of time_ns. Returns 0 or that of take(). */
+/*
+ * Read the files of the waiting cgroups again, and emit their records as of time_ns. Returns 0 or
+ * the error of take().
+ */
 int told_cgroups_round(struct told_cgroups *told, uint64_t time_ns, record_taker_fn take,
 		       void *take_context);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this machine, and the user, offer to a recording. `jitbpf doctor` shows all checks; `record`
- * refuses to start with the words of the first one that finds something missing.
+ * Checks whether this machine and this user can record. `jitbpf doctor` shows all checks; `record`
+ * refuses to start with the text of the first check that finds something missing.
  *
- * A check changes nothing and needs no privilege. What only a privileged user can find out is
- * reported as hidden.
+ * A check changes nothing and needs no privilege. A fact that only a privileged user can find out
+ * is reported as hidden.
  */
 #ifndef JITBPF_AGENT_MACHINE_MACHINE_CHECK_H
 #define JITBPF_AGENT_MACHINE_MACHINE_CHECK_H

@@ -41,7 +41,9 @@ struct output_file {
  */
 int output_file_open(const char *path, int hangup_fd, struct output_file *ret);
 
-/* The same in a folder that was found before; a new file only, -EEXIST if the name is in use. */
+/*
+ * Create a file in a folder that was found before. Returns as above; -EEXIST if the name is in use.
+ */
 int output_file_create(int folder_fd, const char *name, struct output_file *ret);
 
 /* Truncate a stale file: call it before the first byte is written. Returns 0 or a negative errno.

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct output_path {
-	int folder_fd;		 /* O_PATH; what is done there is not redirected by later renames */
+	int folder_fd;		 /* O_PATH; stays the same folder after renames of its parents */
 	int file_fd;		 /* O_PATH, not a link; -1 if there is no such file */
 	char name[NAME_MAX + 1]; /* of the file in the folder */
 };

@@ -107,7 +107,9 @@ static int open_in_series(struct service *service, const char *path, struct outp
 	return err ?: output_file_create(service->series_fd, reply->name, ret);
 }
 
-/* The file that a link leads to has another name, which nobody looks for with .old. */
+/*
+ * The target of a link is not renamed to .old: it has another name, so the user would not find it.
+ */
 static bool is_link(const char *path)
 {
 	struct stat st;

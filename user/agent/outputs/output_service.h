@@ -50,7 +50,7 @@ struct output_paths {
 	 * profile.20261122T093000.123Z.jitbpf. All are in the folder that the path named first.
 	 */
 	bool series;
-	bool keeps_old; /* what the first path replaces becomes NAME.old, but for links */
+	bool keeps_old; /* the file that the first path replaces becomes NAME.old, unless a link */
 };
 
 /* Become the process, and answer requests until the other end of the socket is closed. */

@@ -102,8 +102,8 @@ static void give_up(struct jitdump_file *file)
 }
 
 /*
- * Fill the room with what the file has from the offset on, up to `wanted`. *ret_end: whether that
- * is all. Returns 0 or negative errno.
+ * Fill the room with up to `wanted` bytes of the file from the offset on. Sets *ret_end to whether
+ * the file ends there. Returns 0 or a negative errno.
  */
 static int read_piece(struct jitdump_file *file, struct jitdump_reader *reader, size_t wanted,
 		      bool *ret_end)
@@ -258,7 +258,9 @@ static int size_wanted(struct jitdump_file *file, struct jitdump_reader *reader,
 	return whole < 0 ? whole : 0;
 }
 
-/* A read costs something even if the file system, against what it said, has nothing. */
+/*
+ * Charge a read. An empty read has a cost, too: a file system can report a size and return nothing.
+ */
 static void charge(uint64_t *budget_bytes, size_t read_bytes)
 {
 	uint64_t cost = read_bytes + READ_COST_BYTES;

@@ -91,7 +91,9 @@ enum sequence {
 	SEQUENCE_WHOLE,
 };
 
-/* Tell whether the room is a sequence of records: a tail that is torn or old does not continue it.
+/*
+ * Returns whether the bytes in the room are a sequence of records. With an outdated or torn copy of
+ * the buffer, they are not.
  */
 static enum sequence sequence_of(const struct jitdump_file *file,
 				 const struct jitdump_reader *reader)
@@ -114,7 +116,7 @@ static enum sequence sequence_of(const struct jitdump_file *file,
 	return cursor_offset(&c) == reader->room.size ? SEQUENCE_WHOLE : SEQUENCE_CUT;
 }
 
-/* Returns how much of the tail the file may have already; all of it, a part, or nothing. */
+/* Returns the number of bytes at the start of the tail that may already be in the file. */
 static size_t written_of(const struct jitdump_file *file, struct jitdump_reader *reader)
 {
 	size_t bytes = reader->tail.size, end_bytes = reader->end.size;
@@ -128,7 +130,7 @@ static size_t written_of(const struct jitdump_file *file, struct jitdump_reader 
 				    reader->borders.data);
 }
 
-/* Append the tail without its first bytes, and tell what sequence that makes. */
+/* Append the tail without its first `skipped` bytes. Returns sequence_of() the result. */
 static enum sequence try(struct jitdump_file *file, struct jitdump_reader *reader,
 			 size_t room_bytes, size_t skipped)
 {

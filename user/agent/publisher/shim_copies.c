@@ -267,7 +267,10 @@ bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns)
 	return false;
 }
 
-/* The fork's record and the mapping's come from different CPUs: in any order, a drain apart. */
+/*
+ * Add the children of forks to the copies that their parents map. The records of a fork and of a
+ * mapping come from different CPUs, in any order, and up to one drain apart.
+ */
 int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns)
 {
 	size_t kept = 0;
@@ -384,7 +387,7 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	int err;
 
 	if (!shim_copies_make_room(copies, owner)) {
-		/* The copies of a larger owner are all pending: one of them gives way later. */
+		/* A larger owner has only pending copies. One of them can be detached later. */
 		if (owner_budget_largest(&copies->budget, owner, 1) == owner ||
 		    !shim_waiting_keep(&copies->waiting, mapping, true))
 			copies->over_budget++;

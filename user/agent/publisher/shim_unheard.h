@@ -43,8 +43,8 @@ struct shim_unheard {
 int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *mapper);
 
 /*
- * The request of a probe has been answered. attached_ns is 0 if the copy was refused: its mappers
- * report nothing.
+ * Note the answer to the request of a probe. attached_ns is 0 if the copy was refused; its mappers
+ * then report nothing.
  */
 void shim_unheard_attached(struct shim_unheard *unheard, uint32_t pending, uint64_t attached_ns);
 

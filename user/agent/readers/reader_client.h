@@ -29,7 +29,7 @@ struct reader_options {
 	struct file_source files;    /* used during requests */
 	uint32_t answer_ms;	     /* limit of the CPU time of one answer */
 	bool no_demangle;
-	uint64_t symbols_bytes;	    /* limit of what a reader keeps of symbols; 0: the default */
+	uint64_t symbols_bytes;	    /* limit of a reader's memory for symbols; 0: the default */
 	_Atomic uint64_t *failures; /* borrowed; counts the processes of all clients that failed */
 };
 
@@ -40,7 +40,7 @@ struct reader_request {
 	const struct module *module; /* that the reader may open; may be NULL */
 };
 
-/* Returns what a request says of a module, besides its path. */
+/* Returns the description of a module in a request, which the path follows. */
 struct reader_module reader_module_of(const struct module *module);
 
 /* options are copied. Starts no process yet. Returns 0 or -ENOMEM. */

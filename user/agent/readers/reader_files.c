@@ -18,7 +18,7 @@ struct remote_file {
 	uint32_t number;
 };
 
-/* Send a call. The process is of no use without the recorder. */
+/* Send a call. If the recorder has ended, this process exits. */
 static void call(struct reader_files *files, enum reader_message kind, const void *bytes,
 		 size_t size_bytes)
 {

@@ -24,7 +24,7 @@ int fd_message_pair(int ret[2]);
  */
 int fd_message_send(int socket, const void *bytes, size_t size_bytes, int fd);
 
-/* The same with several descriptors, which the caller keeps. */
+/* fd_message_send() with several descriptors, which the caller keeps. */
 int fd_message_send_fds(int socket, const void *bytes, size_t size_bytes,
 			const struct message_fds *fds);
 

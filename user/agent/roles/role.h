@@ -28,8 +28,8 @@ typedef void (*role_fn)(int socket);
 
 /* The system calls of a role. */
 enum role_calls {
-	ROLE_CALLS_COMMON, /* all but those that start programs or change the machine */
-	/* The others are few, and map no code: */
+	ROLE_CALLS_COMMON, /* all except calls that start programs or change the machine */
+	/* The other sets are small, and have no call that maps code: */
 	ROLE_CALLS_OPENER,
 	ROLE_CALLS_ATTACHER,
 	ROLE_CALLS_SIGNALLER,

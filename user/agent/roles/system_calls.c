@@ -16,7 +16,7 @@
 
 DEFINE_CLEANUP(scmp_filter_ctx, seccomp_release);
 
-/* What no role does, and what an intruder would do first. */
+/* System calls that no role needs, and that an attacker who controls a process would try first. */
 static const int refused[] = {
 	SCMP_SYS(execve),
 	SCMP_SYS(execveat),
@@ -69,7 +69,7 @@ static const int needed_by_all[] = {
 #endif
 };
 
-/* A reader is given its files, and tells its pid. */
+/* For readers, which receive open files, and send a pidfd of themselves. */
 static const int parsing[] = {
 	SCMP_SYS(pread64),
 	SCMP_SYS(pidfd_open),

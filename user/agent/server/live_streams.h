@@ -23,7 +23,7 @@ int live_streams_add(struct live_streams *streams, int socket);
 /* Release those whose other end is closed. Returns how many are left. */
 uint32_t live_streams_reap(struct live_streams *streams);
 
-/* Returns how many times a reader was too slow, and began anew. */
+/* Returns how many times a reader was too slow, and started over with a snapshot. */
 uint64_t live_streams_dropped(const struct live_streams *streams);
 
 /* Call it after live_feed_end(). Waits up to limit_ms until all is written. NULL is allowed. */

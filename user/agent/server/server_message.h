@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the recorder and the live page's server say to each other (agent/roles/fd_message.h). */
+/* Messages between the recorder and the live page's server (agent/roles/fd_message.h). */
 #ifndef JITBPF_AGENT_SERVER_SERVER_MESSAGE_H
 #define JITBPF_AGENT_SERVER_SERVER_MESSAGE_H
 

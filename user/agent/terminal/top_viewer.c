@@ -125,7 +125,7 @@ static int read_stream(struct viewer *viewer)
 	return 0;
 }
 
-/* A large profile takes time; most of it is left to other programs. */
+/* Update the screen if that is due. After a slow update, the next one is due REST times later. */
 static int update(struct viewer *viewer)
 {
 	uint64_t begin_ns = clock_now_ns(), rest_ns;

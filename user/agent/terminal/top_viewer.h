@@ -24,7 +24,7 @@ enum viewer_order {
 	VIEWER_QUIT,  /* ends the viewer */
 };
 
-/* From the recorder, over a socket of fd_message.h. */
+/* A message of the recorder, over a socket of fd_message.h. */
 struct viewer_request {
 	enum viewer_order order;
 	struct view_options view; /* with VIEWER_SHOW */

@@ -26,7 +26,7 @@ void live_feed_destroy(struct live_feed *feed); /* NULL is allowed */
 /* For live_sink_create(), with the feed as context. Never waits for a reader. */
 bool live_feed_publish(void *feed, struct shared_bytes *delta, bool snapshot);
 
-/* No more deltas: readers get what they have in their queues. Any thread. */
+/* End the feed: readers still get the deltas in their queues. Any thread. */
 void live_feed_end(struct live_feed *feed);
 
 /*

@@ -12,7 +12,7 @@
 
 #define SYMBOL_GATHER_NS 500000000ull
 
-/* Who makes the frames, as symbolizer_location() does. Used on the worker's thread only. */
+/* Makes frames, like symbolizer_location(). Used on the worker's thread only. */
 struct symbol_namer {
 	/*
 	 * Make the frames of requests[0]. The other count - 1 requests are likely to come next, so

@@ -27,8 +27,8 @@ struct unwind_code {
 };
 
 /*
- * Who makes rows, and compares code (code_is_same()). *ret is empty. The functions return 0 or a
- * negative errno.
+ * Makes rows, and compares code (code_is_same()). *ret is empty before the call. The functions
+ * return 0 or a negative errno.
  */
 struct unwind_maker {
 	int (*page)(void *context, const struct module *module, uint32_t page,

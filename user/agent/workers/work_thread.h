@@ -26,7 +26,7 @@ struct work_kind {
 	int (*make)(void *context, const void *request, struct work_result **ret);
 	/* Sort the requests that have not been started. */
 	void (*sort)(void *context, void *requests, size_t count);
-	/* Free what a request owns for which make() was not called. May be NULL. */
+	/* Free what a request owns, if make() was not called for it. May be NULL. */
 	void (*drop_request)(void *request);
 	/* Free a result that was not taken. */
 	void (*drop)(struct work_result *result);

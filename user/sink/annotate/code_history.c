@@ -30,7 +30,7 @@ int code_history_create(uint64_t max_bytes, struct sink **ret)
 	return 0;
 }
 
-/* Never fails, since a failed sink would be freed, and live pages hold this one. */
+/* Never fails: a failed sink is destroyed, but live pages still refer to this one. */
 static int take_region(struct sink *history, const struct view *view,
 		       const struct sink_region *change)
 {

@@ -310,7 +310,8 @@ static void put_unnamed(struct text *text, const struct view *view)
 
 /* --- trouble ------------------------------------------------------------------------- */
 
-/* The kernel's count of samples is no trouble by itself: put_trouble() compares it with the ledger.
+/*
+ * The kernel's count of samples is no trouble by itself: put_trouble() compares it with the ledger.
  */
 static bool is_trouble(enum jitbpf_counter counter)
 {

@@ -421,7 +421,8 @@ int delta_writer_next(struct delta_writer *w, const struct view *view, uint64_t 
 	if (!w->state) {
 		put_run(&w->out, view->info);
 		w->sent[DELTA_STRINGS] = 1; /* the empty string is in every pool */
-		/* Locations that have names already are sent with them, not in the section `named`.
+		/*
+		 * Locations that have names already are sent with them, not in the section `named`.
 		 */
 		frame_table_named(view->frames, &w->named);
 	}

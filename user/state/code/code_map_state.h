@@ -67,8 +67,10 @@ bool code_event_is_about(const struct code_event *event, const struct code_regio
 /* code_map.c: gather in map->hit the regions in force in [start, end). Returns 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 
-/* End the gathered regions that are not newer than time_ns. Returns 0 and sets *ret_ended, or
- * -ENOMEM. */
+/*
+ * End the gathered regions that are not newer than time_ns. Returns 0 and sets *ret_ended, or
+ * -ENOMEM.
+ */
 int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_ended);
 
 /*

@@ -20,11 +20,11 @@ typedef VEC(uint32_t) pid_vec;
 /* The caller fills pids, and calls journal_late_deinit(). */
 struct journal_late {
 	/*
-	 * In the order of reading. In shared memory, later events win: those of a child, which
-	 * usually has the higher pid, over its parent's.
+	 * In the order of reading. In shared memory, later events replace earlier ones: those of a
+	 * child, which usually has the higher pid, replace its parent's.
 	 */
 	pid_vec pids;
-	pid_vec unanswered; /* those that did not answer in time, for the caller to take */
+	pid_vec unanswered; /* processes that did not answer in time; the caller takes them */
 	struct file_store
 		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
 	enum jitbpf_publisher publisher; /* whose journals; the caller sets it */

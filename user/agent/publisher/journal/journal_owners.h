@@ -44,7 +44,10 @@ struct journal_owner *journal_owners_get(struct journal_owners *owners,
 					 const struct process_owners *processes, uint32_t pid,
 					 uint64_t now_ns);
 
-/* A round ends: nobody was served. Forgets owners with full budgets that are not late. */
+/*
+ * End a round: resets the costs of the round, and forgets owners with full budgets that are not
+ * late.
+ */
 void journal_owners_end_round(struct journal_owners *owners, uint64_t now_ns);
 
 void journal_owners_deinit(struct journal_owners *owners);

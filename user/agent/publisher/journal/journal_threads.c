@@ -14,7 +14,7 @@
 
 DEFINE_CLEANUP(DIR *, closedir);
 
-/* A thread that ends meanwhile is left out; so are the others without memory. */
+/* List the threads of the process. Threads that end during that are left out. */
 static void read_tids(struct journal_threads *threads)
 {
 	CLEANUP(closedirp) DIR *folder = NULL;
