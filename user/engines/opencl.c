@@ -4,7 +4,7 @@
 #include "engines/engines.h"
 
 static const struct engine_setting settings[] = {
-	/* It adds debug info too, and code that keeps the ids of work items for a debugger. */
+	/* Also adds debug info, and code that keeps the ids of work items for a debugger. */
 	{.name = "CL_CONFIG_USE_VTUNE", .debug_text = "True"},
 };
 

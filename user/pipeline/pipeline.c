@@ -63,7 +63,10 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 						      record, done);
 }
 
-/* Write what describes a process to the current recorder. A failure affects that one only. */
+/*
+ * Write a record of a process's snapshot to the current recorder. A failure ends that recorder
+ * only.
+ */
 static int describe(void *context, const struct jitbpf_record *record)
 {
 	struct pipeline *p = context;
@@ -87,7 +90,7 @@ static int expect(void *context, const struct jitbpf_sample *sample)
 				      describer(p));
 }
 
-/* So do samples that were lost, which are reported at the end: the process may have been freed. */
+/* Begin the process of lost samples, too. They may be reported after the process was freed. */
 static int expect_lost(struct pipeline *p, const struct jitbpf_lost_samples *lost)
 {
 	if (!process_table_find(analysis_processes(p->analysis), lost->pid, lost->start_ns,

@@ -21,7 +21,7 @@ static uint32_t align(uint32_t tick, uint32_t level)
 	return tick >> level << level;
 }
 
-/* Returns the first tick of those that are one with a tick. */
+/* Returns the first tick of the slice that covers a tick. */
 static uint32_t begin_of(const struct time_slices *s, uint32_t tick)
 {
 	return align(tick, level_of(s, tick));

@@ -19,7 +19,7 @@
 #define TIME_SLICES_LEVELS  24
 
 struct time_slice {
-	uint32_t tick; /* the first one that it covers, from the start of the run */
+	uint32_t tick; /* first tick that it covers; counts from the start of the run */
 	uint32_t count;
 	uint32_t samples;
 };
@@ -40,7 +40,7 @@ struct time_slices {
 	uint64_t removed; /* slices that folding has removed from these */
 	size_t max;	  /* number of slices above which they fold; 0: TIME_SLICES_MAX */
 	size_t limit;	  /* number at which they fold next; 0: max */
-	uint32_t detail;  /* ticks older than so many are longer than one */
+	uint32_t detail;  /* slices older than so many ticks cover more than one */
 };
 
 /* Add a sample of a count, since_ns after the start. Returns 0 or -ENOMEM. */

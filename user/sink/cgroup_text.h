@@ -21,7 +21,9 @@
 /* Returns the words for container and unit of a struct sampled_thread or ledger_process. */
 const char *cgroup_text(const struct view *view, uint32_t container, uint32_t unit);
 
-/* The container, the unit, and the path of a cgroup of no unit; "" if there is none. */
+/*
+ * The container, the unit and, without a unit, the path of a cgroup; each is "" if there is none.
+ */
 struct cgroup_texts {
 	const char *container, *unit, *path;
 };

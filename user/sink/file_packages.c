@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "sink/write/text.h"
 
-/* How a distribution, and those that are like it, distribute debug symbols. */
+/* How a distribution, and those derived from it, distribute debug symbols. */
 struct distro {
 	const char *id;	   /* in os-release */
 	const char *begin; /* command before the names of packages; NULL: there are none */
@@ -21,7 +21,7 @@ struct distro {
 	const char *servers; /* DEBUGINFOD_URLS; NULL: none are known */
 };
 
-/* A distribution comes before those that it is like. */
+/* A derived distribution comes before the one that it is derived from (ID_LIKE). */
 static const struct distro distros[] = {
 	{.id = "ubuntu",
 	 .begin = "apt install",
@@ -117,7 +117,10 @@ void file_packages_deinit(struct file_packages *packages)
 
 /* --- names of packages -------------------------------------------------------------------- */
 
-/* Returns what is between the parts that a name begins and ends with; 0: it is none such. */
+/*
+ * Set *ret to the part of a name between its begin and end. Returns false if the name does not have
+ * these.
+ */
 static bool between(const char *name, size_t bytes, const char *begin, const char *end,
 		    const char **ret, size_t *ret_bytes)
 {

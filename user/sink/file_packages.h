@@ -18,7 +18,7 @@ struct text;
 #define FILE_PACKAGES_DISTRO_MAX  128
 #define FILE_PACKAGES_RELEASE_MAX 32
 
-/* What to do if nothing is known of a file. */
+/* The advice for a file whose package is not known. */
 #define FILE_PACKAGES_ADVICE                                                                       \
 	"install debug symbols where the file comes from: the package NAME-dbgsym (Debian, "       \
 	"Ubuntu) or NAME-debuginfo (Fedora), or set DEBUGINFOD_URLS"
@@ -32,7 +32,7 @@ enum file_origin {
 struct file_package {
 	char *path; /* as in struct frame: whole */
 	enum file_origin origin;
-	/* HERE: the package that has the file, such as "libc6:amd64"; "": none is known to */
+	/* HERE: the package that has the file, such as "libc6:amd64"; "": not known */
 	char name[FILE_PACKAGE_NAME_MAX];
 };
 

@@ -36,7 +36,7 @@ static struct sample_group *group_of(struct sample_groups *groups,
 
 /* --- processes ----------------------------------------------------------------------- */
 
-/* The one place that says which processes are one row. */
+/* Set the key of a process's row. Processes with equal keys share a row. */
 static void key_of_process(const struct view *view, const struct ledger_process *process,
 			   struct sample_group_key *ret)
 {

@@ -12,7 +12,7 @@
 #include "sink/sink.h"
 #include "sink/write/text.h"
 
-/* What makes samples one row. A part that does not count is 0. */
+/* The key of a row: samples with equal keys are one row. Members that are not compared are 0. */
 struct sample_group_key {
 	uint32_t comm;		  /* string number */
 	uint32_t container, unit; /* strings: see sink/cgroup_text.h */

@@ -44,7 +44,7 @@ enum script_field {
 /* Of the top format. */
 enum view_sort { VIEW_SORT_SELF, VIEW_SORT_TOTAL };
 
-/* Whether outputs for a terminal have colours; automatic: where it is one that is shown them. */
+/* Whether text has colours. AUTO: if it is written to a terminal that can show them. */
 enum view_color { VIEW_COLOR_AUTO, VIEW_COLOR_ALWAYS, VIEW_COLOR_NEVER };
 
 #define TOP_ROWS_DEFAULT 30
@@ -60,7 +60,7 @@ struct view_options {
 	uint32_t sort;	  /* enum view_sort */
 	uint32_t columns; /* width of the terminal that the top format is for; 0: none */
 	uint32_t color;	  /* enum view_color: what the user chose */
-	bool colours;	  /* escape sequences for that terminal, as a result of it */
+	bool colours;	  /* write escape sequences: the result of `color` and the terminal */
 };
 
 /* Names of the values, in the order of the enums; terminated by NULL. */

@@ -136,7 +136,7 @@ static void vouch(struct code_checks *checks, struct code_check *check, struct c
 	code_copies_put(copies, check->identity, answer->bytes, answer->bytes_read);
 }
 
-/* The bytes that a sample saw are of the code: it was linked. */
+/* The bytes that a sample saw belong to the code, which the engine has linked. */
 static void vouch_for_seen(struct code_checks *checks, struct code_check *check,
 			   struct code_copies *copies)
 {

@@ -26,12 +26,14 @@
 #include "unwind/code_copies.h"
 
 /*
- * From a sample to the report of its code: 50 ms for 99 of 100 loads, and longer beside other load.
- * Half of INTAKE_DEFER_NS.
+ * Time from a sample to the report of its code: 50 ms for 99 of 100 loads, and longer on a busy
+ * machine. Half of INTAKE_DEFER_NS.
  */
 #define CODE_SUCCESSOR_NS 500000000ull
 
-/* From the report of an end to that of a load behind it in the queue. One takes 0.1 ms. */
+/*
+ * Time from the report of an end to that of a load behind it in the queue. A report takes 0.1 ms.
+ */
 #define CODE_REPORTS_NS 10000000ull
 
 /*
@@ -55,7 +57,7 @@ struct sampled_frame {
 };
 
 /*
- * Returns true if a frame of a process may be of the successor of the code that was in force at its
+ * Returns true if a frame of a process may be in the successor of the code that was in force at its
  * address and time.
  */
 bool code_successor_is_possible(struct code_copies *copies, const struct process *process,

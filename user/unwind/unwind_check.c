@@ -83,7 +83,7 @@ uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *proces
 		struct sampled_frame frame = {
 			.address = ips[i] - !!i, .time_ns = sample->h.time_ns, .is_caller = i};
 
-		/* The bytes are of the innermost frame in their memory. */
+		/* The bytes belong to the innermost frame in their range. */
 		if (seen && frame.address - seen->address < JITBPF_CODE_BYTES) {
 			frame.seen = seen;
 			seen = NULL;

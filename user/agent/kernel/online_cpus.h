@@ -3,8 +3,8 @@
  * Watches which CPUs are online. The kernel detaches the perf events of a CPU that goes offline,
  * and does not attach them again, so both its return and a new CPU need new events.
  *
- * The list in sysfs is read once a second. Uevents tell of a CPU that left and came back meanwhile;
- * where they are not there (a network namespace of its own), such a CPU is not noticed.
+ * The list in sysfs is read once a second. Uevents report a CPU that goes offline and returns in
+ * that time. In a network namespace without uevents, such a CPU is not noticed.
  */
 #ifndef JITBPF_AGENT_KERNEL_ONLINE_CPUS_H
 #define JITBPF_AGENT_KERNEL_ONLINE_CPUS_H

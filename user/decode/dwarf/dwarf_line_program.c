@@ -91,7 +91,7 @@ static int entry_read(struct program *p, const struct entry_format *formats, uin
 		      struct dwarf_line_file *ret)
 {
 	/*
-	 * A stand-in: the header belongs to no unit. An inline string is in
+	 * A placeholder: the header belongs to no unit. An inline string is in
 	 * .debug_line here, not in .debug_info.
 	 */
 	struct dwarf_unit unit = {.version = 5, .offset_bytes = p->lines->offset_bytes};

@@ -18,7 +18,7 @@ struct code_string {
 };
 
 /*
- * Where an event comes from. In a record, engine is as uapi/code_event.h has it;
+ * The origin of an event. In a record, engine is defined by uapi/code_event.h;
  * state/process/process_code.h resolves it to the code map's number for the engine.
  */
 struct code_origin {

@@ -7,8 +7,8 @@
 #include "base/utf8.h"
 #include "engines/engines.h"
 
-#define LINES_MAX  (1u << 16) /* of one code; the rest is left out */
-#define LINES_KEPT 4096	      /* room for so many is kept for the next one */
+#define LINES_MAX  (1u << 16) /* limit of the lines of one load; the rest is left out */
+#define LINES_KEPT 4096	      /* memory for so many lines is kept for the next load */
 
 void jitdump_events_deinit(struct jitdump_events *events)
 {
@@ -28,7 +28,9 @@ static int set_source(struct jitdump_events *events, const char *file)
 	return 0;
 }
 
-/* Whether a name may be of a source file: text without control characters, as its engine names it.
+/*
+ * Returns true if a name can be that of a source file: it has no control characters, and its engine
+ * names source files like that.
  */
 static bool is_source(const struct jitdump_events *events, const char *file)
 {

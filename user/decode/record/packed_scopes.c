@@ -80,7 +80,7 @@ size_t packed_scopes_pack(const struct scope_table *table, uint8_t *ret)
 
 /* --- unpacking --------------------------------------------------------------------- */
 
-/* Of a method, a scope and a range: the bytes of their packed forms, at least. */
+/* Smallest sizes of a packed method, scope and range, in bytes. */
 enum { METHOD_MIN = 3, SCOPE_MIN = 4, RANGE_MIN = 2 };
 
 static int take_word(struct cursor *c, uint32_t *ret)

@@ -8,7 +8,9 @@
 
 #define WORD_BYTES sizeof(uint64_t)
 
-/* Instructions that may have become a jump, or have been one: in each so many bytes, and one more.
+/*
+ * In each PATCH_BYTES of code, and once more, an instruction may have been replaced by a jump or
+ * back.
  */
 #define PATCH_BYTES 128
 
@@ -79,8 +81,8 @@ static size_t decode(const struct comparison *c, size_t at, ZydisDecodedInstruct
 }
 
 /*
- * Returns the offset of the first byte of an instruction that differs, but for addresses; its
- * length if there is none.
+ * Returns the offset of the first byte of an instruction that differs, addresses aside; the length
+ * of the instruction if no byte does.
  */
 static size_t first_difference(struct comparison *c, size_t at,
 			       const ZydisDecodedInstruction *instruction)

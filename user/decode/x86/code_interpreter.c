@@ -13,7 +13,7 @@
 #define PIECE_HEADER_ZEROS 8
 #define PROLOGUE_BYTES_MAX 256
 
-/* From the restored rsp to the jump to the return address. */
+/* Limit of the code between the restore of rsp and the jump to the return address. */
 #define RETURN_BYTES_MAX 16
 
 /* push rbp; mov rbp, rsp; push r13, which is the caller's rsp */

@@ -39,7 +39,9 @@ static bool loads(const ZydisDecodedInstruction *instruction, uint8_t opcode)
 	return instruction->opcode == opcode && !instruction->raw.rex.B;
 }
 
-/* The class of a call site is all ones while the site has none. */
+/*
+ * Returns true for the class of a call site: an address, or all ones while the site has no class.
+ */
 static bool is_class_or_ones(uint64_t word)
 {
 	return word >> 48 == UINT16_MAX || may_be_address(word);
@@ -129,7 +131,7 @@ static uint16_t colour_bits(const ZydisDecodedInstruction *instruction, uint64_t
 			return 0;
 		if (!in_register)
 			return COLOUR_ALL;
-		/* Of a load, or of a load from a weak reference. */
+		/* The masks of a load, and of a load from a weak reference. */
 		return value & (COLOUR_MARK ^ COLOUR_R) ? COLOUR_MARK : COLOUR_R;
 	default:
 		return 0;

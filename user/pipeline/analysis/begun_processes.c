@@ -69,7 +69,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Code of earlier epochs counts in each epoch, as in those of a run of the whole system. */
+/* Add code from earlier epochs to the counts, as a run of the whole system does. */
 static void count_existing(struct jit_counts *counts, const struct jit_counts *existing)
 {
 	if (existing->methods > counts->methods)

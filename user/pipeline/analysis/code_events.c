@@ -110,7 +110,7 @@ static void count_existing(struct jit_counts *counts, struct code_account *accou
 		counts->published[i] += now.published[i];
 }
 
-/* What an event has done to the live code. Events from before the run are no loads of the run. */
+/* Note the effect of an event on the live code. Loads from before the run do not count as loads. */
 static int note_live(struct analysis *a, const struct process *process,
 		     const struct code_event *event, const struct code_counts *before)
 {
@@ -254,7 +254,7 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 	return 0;
 }
 
-/* A journal says what it has left out in all. */
+/* Count the events that a journal has left out since its last record: it has the total. */
 static void count_left_out(struct jit_counts *counts, struct origin_sequences *origin,
 			   const struct jitbpf_journal *journal, bool counted)
 {

@@ -33,7 +33,7 @@ static int intern(struct epoch *e, const char *s, uint32_t *ret)
 	return intern_bytes(e, s, s ? strlen(s) : 0, ret);
 }
 
-/* The same for a string of JIT code, of which METHOD_NAME_PART_MAX bytes are read. */
+/* Intern a string of JIT code, of which at most METHOD_NAME_PART_MAX bytes are read. */
 static int intern_code(struct epoch *e, const char *s, uint32_t *ret)
 {
 	return intern_bytes(e, s, strnlen(s, METHOD_NAME_PART_MAX), ret);
@@ -120,8 +120,8 @@ static int jit_module(struct analysis *a, struct epoch *e, const struct code_reg
 }
 
 /*
- * Charge the strings of a level to its location. Returns false if they exceed what is left; then
- * no more is left.
+ * Charge the strings of a level to the bytes that its location has left. Returns false, with *left
+ * 0, if they exceed it.
  */
 static bool charge_strings(const struct code_level *level, size_t *left)
 {

@@ -38,12 +38,12 @@ bool sample_filter_passes(const struct sample_filter *filter, const struct jitbp
 			  const char *thread_name, const char *process_comm,
 			  const struct known_cgroup *cgroup, uint64_t start_ns);
 
-/* The same for an event at time_ns of a thread whose name is not known. */
+/* Returns true if an event at time_ns passes. The name of its thread is not known. */
 bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,
 				uint64_t time_ns, const char *process_comm,
 				const struct known_cgroup *cgroup, uint64_t start_ns);
 
-/* The same for lost samples, without time and thread: false with a filter by either. */
+/* Returns true if lost samples pass; false with a filter by time or thread, which they lack. */
 bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
 			       const char *process_comm, const struct known_cgroup *cgroup);
 

@@ -68,7 +68,7 @@ static bool charge(struct event_budget *budget, struct event_use *use, uint64_t 
 	if (owner_budget_charge(&budget->all, use->owner, bytes))
 		return false;
 	use->bytes += bytes;
-	/* It cannot fail, since there is such an owner. */
+	/* owner_budget_get() cannot fail, since the owner exists. */
 	if (use->owner->used == bytes && !owner_budget_get(&budget->all, use->owner->key, &charged))
 		budget->charged.data[budget->charged.size++] = charged;
 	return true;
@@ -142,7 +142,7 @@ static int emit_refused(const struct event_use *use, uint64_t time_ns,
 	return take(context, &refused.h);
 }
 
-/* Forget those that used nothing lately; the last one moves to their place. */
+/* Remove an entry. The last entry moves to its place. */
 static void remove_use(struct event_budget *budget, uint32_t at)
 {
 	const struct event_use *use = &budget->uses.data[at], *last;
@@ -156,11 +156,11 @@ static void remove_use(struct event_budget *budget, uint32_t at)
 	index_map_remove(&budget->index, hash_of(last->pid, last->publisher, last->start_ns),
 			 last_at);
 	budget->uses.data[at] = *last;
-	/* It has room, of the entry that was removed. */
+	/* Cannot fail: the index has room for the entry that was removed above. */
 	index_map_insert(&budget->index, hash_of(last->pid, last->publisher, last->start_ns), at);
 }
 
-/* Give all owners back what they may add in a time. */
+/* Credit all owners with the bytes that they may add in the elapsed time. */
 static void give_back(struct event_budget *budget, uint64_t passed_ns)
 {
 	size_t owners = budget->charged.size;

@@ -64,7 +64,7 @@ int intake_round(struct intake *intake, const struct source *source);
  */
 bool intake_waits(const struct intake *intake);
 
-/* A new recording begins: the code of what is sampled is emitted again. */
+/* Call it when a new recording begins: the code of sampled regions is emitted again. */
 void intake_renew_code(struct intake *intake);
 
 /* Records that the source handed over and that fail record_check(). */

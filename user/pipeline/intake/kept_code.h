@@ -38,7 +38,7 @@ struct kept_code {
 int kept_code_emit(struct kept_code *kept, struct unwinder *unwinder, const struct process *process,
 		   const struct jitbpf_sample *sample, const struct record_consumer *consumer);
 
-/* A new recording begins, which has none of the code. */
+/* Call it when a new recording begins: forgets which regions' code was emitted. */
 void kept_code_renew(struct kept_code *kept);
 void kept_code_deinit(struct kept_code *kept);
 

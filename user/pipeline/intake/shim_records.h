@@ -52,7 +52,7 @@ int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit
 int shim_records_end(struct shim_records *records, uint32_t pid, uint64_t time_ns,
 		     struct round_buffer *round);
 
-/* The same for all processes: the source has ended. */
+/* The same for all processes. Call it when the source has ended. */
 int shim_records_end_all(struct shim_records *records, uint64_t time_ns,
 			 struct round_buffer *round);
 

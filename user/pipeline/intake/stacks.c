@@ -12,12 +12,15 @@
 #include "unwind/code_successors.h"
 #include "unwind/walked_stack.h"
 
-/* Limit of deferred samples from one round to the next. A round may add those of full rings. */
+/*
+ * Limit of the deferred samples at the end of a round. In a round, the samples of full rings add
+ * up.
+ */
 #define DEFERRED_BYTES_MAX (16u << 20)
 
 /*
- * Limit of waiting for rows in a round, since the rings fill meanwhile. One stack can need rows
- * several times.
+ * Limits of the waits for rows in a round, since the rings fill during a wait. One stack can need
+ * rows several times.
  */
 #define ROUND_WAITS   10
 #define ROUND_WAIT_NS 1000000ull

@@ -15,7 +15,7 @@
 #include "profile/ledger.h"
 #include "uapi/recording.h"
 
-/* Readers accept what a segment has before its last chunk, and what that may take. */
+/* A segment ends when its chunks reach this size. Readers accept one more chunk of any size. */
 #define SEGMENT_BYTES (1u << 20)
 
 _Static_assert(2 * SEGMENT_BYTES + JITBPF_CHUNK_MAX / 4 * 5 <= JITBPF_SEGMENT_MAX,

@@ -60,7 +60,7 @@ static int read_blob(struct annotation *annotation, const struct blob *blob, uin
 	return 0;
 }
 
-/* The address in the file, if no symbol tells it. */
+/* Set the address of the function in the file, unless a symbol has set it. */
 static void find_address(struct annotation *annotation, const struct blob *blob)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};

@@ -200,7 +200,7 @@ static int add_code(struct maker *maker)
 	return err;
 }
 
-/* Add the samples behind the code that is known. */
+/* Add the samples after the end of the known code. */
 static int add_rest(struct maker *maker)
 {
 	int err = 0;

@@ -8,7 +8,7 @@
 
 #define ERRNO_MAX 4095
 
-/* Of the whole; it is followed by strings from number 1 on, frames, instructions and code. */
+/* The head of a message. Strings from number 1 on, frames, instructions and code follow. */
 struct head {
 	uint64_t address, size_bytes, skipped, unshown;
 	int32_t error;

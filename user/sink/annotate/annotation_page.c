@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 
-#define CONTEXT	 3  /* lines before and behind one that code is of */
+#define CONTEXT	 3  /* lines before and after a line that has code */
 #define CODE_MAX 15 /* bytes of an instruction */
 
 /* A source line that is to be shown. */

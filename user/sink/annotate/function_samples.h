@@ -42,7 +42,8 @@ int function_samples_init(struct function_samples *ret, const struct view *view)
 void function_samples_deinit(struct function_samples *samples);
 
 /*
- * The same for some locations, with the samples that were counted for each. `total` is not set.
+ * function_samples_init() for a list of locations, with the number of samples of each. `total` is
+ * not set.
  */
 int function_samples_of(struct function_samples *ret, const struct view *view,
 			const uint32_t *locations, const uint64_t *counts, size_t count);

@@ -136,7 +136,7 @@ static int html_finish(struct sink *sink, const struct view *view)
 		err = add_node(&page, view, &tree.nodes.data[i]);
 	err = err ?: add_samples(&page, view, &tree);
 	err = err ?: add_slices(&page, view);
-	/* A sink that was told of no region does not read the code of locations. */
+	/* Reads no code of locations if region() was never called: see sink_ops.counts_only. */
 	err = err ?: page_lives_take(&page, view, &sink->lives, PAGE_LIVES_BYTES_MAX);
 	return err ?: page_data_write(&page, sink->out, &view, 1);
 }

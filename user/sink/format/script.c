@@ -202,7 +202,7 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 		put_hex(text, ip, 16);
 	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
 		put_gap(text, line);
-		/* As in perf; readers make "[libx.so]" of it themselves. */
+		/* "[unknown]" as in perf; readers of the format show "[libx.so]" instead. */
 		text_put_name(text,
 			      frame->named || frame->kind != FRAME_KIND_NATIVE ? frame->name
 									       : "[unknown]",

@@ -51,7 +51,7 @@ static void drop_epochs(struct sink *sink, uint64_t before)
 		sink->epochs.size * sizeof(*sink->epochs.data));
 }
 
-/* Changes were missed since the last subscription: the common sequences begin anew. */
+/* Changes since the last subscription were missed, so the common sequences start over. */
 static void live_subscribed(struct sink *sink)
 {
 	drop_epochs(sink, UINT64_MAX);
@@ -142,7 +142,7 @@ static int live_round(struct sink *sink, const struct view *view, uint64_t time_
 			return err;
 		epoch = &sink->epochs.data[sink->epochs.size - 1];
 	}
-	/* One in a round: who asks for the next one must have had time to read. */
+	/* At most one snapshot in a round, so that receivers have time to read it. */
 	if (epoch->wanted && !epoch->snapping && time_ns > epoch->shown_ns) {
 		epoch->wanted = false;
 		epoch->snapping = true;

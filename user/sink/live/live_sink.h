@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The live view that others follow. After rounds it publishes a delta (delta_format.h)
- * of each open epoch. Receivers own what they are given, on any thread, and read
- * nothing else.
+ * A live view that publishes deltas (delta_format.h) of each open epoch after rounds. A
+ * delta belongs to its receivers, which may be on any thread, and read nothing else.
  *
- * Each epoch has one common sequence of deltas. Receivers without a state in it ask for
- * a snapshot: a second sequence, from state 0 to a state of the common sequence. One
- * snapshot serves all who asked before it began.
+ * Each epoch has one common sequence of deltas. A receiver without a state in it
+ * requests a snapshot: a second sequence, from state 0 to a state of the common
+ * sequence. One snapshot serves all receivers that requested it before it began.
  */
 #ifndef JITBPF_SINK_LIVE_LIVE_SINK_H
 #define JITBPF_SINK_LIVE_LIVE_SINK_H

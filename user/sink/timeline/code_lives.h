@@ -3,8 +3,8 @@
  * The life of each region of JIT code: what it is, when it was loaded and when it ended. A method
  * that is compiled again has several lives.
  *
- * Lives have a budget of bytes, which the owners of processes share. When it is full, owners with
- * the largest part give way: their smallest regions are forgotten, and counted. Names are the
+ * Lives have a budget of bytes, which the owners of processes share. When it is full, the owners
+ * with the largest part lose the lives of their smallest regions, which are counted. Names are the
  * engine's bytes, untrusted. Single-threaded.
  */
 #ifndef JITBPF_SINK_TIMELINE_CODE_LIVES_H
@@ -19,7 +19,7 @@
 #include "sink/sink.h"
 
 #define CODE_LIVES_MAX	    (64u << 20) /* bytes of a recording's lives */
-#define CODE_LIVES_LIVE_MAX (16u << 20) /* the same of a run that is shown while it goes on */
+#define CODE_LIVES_LIVE_MAX (16u << 20) /* the same for a live page */
 
 #define CODE_LIFE_BYTES 256 /* of a life with its places in indexes, without names */
 

@@ -89,7 +89,7 @@ static int find_least(const struct frame_tree *tree, const bool *insides, uint32
 	if (!err && rows && totals.size > rows) {
 		qsort(totals.data, totals.size, sizeof(*totals.data), compare_totals);
 		least = totals.data[rows - 1];
-		/* Without those that share the last place, if they would be many. */
+		/* Leave out the nodes with the least total if not all of them have a row. */
 		if (totals.data[rows] == least && totals.data[0] > least)
 			least++;
 	}
@@ -126,7 +126,7 @@ static int push_children(struct walk *walk, uint32_t node, uint32_t depth)
 	return err;
 }
 
-/* Go on from an inside frame to the last one of them. Returns how many there are. */
+/* Advance *node from the first skipped frame to the last. Returns the number of skipped frames. */
 static uint32_t skip(const struct walk *walk, uint32_t *node)
 {
 	const struct frame_tree_node *nodes = walk->tree->nodes.data;

@@ -42,7 +42,7 @@ static inline uint32_t label_table_size(const struct label_table *table)
 	return table->rows.count;
 }
 
-/* Return what a label holds. Strings are borrowed, never NULL, and untrusted. */
+/* Return a label, its name and its module. Strings are borrowed, never NULL, and untrusted. */
 const struct top_label *label_table_get(const struct label_table *table, uint32_t label);
 const char *label_table_name(const struct label_table *table, uint32_t label);
 const char *label_table_module(const struct label_table *table, uint32_t label);

@@ -49,7 +49,7 @@ void top_put_node_heading(struct text *text, const struct top_layout *layout);
 void top_put_node(struct text *text, const struct top_layout *layout,
 		  const struct frame_tree_node *node, uint32_t depth, const char *mark);
 
-/* The row that stands for that many frames along a path. */
+/* Put the row that replaces a number of skipped frames along a path. */
 void top_put_skipped(struct text *text, const struct top_layout *layout,
 		     const struct frame_tree_node *node, uint32_t depth, uint32_t skipped);
 

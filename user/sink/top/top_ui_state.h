@@ -39,7 +39,7 @@ struct top_place {
 	uint32_t sort;
 };
 
-/* Whether a node of the tree is open, as was decided for its path. */
+/* A node that was opened or closed by a key; identified by its path. */
 struct top_fold {
 	uint64_t path;
 	bool open;

@@ -23,7 +23,7 @@ struct code_inline {
 	uint64_t method_id, parent_id;
 	uint32_t depth;	  /* 1: inlined into the region's method */
 	uint32_t tries;	  /* number of searches for its parent so far */
-	uint64_t arrival; /* while it waits for its parent: its number among those that do */
+	uint64_t arrival; /* while it waits for its parent: its number in order of arrival */
 	uint64_t name_bytes;
 	const char *name, *class_name, *source;
 	struct jitbpf_code_line *lines; /* settled when entered */

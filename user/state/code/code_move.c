@@ -5,7 +5,7 @@
 
 #include "state/code/code_map_state.h"
 
-/* Find the region that moves. Returns false if there is none that the event is about. */
+/* Find the region that an event moves. Returns false if there is none. */
 static bool find_moving(const struct code_map *map, const struct code_event *event,
 			struct space_entry *ret)
 {

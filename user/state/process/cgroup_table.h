@@ -2,8 +2,8 @@
 /*
  * The cgroups of processes by ID: their paths, and the names of their containers and units, from
  * CGROUP records. Names come from the owners of cgroups, so they may have any bytes. Memory is
- * bounded by CGROUP_TABLE_BYTES; the agent, which shares it among owners, reports less and says
- * which cgroups it has forgotten. Single-threaded.
+ * bounded by CGROUP_TABLE_BYTES. The agent stays below it: it divides the cgroups among owners, and
+ * reports those that it has forgotten. Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_CGROUP_TABLE_H
 #define JITBPF_STATE_PROCESS_CGROUP_TABLE_H

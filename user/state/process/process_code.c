@@ -33,7 +33,10 @@ uint64_t process_code_engine(const struct process *process, const struct code_ev
 	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
-/* Returns the engine in shared memory. A call site in an unknown DSO is of this process. */
+/*
+ * Returns the engine number for the code map of shared memory. All call sites in unknown DSOs are
+ * one engine of the process.
+ */
 static uint64_t engine_in_shared(const struct process *process, uint64_t engine)
 {
 	return code_engine_of(process->number,
@@ -107,7 +110,7 @@ static int apply_to(struct process *process, struct shared_code *shared,
 		      : code_map_apply(process->code, process->account, event);
 }
 
-/* A move from one map to another ends the region; nothing is known at the new place. */
+/* Apply a move from one map to another: the region ends, and the new range has no known code. */
 static int move_between(struct process *process, struct shared_code *old_shared,
 			struct shared_code *shared, const struct code_event *event)
 {

@@ -147,7 +147,7 @@ static bool is_same_file(const struct module *module, const struct jitbpf_mappin
 	       module->dev_minor == record->dev_minor;
 }
 
-/* Returns true if a mapping is the one of a record, as far as it covers an address. */
+/* Returns true if a mapping, which covers an address, is equal to the mapping of a record there. */
 static bool is_same_mapping(const struct process_table *table, const struct mapping *mapping,
 			    const struct jitbpf_mapping *record, uint64_t address)
 {
@@ -224,7 +224,7 @@ static void thread_changed(struct process_table *table, const struct jitbpf_reco
 		thread_names_end(&process->threads, tid, record->time_ns);
 }
 
-/* Keep what a process is until time_ns, when that changes. */
+/* Keep the name, program and cgroup that a process has until time_ns. */
 static int note_past(struct process *process, uint64_t time_ns)
 {
 	return process_past_add(&process->past, (struct process_was){
