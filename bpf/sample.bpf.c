@@ -292,7 +292,7 @@ __noinline int begin_user(struct sample_scratch *s)
 	begin_walk(&s->walk, s->head.pid, user, BPF_CORE_READ(mm, start_stack),
 		   task->thread.fsbase);
 	if (s->head.kernel_frames)
-		unwind_undo_delivery(&s->walk.state, user->cs);
+		unwind_undo_delivery(&s->walk.state);
 	return user->cs == USER_CS_32 ? BEGUN_32 : BEGUN;
 }
 

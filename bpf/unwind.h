@@ -24,11 +24,17 @@ struct unwind_state {
 
 #define UNWIND_STEPPED 0 /* s is the caller's frame; other values: enum jitbpf_stack_end */
 
-/* Offsets of the interrupted registers in a signal frame, which is a struct ucontext at rsp. */
-#define UNWIND_SIGNAL_BP 120
-#define UNWIND_SIGNAL_SP 160
-#define UNWIND_SIGNAL_IP 168
-#define UNWIND_SIGNAL_CS 184 /* the low 16 bits of the word */
+/*
+ * The interrupted registers in a signal frame, which is a struct ucontext at rsp: a part of its
+ * gregs. The upper bits of cs are other segments.
+ */
+struct unwind_signal_regs {
+	__u64 bp, bx, dx, ax, cx, sp, ip, flags, cs;
+};
+
+#define UNWIND_SIGNAL_REGS 120 /* their offset */
+#define UNWIND_CS	   0x33
+#define UNWIND_CS_XEN	   0xe033 /* in a paravirtualized guest */
 
 /* Returns the value for ips in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
@@ -36,20 +42,32 @@ static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct 
 	return s->ip + !s->is_caller;
 }
 
+/* Reads the registers of a signal frame. Returns 0, or how a walk through it ends. */
+static inline __attribute__((always_inline)) int unwind_signal_read(struct unwind_state *s,
+								    __u64 frame,
+								    struct unwind_signal_regs *ret)
+{
+	__u64 cs;
+
+	if (unwind_read(ret, sizeof(*ret), frame + UNWIND_SIGNAL_REGS))
+		return JITBPF_END_UNREADABLE;
+	if (!ret->ip)
+		return JITBPF_END_ROOT;
+	cs = ret->cs & 0xffff;
+	return cs == UNWIND_CS || cs == UNWIND_CS_XEN ? 0 : JITBPF_END_BAD_FRAME;
+}
+
 static inline __attribute__((always_inline)) int unwind_signal(struct unwind_state *s)
 {
-	__u64 ip, sp, bp;
+	struct unwind_signal_regs regs;
+	int end = unwind_signal_read(s, s->sp, &regs);
 
-	if (unwind_read(&ip, sizeof(ip), s->sp + UNWIND_SIGNAL_IP) ||
-	    unwind_read(&sp, sizeof(sp), s->sp + UNWIND_SIGNAL_SP) ||
-	    unwind_read(&bp, sizeof(bp), s->sp + UNWIND_SIGNAL_BP))
-		return JITBPF_END_UNREADABLE;
-	if (!ip)
-		return JITBPF_END_ROOT;
+	if (end)
+		return end;
 	/* No check that sp grows: the handler may run on an alternate stack. */
-	s->ip = ip;
-	s->sp = sp;
-	s->bp = bp;
+	s->ip = regs.ip;
+	s->sp = regs.sp;
+	s->bp = regs.bp;
 	s->is_caller = 0;
 	s->rbp = UNWIND_OTHER_WORDS;
 	return UNWIND_STEPPED;
@@ -58,23 +76,19 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 /*
  * Corrects the leaf of a sample in the kernel. To deliver a signal, the kernel sets sp to the
  * signal frame, and ip to the handler only after that. A sample between both finds the ip of the
- * interrupted frame with the sp of the signal frame, where that same ip is saved. Then s
- * becomes the interrupted frame. The state is the same if a handler, interrupted at its first
- * instruction, is called for a second signal; then s becomes the frame before the second delivery.
+ * interrupted frame with the sp of the signal frame, where that same ip is saved. Then s becomes
+ * the interrupted frame. The state is the same if a handler, interrupted at its first instruction,
+ * is called for a second signal; then s becomes the frame before the second delivery.
  */
-static inline __attribute__((always_inline)) void unwind_undo_delivery(struct unwind_state *s,
-								       __u64 cs)
+static inline __attribute__((always_inline)) void unwind_undo_delivery(struct unwind_state *s)
 {
-	__u64 saved[(UNWIND_SIGNAL_CS - UNWIND_SIGNAL_IP) / 8 + 1];
 	__u64 frame = s->sp + 8; /* behind the address to which the handler returns */
-	__u64 sp = s->sp;
+	struct unwind_signal_regs regs;
 
-	if (unwind_read(saved, sizeof(saved), frame + UNWIND_SIGNAL_IP) || saved[0] != s->ip ||
-	    (saved[2] & 0xffff) != cs)
+	if (unwind_signal_read(s, frame, &regs) || regs.ip != s->ip)
 		return;
-	s->sp = frame;
-	if (unwind_signal(s) != UNWIND_STEPPED)
-		s->sp = sp;
+	s->sp = regs.sp;
+	s->bp = regs.bp;
 }
 
 /* Steps from a frame with an UNWIND_INTERPRETER row. */

@@ -182,11 +182,14 @@ static void test_plt(void **state)
 	assert_steps(s, command_row(UNWIND_PLT), 0x1000, at(1), leaf.bp);
 }
 
-static void made_signal_frame(int word, uint64_t ip, uint64_t sp, uint64_t bp)
+static struct unwind_signal_regs *made_signal_frame(int word, uint64_t ip, uint64_t sp, uint64_t bp)
 {
-	stack[word + UNWIND_SIGNAL_BP / 8] = bp;
-	stack[word + UNWIND_SIGNAL_SP / 8] = sp;
-	stack[word + UNWIND_SIGNAL_IP / 8] = ip;
+	struct unwind_signal_regs *regs =
+		(struct unwind_signal_regs *)&stack[word + UNWIND_SIGNAL_REGS / 8];
+
+	*regs = (struct unwind_signal_regs){
+		.ip = ip, .sp = sp, .bp = bp, .cs = 0x002b000000000000 | UNWIND_CS};
+	return regs;
 }
 
 /* A signal frame: the interrupted frame is no caller, and may be below the handler's stack. */
@@ -212,9 +215,11 @@ static void test_signal_frames_that_lie(void **state)
 
 	made_signal_frame(0, 0, 0x600010, 0x600040);
 	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_ROOT);
-	s.sp = at(WORDS) - UNWIND_SIGNAL_IP;
+	made_signal_frame(0, 0x405678, 0x600010, 0x600040)->cs = 0x23;
+	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_BAD_FRAME);
+	s.sp = at(WORDS) - UNWIND_SIGNAL_REGS - sizeof(struct unwind_signal_regs) + 8;
 	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
-	s.sp = BASE - UNWIND_SIGNAL_SP - 8;
+	s.sp = BASE - UNWIND_SIGNAL_REGS - 8;
 	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
 	s.sp = UINT64_MAX - 8;
 	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
@@ -223,41 +228,39 @@ static void test_signal_frames_that_lie(void **state)
 /* sp is that of a signal frame already, ip is still the interrupted one. */
 static void test_half_delivered_signal(void **state)
 {
-	const uint64_t cs = 0x33;
 	struct unwind_state s = leaf;
 
 	made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
-	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x002b000000000000 | cs;
-	unwind_undo_delivery(&s, cs);
+	unwind_undo_delivery(&s);
 	assert_int_equal(s.ip, leaf.ip);
 	assert_int_equal(s.sp, 0x600010);
 	assert_int_equal(s.bp, 0x600040);
 	assert_int_equal(s.is_caller, 0);
 }
 
-static void assert_is_left(struct unwind_state s, uint64_t cs)
+static void assert_is_left(struct unwind_state s)
 {
 	struct unwind_state before = s;
 
-	unwind_undo_delivery(&s, cs);
+	unwind_undo_delivery(&s);
 	assert_memory_equal(&s, &before, sizeof(s));
 }
 
 static void test_other_frames_are_no_half_delivered_signals(void **state)
 {
+	struct unwind_signal_regs *regs = made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
 	struct unwind_state s = leaf;
 
-	made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
-	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x23;
-	assert_is_left(leaf, 0x33);
-	stack[1 + UNWIND_SIGNAL_CS / 8] = 0x33;
+	regs->cs = 0x23;
+	assert_is_left(leaf);
+	regs->cs = UNWIND_CS;
 	s.ip++;
-	assert_is_left(s, 0x33);
+	assert_is_left(s);
 	s = leaf;
-	s.sp = at(WORDS) - UNWIND_SIGNAL_IP - 8;
-	assert_is_left(s, 0x33);
+	s.sp = at(WORDS) - UNWIND_SIGNAL_REGS;
+	assert_is_left(s);
 	s.sp = UINT64_MAX - 8;
-	assert_is_left(s, 0x33);
+	assert_is_left(s);
 }
 
 /* A frame of an interpreter: the caller's rsp is not next to the return address. */
