@@ -214,7 +214,7 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		.top = mode == MODE_TOP,
 		.only_live = mode != MODE_RECORD,
 		.disk.min_free_bytes = UINT64_MAX,
-		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
+		.code_ring_bytes = 8u << 20, /* full after 0.12 s at 200,000 loads per second */
 		.memory_bytes = MEMORY_DEFAULT,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);

@@ -17,9 +17,9 @@
 #include "cli/written_files.h"
 #include "sink/write/text.h"
 
-#define ROUND_MIN_MS  2		   /* from a round to the next */
+#define ROUND_MIN_MS  2		   /* shortest pause between rounds */
 #define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
-#define EARLY_NS      100000000ull /* rounds are as short: names of a short run begin early */
+#define EARLY_NS      100000000ull /* so long after the start, too, so that naming begins early */
 
 /* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
  * errno after a message. */
@@ -78,7 +78,7 @@ static void say_disk(const struct recording *run, enum disk_state state, int fd,
 	text_write(&text, stderr);
 }
 
-/* Make room on the disk if it needs some. Returns false if there is none: the run must end. */
+/* Make room on the disk if its limits require it. Returns false if the run must end. */
 static bool has_room(struct recording *run, uint64_t now_ns)
 {
 	bool rotates = run->rotation.options;
@@ -105,7 +105,7 @@ static bool has_room(struct recording *run, uint64_t now_ns)
 	return false;
 }
 
-/* Without a status line, nothing shows that an unbounded run goes on. */
+/* Print how an unbounded run ends, if there is no status line that shows it. */
 static void say_begun(const struct record_options *values)
 {
 	if (values->quiet || values->only_live || values->duration_ns || values->target.command ||
@@ -157,7 +157,7 @@ static int start(struct recording *run)
 	err = target_go(&run->target);
 	if (err)
 		return err;
-	/* Until now, a failure leaves the existing file in place. */
+	/* Only now is an existing file replaced: a failure before keeps it. */
 	outputs_begin_recording(run->rotation.options ? rotation_outputs(&run->rotation)
 						      : &run->outputs);
 	self_stats_begin(&run->stats);
@@ -165,7 +165,7 @@ static int start(struct recording *run)
 	return 0;
 }
 
-#define SCREENS 3 /* place of the screens' descriptors among those that are waited for */
+#define SCREENS 3 /* index of the first descriptor of the screens in the poll set */
 
 static void set_screens(const struct recording *run, struct pollfd *waiting)
 {
@@ -175,11 +175,11 @@ static void set_screens(const struct recording *run, struct pollfd *waiting)
 	top_screen_fds(run->top, fds);
 	for (int i = 0; i < TOP_SCREEN_FDS; i++)
 		waiting[SCREENS + 1 + i].fd = fds[i];
-	if (run->screen_stays) /* the end of the command was seen */
+	if (run->screen_stays) /* the target has ended, so its descriptor is not polled any more */
 		waiting[SCREENS - 1].fd = -1;
 }
 
-/* Returns true if the run ends. The screen of `top` stays when what it shows has ended. */
+/* Returns true if the run ends. If the target has ended, the screen of `top` stays open. */
 static bool is_over(struct recording *run)
 {
 	if (!top_screen_round(run->top))
@@ -216,7 +216,10 @@ static int record_until_told(struct recording *run)
 		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
 		set_screens(run, waiting);
-		/* A ring that has any data is ready at once: records would come one to a round. */
+		/*
+		 * A ring with any data is readable, so without a pause a round would have one
+		 * record.
+		 */
 		poll(waiting, 1, ROUND_MIN_MS);
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
 		state = round_once(run);
@@ -269,7 +272,7 @@ static int finish_recording(struct recording *run)
 	return err;
 }
 
-/* A second signal: the run ends as it is. On a thread of its own. */
+/* After a second signal, which ends the run at once. Called on a thread of its own. */
 static void say_interrupted(void *run_)
 {
 	const struct recording *run = run_;
@@ -299,7 +302,7 @@ static int finish(struct recording *run, int err)
 	stop_signals_kill_next(&run->signals, say_interrupted, run);
 	while (!err && (state = round_once(run)) > 0) {
 		end_turn(run);
-		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
+		poll(NULL, 0, 1); /* wait for a process to complete a record that it has reserved */
 	}
 	state = live_source_end_jvms(run->live) ?: state;
 	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
@@ -355,7 +358,8 @@ int record_run(const struct record_options *values)
 		status = EXIT_UNSUPPORTED;
 	if (run.misused)
 		status = EXIT_USAGE;
-	stop_signals_release(&run.signals); /* the command may run on for a while */
+	stop_signals_release(
+		&run.signals); /* from now on, a signal kills: the command may still run */
 	err = outputs_close(&run.outputs);
 	err = self_stats_close(&run.stats) ?: err;
 	if (err)

@@ -65,7 +65,7 @@ static void put_texts(struct top_ui *ui)
 	text_put(&ui->fates, "", 1);
 }
 
-/* Make all anew from the view. */
+/* Rebuild texts, model and rows from the view. */
 static int refill(struct top_ui *ui)
 {
 	struct view view;
@@ -112,7 +112,9 @@ bool top_ui_quits(const struct top_ui *ui)
 
 static int find_next(struct top_ui *ui, int step);
 
-/* Set a filter by a decimal number; nothing removes it. Returns false if the text is no number. */
+/*
+ * Set a filter to a decimal number; "" sets 0, no filter. Returns false if the text is no number.
+ */
 static bool set_number(const char *text, uint32_t *ret)
 {
 	char *end;
@@ -190,7 +192,7 @@ static void ask(struct top_ui *ui, enum top_prompt prompt)
 
 /* --- searching ----------------------------------------------------------------------- */
 
-/* A node that matches and is not shown: the one with most samples. */
+/* No row matches: open the path to the matching node of the tree that has most samples. */
 static int reveal_match(struct top_ui *ui)
 {
 	const struct frame_tree *tree = &ui->model.tree;
@@ -267,7 +269,7 @@ static int enter(struct top_ui *ui)
 	return top_rows_fold(ui, row->index, !row->open) ?: top_rows_list(ui);
 }
 
-/* Open or close the selected node; close its parent if it is closed already. */
+/* Open or close the selected node. Closing a closed node closes its parent. */
 static int fold(struct top_ui *ui, bool open)
 {
 	const struct top_row *row = top_rows_selected(ui);

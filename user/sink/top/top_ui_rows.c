@@ -7,7 +7,7 @@
 #include "base/intern.h"
 #include "base/scope.h"
 
-#define ROWS_MAX  100000 /* of the tree: a person sees a screen of them */
+#define ROWS_MAX  100000 /* limit of the rows of the tree */
 #define FOLDS_MAX 65536
 #define OPEN_PART 10 /* nodes with 1/10 of the samples are open */
 
@@ -30,10 +30,12 @@ int top_rows_fold(struct top_ui *ui, uint32_t node, bool open)
 	return 0;
 }
 
-/* What a name filter shows of the tree. */
+/* Why a name filter shows a node: where the matching node is, relative to it. */
 enum kept { KEPT_BELOW = 1, KEPT_ITSELF = 2, KEPT_ABOVE = 4 };
 
-/* Returns what is kept by node: callers and callees of the nodes that match. */
+/*
+ * Returns a set of enum kept by node; 0: the node is hidden. Owned by the caller; NULL: no memory.
+ */
 static uint8_t *mark_kept(struct top_ui *ui)
 {
 	const struct frame_tree *tree = &ui->model.tree;
