@@ -312,7 +312,7 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 	return 1;
 }
 
-/* Follow straight-line code, up to a point that an earlier entry of the worklist can reach. */
+/* Follow straight-line code, unless a point in the worklist is not behind the next instruction. */
 static int follow(struct code_flow *flow, uint32_t at)
 {
 	uint8_t compared = FRAME_REGISTERS;

@@ -61,7 +61,7 @@ struct process {
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
-	bool mappings_lost;	     /* its owner had no memory for a mapping since its last exec */
+	bool mappings_lost; /* its owner had no memory for its mappings since its last exec */
 	bool charged, maps_charged;  /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	     /* time of its last exec; 0: before the recording */
 	struct process_past past;    /* earlier comm, program_ns and cgroup */
