@@ -29,8 +29,8 @@ struct unwind_processes_map {
 };
 
 /*
- * Incremented after pages of rows or processes were removed from the tables: callers that were
- * found before may not be used any more. User space increments it likewise.
+ * Incremented after pages of rows or processes were removed from the tables, also by user space.
+ * Walks must not reuse callers that were found before.
  */
 extern __u64 unwind_removals;
 

@@ -81,7 +81,7 @@ static bool is_inside(const struct compiled_method *compiled, uint64_t pc)
 	return pc >= compiled->address && pc - compiled->address <= compiled->size_bytes;
 }
 
-/* A program counter that is left out leaves its range to the one after it. */
+/* If a program counter is left out, its range belongs to the next one. */
 static bool add_inline_record(const struct compiled_method *compiled,
 			      const jvmtiCompiledMethodLoadInlineRecord *record,
 			      struct methods *methods, struct scopes *scopes)

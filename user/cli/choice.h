@@ -24,8 +24,8 @@ struct choice {
 };
 
 /*
- * Find what the options name. Returns OPTIONS_OK, or an exit status after a message. The caller
- * calls choice_deinit() in any case.
+ * Find the users, cgroups and processes in the options. Returns OPTIONS_OK, or an exit status after
+ * a message. The caller calls choice_deinit() in any case.
  */
 int choice_make(const struct choice_options *options, struct choice *ret);
 void choice_deinit(struct choice *choice);

@@ -358,8 +358,7 @@ int record_run(const struct record_options *values)
 		status = EXIT_UNSUPPORTED;
 	if (run.misused)
 		status = EXIT_USAGE;
-	stop_signals_release(
-		&run.signals); /* from now on, a signal kills: the command may still run */
+	stop_signals_release(&run.signals); /* a signal kills: the command may still run */
 	err = outputs_close(&run.outputs);
 	err = self_stats_close(&run.stats) ?: err;
 	if (err)

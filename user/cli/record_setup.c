@@ -238,7 +238,7 @@ static int find_shim(struct recording *run)
 	return err;
 }
 
-/* The agent stays in a JVM, so those of a whole system do not get it unasked. */
+/* The agent stays in a JVM, so a run of the whole system loads it only with --attach-jvms. */
 static bool loads_jvm_agents(const struct record_options *options)
 {
 	const struct target_options *target = &options->target;

@@ -82,7 +82,7 @@ static int show(const struct report_options *values, struct replay *replay, stru
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
-/* Without a terminal, names are whole and there are no colours, unless they are asked for. */
+/* Without a terminal, names are not cut, and there are no colours without --color=always. */
 static void fit_terminal(struct report_options *values)
 {
 	bool standard = !values->outputs.size;

@@ -18,7 +18,7 @@ static enum file_origin origin_of(const struct file_user *user, const struct mod
 	return here ? FILE_ORIGIN_HERE : FILE_ORIGIN_ELSEWHERE;
 }
 
-/* Copy a line of an answer without its newline. Returns what follows it. */
+/* Copy a line of an answer without its newline. Returns the text after the line. */
 static const char *take_line(const char *text, char *ret, size_t room_bytes)
 {
 	size_t bytes = strcspn(text, "\n");

@@ -226,7 +226,7 @@ static int receive(struct process_maps *maps, struct pending_maps *pending)
 	return reply->file_bytes ? 1 : reply->err;
 }
 
-/* Receive what comes until a time. Returns 0, -EINPROGRESS or a negative errno. */
+/* Receive replies until a time. Returns 0 after the last one, -EINPROGRESS or a negative errno. */
 static int receive_until(struct process_maps *maps, struct pending_maps *pending, uint64_t end_ns)
 {
 	struct pollfd socket = {.fd = pending->opener.socket, .events = POLLIN};

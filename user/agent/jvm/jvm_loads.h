@@ -63,7 +63,7 @@ int jvm_loads_sampled(struct jvm_loads *loads, uint32_t pid);
 /* The process has ended, or has executed another program, at time_ns. */
 void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns);
 
-/* Begin what can begin, and take answers. Returns 0 or -ENOMEM. */
+/* Start loaders for JVMs that are ready, and take the answers of loaders. Returns 0 or -ENOMEM. */
 int jvm_loads_turn(struct jvm_loads *loads);
 
 /* Report each JVM that still waits for its agent: jitbpf ends. Returns 0 or -ENOMEM. */

@@ -37,7 +37,9 @@ int jvm_socket_wait(const struct jvm_socket *socket, int fd, short events, uint6
 	}
 }
 
-/* Returns an O_PATH descriptor of the socket: what is connected to is what was examined. */
+/*
+ * Returns an O_PATH descriptor of the socket, so that the examined socket is the one connected to.
+ */
 static int open_file(const struct jvm_socket *socket)
 {
 	AUTO_CLOSE int fd =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What /proc/PID/status says about a process that may be a JVM. */
+/* The state of a process that may be a JVM, from /proc/PID/status. */
 #ifndef JITBPF_AGENT_JVM_JVM_STATUS_H
 #define JITBPF_AGENT_JVM_JVM_STATUS_H
 

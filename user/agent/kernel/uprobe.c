@@ -16,7 +16,9 @@
 #define SEMAPHORE_SHIFT 32 /* format/ref_ctr_offset of the PMU */
 #define PATH_BYTES	32
 
-/* Of union bpf_attr, for BPF_LINK_CREATE: headers of before Linux 6.6 lack `path` and later ones.
+/*
+ * The part of union bpf_attr for BPF_LINK_CREATE: headers before Linux 6.6 lack `path` and later
+ * members.
  */
 struct multi_attributes {
 	uint32_t program_fd, target_fd, attach_type, flags;

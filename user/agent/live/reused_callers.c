@@ -19,7 +19,7 @@ static struct cpu_callers *callers_of(struct reused_callers *reused, uint32_t cp
 	return reused->cpus[cpu];
 }
 
-/* Set the callers to those that a sample has, and the outermost `reused` ones. */
+/* Set the callers to those in a sample, followed by the outermost `reused` callers of before. */
 static void put_callers(struct cpu_callers *callers, const __u64 *ips, uint32_t count,
 			uint32_t reused)
 {

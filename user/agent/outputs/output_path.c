@@ -66,7 +66,7 @@ static int follow(struct walk *walk, int link_fd, const struct stat *st, const c
 	return *contents == '/' ? enter(walk, open("/", FOLDER)) : 0;
 }
 
-/* Take the next name off the path. Returns what is left behind it, with its slashes. */
+/* Take the next name off the path. Returns the rest of the path, with its slashes. */
 static int next_name(struct walk *walk, char ret_name[NAME_MAX + 1], const char **ret_rest)
 {
 	const char *begin = walk->left + strspn(walk->left, "/");

@@ -13,7 +13,7 @@
 
 #include "agent/publisher/jitdump_file.h"
 
-/* One call of jitdump_file_read(). Zero-initialized: the buffer has not been looked at. */
+/* State of a call of jitdump_file_read(). Zero-initialized: the buffer was not read yet. */
 struct jitdump_tail {
 	uint64_t past_bytes; /* at this size, the file has all that was written before the call */
 };

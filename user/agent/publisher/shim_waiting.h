@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Mappings of copies of the shim that could not be attached to yet: the file or an attacher did not
- * answer in time, or no other copy could give way. They are seen again.
+ * answer in time, or no other copy could be detached. They are tried again.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_WAITING_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_WAITING_H

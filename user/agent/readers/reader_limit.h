@@ -17,7 +17,7 @@
 
 #define READER_SLOWDOWN 20u /* time that may pass per CPU time used */
 
-/* What measures a reader process, and the thread that waits for it. */
+/* Measurements of a reader process, and of the thread that waits for it. */
 struct reader_meter {
 	clockid_t clock; /* CPU time of the process; CLOCK_MONOTONIC: it is not known */
 	struct cpu_wait reader, recorder;

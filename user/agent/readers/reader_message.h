@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the recorder and a reader process send each other. The recorder sends a
+ * Messages between the recorder and a reader process. The recorder sends a
  * request; until the reader answers, it may call back for files, one call at a
  * time.
  */

@@ -9,7 +9,7 @@
  */
 int landlock_forbid_all(void);
 
-/* The same, but what is in a folder may be read, and signals are allowed. */
+/* The same, except that files in a folder may be read, and that signals are allowed. */
 int landlock_read_only(const char *folder);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What packed samples refer to (uapi/packed_recording.h): the same in recorder and reader at each
- * sample. The owner calls sample_state_deinit().
+ * The state that packed samples refer to (uapi/packed_recording.h). Recorder and reader have the
+ * same state at each sample. The owner calls sample_state_deinit().
  */
 #ifndef JITBPF_DECODE_RECORD_SAMPLE_STATE_H
 #define JITBPF_DECODE_RECORD_SAMPLE_STATE_H

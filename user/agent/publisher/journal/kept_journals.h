@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The journals of processes that have lost events. They stay open, so that the next recovery goes
- * on where the last one stopped. Event loop only.
+ * The journals of processes that have lost events. They stay open, so that the next recovery
+ * continues where the last one stopped. Event loop only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_KEPT_JOURNALS_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_KEPT_JOURNALS_H
