@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A kind of requests that cli/live_answers.h answers. */
+/* A kind of request that cli/live_answers.h answers. */
 #ifndef JITBPF_CLI_ANSWER_KIND_H
 #define JITBPF_CLI_ANSWER_KIND_H
 
@@ -14,13 +14,13 @@
 
 #define ANSWER_STEP_ITEMS 32768 /* locations, nodes or lives of a round */
 
-/* What the thread has. */
+/* The readers that the thread uses. */
 struct answer_sources {
 	struct code_reader *reader;
 	struct source_files files;
 };
 
-/* What the thread needs for an answer: the first member of a kind's own struct. */
+/* The input of the thread for an answer. It is the first member of a kind's own struct. */
 struct answer_job {
 	struct work_result result;
 	const struct answer_kind *kind;

@@ -16,7 +16,7 @@
 
 struct code_job {
 	struct answer_job job;
-	struct sampled_function function; /* without strings; holds its region */
+	struct sampled_function function; /* without strings; with a reference to its region */
 	struct place_samples *places;
 	const struct module *module; /* held */
 	uint8_t *bytes;
@@ -123,7 +123,7 @@ static int copy_code(struct code_job *job, const struct view *view)
 	return 0;
 }
 
-/* Copy what the thread reads of a function. */
+/* Copy the parts of a function that the thread reads. */
 static int take_function(struct code_job *job, const struct view *view,
 			 const struct function_samples *samples,
 			 const struct sampled_function *function)

@@ -35,7 +35,7 @@ struct live_answers {
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* A server that was taken over may read slowly: end_ns bounds all of an answer. */
+/* Send bytes of an answer until end_ns: a server under an attacker's control may read slowly. */
 static int send_all(int socket, const char *bytes, size_t size_bytes, uint64_t end_ns)
 {
 	while (size_bytes) {
@@ -119,7 +119,7 @@ static const struct answer_kind *kind_of(uint32_t want)
 	return NULL;
 }
 
-/* The first request is done; its socket belongs to another one, or is closed. */
+/* Remove the first request. Its socket was passed on, or is closed. */
 static void end_first(struct live_answers *answers)
 {
 	if (answers->searching)

@@ -51,7 +51,7 @@ enum request_answer {
 	REQUEST_BAD_METHOD,
 };
 
-/* What REQUEST_CODE and REQUEST_METHODS want. */
+/* The parameters of a REQUEST_CODE or REQUEST_METHODS. */
 union data_wanted {
 	struct code_wanted code;
 	struct methods_wanted methods;

@@ -247,7 +247,10 @@ static int copy_string(struct life_list *list, const char *text, uint32_t *ret)
 	return string_pool_add(list->strings, text, strlen(text), ret);
 }
 
-/* The name of a frame has what only the symbolizer knows. */
+/*
+ * Set *ret to the outermost frame of a life's location. Returns false if the life has no samples,
+ * or the frame has no name yet; then the names in struct code_life are used.
+ */
 static bool frame_name(const struct view *view, const struct found_life *found,
 		       struct frame_text *ret)
 {
