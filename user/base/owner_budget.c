@@ -138,7 +138,8 @@ static bool is_fair(uint64_t used, uint64_t amount, uint64_t free)
 	return amount <= free && used + amount <= OWNER_BUDGET_SHARE * (free - amount);
 }
 
-int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)
+bool owner_budget_allows(const struct owner_budget *budget, const struct budget_owner *owner,
+			 uint64_t amount)
 {
 	uint64_t free = free_of(budget->limit, budget->used);
 	uint64_t of_user = free_of(OWNER_BUDGET_SHARE * free, owner->user->used);
@@ -148,7 +149,12 @@ int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner,
 	 * adds the amount itself.
 	 */
 	of_user = free_of(of_user, OWNER_BUDGET_SHARE * amount);
-	if (!is_fair(owner->user->used, amount, free) || !is_fair(owner->used, amount, of_user))
+	return is_fair(owner->user->used, amount, free) && is_fair(owner->used, amount, of_user);
+}
+
+int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)
+{
+	if (!owner_budget_allows(budget, owner, amount))
 		return -EDQUOT;
 	owner_budget_add(budget, owner, amount);
 	return 0;

@@ -63,6 +63,10 @@ int owner_budget_get(struct owner_budget *budget, struct owner_key key, struct b
 /* Drop a reference. An owner without references is freed, unless something was refused. */
 void owner_budget_put(struct owner_budget *budget, struct budget_owner *owner);
 
+/* Returns true if owner_budget_charge() would accept an amount. */
+bool owner_budget_allows(const struct owner_budget *budget, const struct budget_owner *owner,
+			 uint64_t amount);
+
 /* Charge an amount that cannot be evicted. Returns 0 or -EDQUOT. */
 int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
 

@@ -74,6 +74,8 @@ struct ledger_process {
 	uint32_t pid;
 	uint32_t changed_round; /* number of the round in which the row last changed */
 	uint64_t start_ns;	/* of its leader, CLOCK_BOOTTIME; 0: not known */
+	/* Processes that share the row, which has no pid then; 0: it is that of one process. */
+	uint64_t processes;
 	uint32_t inner_pid; /* pid in the process's own namespace; 0 if it is the same or unknown */
 	uint32_t comm;	    /* string number of the last known name */
 	/* Strings as in struct sampled_thread: of the latest sample or event. */

@@ -126,10 +126,14 @@ static int label_of_root(struct builder *b, const struct profile_node *root, uin
 	AUTO_FREE char *name = NULL;
 	int size = 0;
 
+	if (view->options.by == VIEW_BY_TID && !b->thread->pid) /* of several processes */
+		return labels->process(labels->context, frame_text_comm(view, b->thread->comm),
+				       ret);
 	if (view->options.by == VIEW_BY_TID)
 		size = asprintf(&name, "%s-%u/%u", frame_text_comm(view, b->thread->comm),
 				b->thread->pid, b->thread->tid);
-	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size)
+	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size &&
+		 !view->ledger->processes.data[root->location].processes)
 		size = asprintf(&name, "%s-%u", frame_text_comm(view, root->comm),
 				view->ledger->processes.data[root->location].pid);
 	if (size < 0) {

@@ -123,7 +123,8 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		{"others_of_user", "[others of user N]",
 		 "A row of several processes of user N, counted together. It has their samples, "
 		 "but not their names.",
-		 "The user's processes used their share of the memory for threads and processes.",
+		 "The user's processes used their share of the memory for threads and processes, "
+		 "and have so many names that they could not be counted by name.",
 		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 	[LEDGER_UNNAMED] =
 		{"unnamed", "samples without names of functions",

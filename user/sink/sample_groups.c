@@ -67,7 +67,7 @@ static int add_processes(struct sample_groups *groups, const struct view *view,
 		group = group_of(groups, &key);
 		if (!group)
 			return -ENOMEM;
-		group->processes++;
+		group->processes += process->processes ?: 1;
 		group->samples += ledger_process_taken(process);
 		group->resolved += process->fate[FATE_RESOLVED];
 		group->naming.samples += naming->processes.data[i].samples;
@@ -167,6 +167,9 @@ static void add_row(struct text_table *table, const struct view *view,
 	if (view->options.by == VIEW_BY_COMM || view->options.by == VIEW_BY_CONTAINER) {
 		text_table_add_number(table, group->processes);
 		text_table_add(table, "");
+	} else if (!group->key.pid) { /* processes that share a row */
+		text_table_add_number(table, group->processes);
+		text_table_add(table, "");
 	} else {
 		text_table_add(table, "");
 		text_table_printf(table, "%u", group->key.pid);
@@ -175,7 +178,7 @@ static void add_row(struct text_table *table, const struct view *view,
 		text_table_printf(table, "(%u)", group->key.inner_pid);
 	else
 		text_table_add(table, "");
-	if (is_thread)
+	if (is_thread && group->key.pid)
 		text_table_printf(table, "%u", group->key.tid);
 	else
 		text_table_add(table, "");

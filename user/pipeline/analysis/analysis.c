@@ -116,19 +116,27 @@ void analysis_unsubscribe(struct analysis *a, const struct sink *sink)
 	sink_list_subscribe(&a->live, sink, 0);
 }
 
+int analysis_row(struct analysis *a, struct epoch *e, const struct process *process,
+		 uint64_t time_ns, uint32_t *ret)
+{
+	uint32_t container = 0, unit = 0;
+	int err = epoch_charge(e, process);
+
+	err = err ?: analysis_cgroup_names(a, e, process, time_ns, &container, &unit);
+	if (err == -EDQUOT) {
+		epoch_refuse(e);
+		err = 0;
+	}
+	return err ?: epoch_row(e, a->strings, process, container, unit, ret);
+}
+
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process)
 {
-	struct ledger_process *entry;
 	uint32_t row;
 
-	if (epoch_row(a->epoch, a->strings, process, &row))
+	if (analysis_row(a, a->epoch, process, UINT64_MAX, &row))
 		return NULL;
-	entry = &a->epoch->ledger.processes.data[row];
-	if (!epoch_is_shared(a->epoch, process) &&
-	    analysis_cgroup_names(a, a->epoch, process, UINT64_MAX, &entry->container,
-				  &entry->unit) == -ENOMEM)
-		return NULL;
-	return entry;
+	return &a->epoch->ledger.processes.data[row];
 }
 
 static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chunk)
@@ -155,7 +163,7 @@ static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 	if (err || !process || !epoch_has_row(e, process, &row) || e->new_names > EPOCH_NAMES_MAX)
 		return err;
 	names = string_pool_size(e->strings);
-	err = epoch_row(e, a->strings, process, &row);
+	err = analysis_row(a, e, process, UINT64_MAX, &row);
 	e->new_names += string_pool_size(e->strings) - names;
 	return err;
 }

@@ -21,6 +21,7 @@ struct stack_cache_slot {
 	uint32_t epoch;	  /* number */
 	uint32_t process; /* number */
 	uint32_t comm;	  /* number in the state's pool */
+	uint32_t row;	  /* of the ledger */
 	uint32_t node;
 	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
@@ -81,6 +82,14 @@ struct analysis {
  * analysis.unsampled. NULL: out of memory.
  */
 struct jit_counts *analysis_jit_counts(struct analysis *a, const struct process *process);
+
+/*
+ * Find or add the ledger row of a process in an epoch, with the cgroup that it had at a time
+ * (UINT64_MAX: has now). From now on, additions to the epoch are charged to its owner. Returns 0
+ * with the row's number in *ret, or -ENOMEM.
+ */
+int analysis_row(struct analysis *a, struct epoch *e, const struct process *process,
+		 uint64_t time_ns, uint32_t *ret);
 
 /* Returns the ledger row of a process in the current epoch, or NULL (out of memory). */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);

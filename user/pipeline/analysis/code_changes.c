@@ -60,7 +60,7 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 					analysis_cgroup_at(a, process, code.time_ns),
 					a->epoch->info.start_ns))
 		return 0;
-	err = epoch_row(a->epoch, a->strings, process, &code.process);
+	err = analysis_row(a, a->epoch, process, UINT64_MAX, &code.process);
 	err = err ?: epoch_comm(a->epoch, a->strings, process->comm, &code.comm);
 	if (err == -EDQUOT)
 		err = epoch_others(a->epoch, a->epoch->payer, &code.comm);

@@ -50,6 +50,9 @@ void epoch_destroy(struct epoch *epoch)
 	sink_list_deinit(&epoch->sinks);
 	epoch_memory_deinit(epoch);
 	vec_deinit(&epoch->rows);
+	vec_deinit(&epoch->shared);
+	index_map_deinit(&epoch->shared_index);
+	vec_deinit(&epoch->rests);
 	vec_deinit(&epoch->begun);
 	vec_deinit(&epoch->recorded_cgroups);
 	vec_deinit(&epoch->comms);
@@ -130,7 +133,7 @@ void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret)
 		*ret = epoch->comms.data[number] - 1;
 }
 
-static int new_row(struct epoch *epoch, const struct ledger_process *row, uint32_t *ret)
+int epoch_new_row(struct epoch *epoch, const struct ledger_process *row, uint32_t *ret)
 {
 	if (ledger_add(&epoch->ledger, row, epoch->round))
 		return -ENOMEM;
@@ -139,42 +142,28 @@ static int new_row(struct epoch *epoch, const struct ledger_process *row, uint32
 	return 0;
 }
 
-/* The row of all further processes of a payer. */
-static int shared_row(struct epoch *epoch, uint32_t number, uint32_t *ret)
-{
-	struct ledger_process row = {0};
-	int err;
-
-	if (epoch->payers.data[number].row) {
-		*ret = epoch->payers.data[number].row - 1;
-		return 0;
-	}
-	err = epoch_others(epoch, number, &row.comm);
-	err = err ?: new_row(epoch, &row, ret);
-	if (!err)
-		epoch->payers.data[number].row = *ret + 1;
-	return err;
-}
-
-static int add_row(struct epoch *epoch, const struct process *process)
+static int add_row(struct epoch *epoch, const struct process *process,
+		   const struct shared_row_key *key)
 {
 	const struct ledger_process row = {.pid = process->pid};
-	struct epoch_row entry = {.process = process->number + 1};
+	struct epoch_row entry = {
+		.process = process->number + 1,
+		.payer = key->payer,
+		.row = SHARED_ROW_NONE,
+	};
 	int err;
 
 	while (epoch->rows.size <= process->slot) {
 		if (vec_push(&epoch->rows, (struct epoch_row){0}))
 			return -ENOMEM;
 	}
-	err = epoch_payer(epoch, process->account->owner->key, &epoch->payer);
-	if (err)
-		return err;
-	entry.payer = epoch->payer;
-	entry.shared = !epoch_pay(epoch, EPOCH_ROW_BYTES);
-	if (entry.shared)
+	entry.shared = shared_rows_wanted(epoch, key) || !epoch_pay(epoch, EPOCH_ROW_BYTES);
+	if (entry.shared) {
 		epoch_refuse(epoch);
-	err = entry.shared ? shared_row(epoch, entry.payer, &entry.row)
-			   : new_row(epoch, &row, &entry.row);
+		err = shared_rows_enter(epoch, key, &entry.row);
+	} else {
+		err = epoch_new_row(epoch, &row, &entry.row) ?: shared_rows_note(epoch, key);
+	}
 	if (!err)
 		epoch->rows.data[process->slot] = entry;
 	return err;
@@ -197,44 +186,71 @@ bool epoch_is_shared(const struct epoch *epoch, const struct process *process)
 }
 
 /* A program that changes its user is paid for by the new one from then on. */
-static int set_payer(struct epoch *epoch, const struct process *process)
+int epoch_charge(struct epoch *epoch, const struct process *process)
 {
-	struct epoch_row *entry = &epoch->rows.data[process->slot];
 	struct owner_key key = process->account->owner->key;
-	const struct owner_key *known = &epoch->payers.data[entry->payer].key;
-	int err = 0;
+	const struct owner_key *known;
+	struct epoch_row *entry;
+	uint32_t row;
 
-	if (known->uid != key.uid || known->cgroup != key.cgroup)
-		err = epoch_payer(epoch, key, &entry->payer);
+	if (!epoch_has_row(epoch, process, &row)) {
+		int err = epoch_payer(epoch, key, &epoch->payer);
+
+		epoch->locations.payer = epoch->payer;
+		return err;
+	}
+	entry = &epoch->rows.data[process->slot];
+	known = &epoch->payers.data[entry->payer].key;
+	if ((known->uid != key.uid || known->cgroup != key.cgroup) &&
+	    epoch_payer(epoch, key, &entry->payer))
+		return -ENOMEM;
 	epoch->payer = epoch->locations.payer = entry->payer;
-	return err;
+	return 0;
+}
+
+/* The process in a shared row may have another name, owner or cgroup by now. */
+static int follow(struct epoch *epoch, struct epoch_row *entry, const struct shared_row_key *key)
+{
+	if (!key->comm || shared_rows_is_of(epoch, entry->row, key))
+		return 0;
+	return shared_rows_enter(epoch, key, &entry->row);
+}
+
+static void update_row(struct ledger_process *row, const struct process *process,
+		       const struct shared_row_key *key)
+{
+	if (key->comm)
+		row->comm = key->comm;
+	row->container = key->container;
+	row->unit = key->unit;
+	row->start_ns = process->start_ns;
+	row->inner_pid = process->inner_pid;
 }
 
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
-	      const struct process *process, uint32_t *ret)
+	      const struct process *process, uint32_t container, uint32_t unit, uint32_t *ret)
 {
+	struct shared_row_key key = {epoch->payer, 0, container, unit};
 	struct ledger_process *row;
-	uint32_t number, comm;
-	int err = 0;
+	struct epoch_row *entry;
+	uint32_t number;
+	int err = epoch_comm(epoch, state_strings, process->comm, &key.comm);
 
-	if (!epoch_has_row(epoch, process, &number))
-		err = add_row(epoch, process);
-	err = err ?: set_payer(epoch, process);
-	if (err)
-		return err;
-	number = epoch->rows.data[process->slot].row;
-	row = &epoch->ledger.processes.data[number];
-	ledger_touch(&epoch->ledger, row, epoch->round);
-	*ret = number;
-	if (epoch->rows.data[process->slot].shared)
-		return 0;
-	err = epoch_comm(epoch, state_strings, process->comm, &comm);
 	if (err && err != -EDQUOT)
 		return err;
-	if (!err)
-		row->comm = comm;
-	row->start_ns = process->start_ns;
-	row->inner_pid = process->inner_pid;
+	err = 0;
+	if (!epoch_has_row(epoch, process, &number))
+		err = add_row(epoch, process, &key);
+	else if (epoch->rows.data[process->slot].shared)
+		err = follow(epoch, &epoch->rows.data[process->slot], &key);
+	if (err)
+		return err;
+	entry = &epoch->rows.data[process->slot];
+	row = &epoch->ledger.processes.data[entry->row];
+	ledger_touch(&epoch->ledger, row, epoch->round);
+	*ret = entry->row;
+	if (!entry->shared)
+		update_row(row, process, &key);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "locate/location.h"
 #include "pipeline/analysis/epoch_memory.h"
+#include "pipeline/analysis/shared_rows.h"
 #include "profile/code_lane.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
@@ -32,7 +33,7 @@ struct epoch_row {
 	uint32_t process; /* number, plus 1; 0: none */
 	uint32_t row;
 	uint32_t payer;
-	bool shared; /* with other processes of the payer, which had no room for more rows */
+	bool shared; /* with other processes of the payer (shared_rows.h) */
 };
 
 /* What epoch.lane counts for the process in a slot. */
@@ -95,7 +96,10 @@ struct epoch {
 	VEC(uint64_t) recorded_cgroups; /* IDs, ascending: a recording of the epoch has them */
 	struct owner_budget *memory;	/* borrowed; of all epochs */
 	VEC(struct epoch_payer) payers;
-	uint32_t payer; /* index of the payer that additions are charged to; set by epoch_row() */
+	VEC(struct shared_row) shared;
+	struct index_map shared_index;
+	VEC(struct epoch_rest) rests; /* by ledger row */
+	uint32_t payer;		      /* index of the payer that additions are charged to */
 };
 
 /* Borrows modules, and memory, which the epoch is charged to. Returns 0 or -ENOMEM. */
@@ -116,13 +120,19 @@ int epoch_set_info(struct epoch *epoch, const struct run_info *info);
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,
 	       uint32_t *ret);
 
+/* From now on, additions to the epoch are charged to the owner of a process. Returns 0 or -ENOMEM.
+ */
+int epoch_charge(struct epoch *epoch, const struct process *process);
+
 /*
- * Find or add the ledger row of a process, and update its name. From now on, additions to the epoch
- * are charged to its owner. An owner that has no room gets one row for all further processes.
- * Returns 0 with the row's number in *ret, or -ENOMEM.
+ * Find or add the ledger row of a process that is charged, and update its name and the strings of
+ * its cgroup. Returns 0 with the row's number in *ret, or -ENOMEM.
  */
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
-	      const struct process *process, uint32_t *ret);
+	      const struct process *process, uint32_t container, uint32_t unit, uint32_t *ret);
+
+/* Add a ledger row. Returns 0 with its number in *ret, or -ENOMEM. */
+int epoch_new_row(struct epoch *epoch, const struct ledger_process *row, uint32_t *ret);
 
 /* Returns true if the row of a process also counts other processes. */
 bool epoch_is_shared(const struct epoch *epoch, const struct process *process);

@@ -9,6 +9,9 @@
 /* The frame at the end of a cut path, and its count. */
 #define CUT_BYTES (PROFILE_NODE_BYTES + THREAD_COUNT_BYTES)
 
+/* Of what an owner may use, so many 16ths are for paths and threads. */
+#define PATHS_16THS 15
+
 /* The part of an owner's memory that ends of cut paths may take beyond its budget. */
 #define CUT_SHARE 8
 
@@ -17,11 +20,15 @@ static bool is_payer(const struct epoch *epoch)
 	return epoch->payer != EPOCH_FREE && epoch->payer != EPOCH_FULL;
 }
 
-static bool take_room(void *epoch_, uint64_t bytes)
+static bool take_room(void *epoch, uint64_t bytes)
 {
-	struct epoch *epoch = epoch_;
-
 	return epoch_pay(epoch, bytes);
+}
+
+/* Call paths leave room for the rows and names of further processes. */
+static bool take_room_of_paths(void *epoch, uint64_t bytes)
+{
+	return !epoch_uses_16ths(epoch, PATHS_16THS) && epoch_pay(epoch, bytes);
 }
 
 bool epoch_pay(struct epoch *epoch, uint64_t bytes)
@@ -40,10 +47,11 @@ bool epoch_pay(struct epoch *epoch, uint64_t bytes)
 void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 {
 	const struct room room = {.take = take_room, .context = epoch};
+	const struct room paths = {.take = take_room_of_paths, .context = epoch};
 
 	epoch->memory = budget;
 	epoch->payer = EPOCH_FREE;
-	epoch->locations.room = epoch->profile.room = epoch->threads.room = room;
+	epoch->locations.room = epoch->profile.room = epoch->threads.room = paths;
 	string_pool_set_room(epoch->strings, &room);
 }
 
@@ -54,6 +62,16 @@ void epoch_memory_deinit(struct epoch *epoch)
 		owner_budget_put(epoch->memory, payer->owner);
 	}
 	vec_deinit(&epoch->payers);
+}
+
+bool epoch_uses_16ths(const struct epoch *epoch, uint32_t parts)
+{
+	const struct budget_owner *owner;
+
+	if (!is_payer(epoch))
+		return false;
+	owner = epoch->payers.data[epoch->payer].owner;
+	return !owner_budget_allows(epoch->memory, owner, owner->used * (16 - parts) / parts);
 }
 
 int epoch_payer(struct epoch *epoch, struct owner_key key, uint32_t *ret)
@@ -121,13 +139,39 @@ static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
 	return err ?: profile_child_of(&epoch->profile, node, location, ret);
 }
 
+/* The row's first name is kept, so that what epoch_rest_node() adds is bounded. */
+static int rest_of(struct epoch *epoch, uint32_t number, struct epoch_rest *ret)
+{
+	const struct ledger_process *row = &epoch->ledger.processes.data[number];
+	struct epoch_rest *rest;
+	int err = 0;
+
+	while (epoch->rests.size <= number) {
+		if (vec_push(&epoch->rests, (struct epoch_rest){0}))
+			return -ENOMEM;
+	}
+	rest = &epoch->rests.data[number];
+	if (!rest->comm) {
+		struct epoch_rest first = {row->comm, row->container, row->unit};
+
+		if (!first.comm)
+			err = epoch_others(epoch, epoch->payer, &first.comm);
+		if (err)
+			return err;
+		*rest = first;
+	}
+	*ret = *rest;
+	return 0;
+}
+
 int epoch_rest_node(struct epoch *epoch, uint32_t row, uint32_t *ret)
 {
-	uint32_t before = epoch->payer, others, root;
-	int err = epoch_others(epoch, before, &others);
+	uint32_t before = epoch->payer, root;
+	struct epoch_rest rest;
+	int err = rest_of(epoch, row, &rest);
 
 	epoch->payer = EPOCH_FREE;
-	err = err ?: profile_node_of(&epoch->profile, row, others, NULL, 0, &root);
+	err = err ?: profile_node_of(&epoch->profile, row, rest.comm, NULL, 0, &root);
 	err = err ?: add_cut(epoch, root, ret);
 	epoch->payer = before;
 	return err;
@@ -157,13 +201,21 @@ int epoch_cut_node(struct epoch *epoch, uint32_t row, uint32_t node, uint32_t *r
 
 int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret)
 {
-	struct sampled_thread rest = {.pid = epoch->ledger.processes.data[row].pid};
-	uint32_t before = epoch->payer;
-	int err = epoch_others(epoch, before, &rest.comm);
+	uint32_t before = epoch->payer, pid = epoch->ledger.processes.data[row].pid;
+	struct epoch_rest rest;
+	int err = rest_of(epoch, row, &rest);
 
 	epoch->payer = EPOCH_FREE;
-	rest.tid = rest.pid;
-	err = err ?: thread_counts_thread(&epoch->threads, &rest, ret);
+	err = err
+		      ?: thread_counts_thread(&epoch->threads,
+					      &(struct sampled_thread){
+						      .pid = pid,
+						      .tid = pid,
+						      .comm = rest.comm,
+						      .container = rest.container,
+						      .unit = rest.unit,
+					      },
+					      ret);
 	epoch->payer = before;
 	return err;
 }

@@ -3,10 +3,11 @@
  * The memory of an epoch: call paths, locations, names, threads and ledger rows. Each new one is
  * charged to the owner of the process whose sample or event adds it, until the epoch is destroyed.
  *
- * Nothing is evicted, since a profile counts all of its samples. What an owner has no room for is
- * left out: a call path is cut, and ends in a frame LOCATION_LEFT_OUT; threads and processes are
- * counted together, as "[others of user N]"; a name stays unknown. Each of them is counted as
- * refused, and no sample is lost.
+ * Nothing is evicted, since a profile counts all of its samples. Processes of one command share
+ * their paths before there is no room (shared_rows.h). What an owner has no room for is left out: a
+ * call path is cut, and ends in a frame LOCATION_LEFT_OUT; the threads of a row are counted
+ * together; processes are counted together as "[others of user N]"; a name stays unknown. Each of
+ * them is counted as refused, and no sample is lost.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_MEMORY_H
 #define JITBPF_PIPELINE_ANALYSIS_EPOCH_MEMORY_H
@@ -29,6 +30,12 @@ struct epoch_payer {
 	uint32_t row;		    /* of these others, plus 1; 0: none yet */
 };
 
+/* What the samples of a ledger row count for that have no room there. */
+struct epoch_rest {
+	uint32_t comm;		  /* string: the name of the row, or of others; 0: none yet */
+	uint32_t container, unit; /* as in struct sampled_thread */
+};
+
 /* Instead of a payer: all is free, or there is no room at all. */
 #define EPOCH_FREE UINT32_MAX
 #define EPOCH_FULL (UINT32_MAX - 1)
@@ -45,6 +52,9 @@ int epoch_payer(struct epoch *epoch, struct owner_key key, uint32_t *ret);
 /* Charge the present payer. Returns false if it has no room. */
 bool epoch_pay(struct epoch *epoch, uint64_t bytes);
 
+/* Returns true if the present payer uses more than so many 16ths of what it may. */
+bool epoch_uses_16ths(const struct epoch *epoch, uint32_t parts);
+
 /* Count something that the present payer had no room for. */
 void epoch_refuse(struct epoch *epoch);
 
@@ -52,10 +62,10 @@ void epoch_refuse(struct epoch *epoch);
 int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
 
 /*
- * Bytes that a ledger row is charged for: the row, and the nodes and counts to which
- * epoch_rest_node() and epoch_rest_thread() fall back.
+ * Bytes that a ledger row is charged for: the row, its struct shared_row and epoch_rest, and the
+ * nodes and counts to which epoch_rest_node() and epoch_rest_thread() fall back.
  */
-#define EPOCH_ROW_BYTES 704
+#define EPOCH_ROW_BYTES 784
 
 /* Find or add a location that has a kind only. It is free. Returns 0 and sets *ret, or -ENOMEM. */
 int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret);

@@ -115,6 +115,10 @@ static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_
 		}
 		jit_counts_add(jit, &row->jit);
 	}
+	vec_for_each (shared, &e->shared) {
+		if (shared->row)
+			jit_counts_add(jit, &e->ledger.processes.data[shared->row - 1].jit);
+	}
 	vec_for_each (payer, &e->payers) {
 		if (payer->row)
 			jit_counts_add(jit, &e->ledger.processes.data[payer->row - 1].jit);

@@ -36,7 +36,7 @@ static int begin(struct analysis *a, const struct process *process, struct epoch
 {
 	struct epoch *e = a->epoch;
 	uint32_t row, name = 0;
-	int err = epoch_row(e, a->strings, process, &row); /* its owner pays for the name */
+	int err = analysis_row(a, e, process, UINT64_MAX, &row); /* its owner pays for the name */
 
 	err = err ?: epoch_comm(e, a->strings, process->comm, &name);
 	if (err && err != -EDQUOT)

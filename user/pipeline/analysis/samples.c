@@ -110,6 +110,18 @@ static void count_sample(struct epoch *e, struct ledger_process *row,
 	}
 }
 
+/* The threads of a shared row may be counted together, by its name. */
+static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thread *thread,
+			 const char **name)
+{
+	const struct ledger_process *shared = &e->ledger.processes.data[row];
+
+	if (!shared->processes || !shared_rows_join_threads(e))
+		return;
+	thread->pid = thread->tid = 0;
+	*name = string_pool_get(e->strings, shared->comm);
+}
+
 /*
  * Count the sample at its node and thread. Without room for the thread, it counts for the row's
  * rest; without room for a count at the node, its path is left out.
@@ -120,6 +132,7 @@ static int count_thread(struct epoch *e, uint32_t row, const char *name,
 	uint32_t number;
 	int err = slot->left_out ? -EDQUOT : 0;
 
+	join_threads(e, row, thread, &name);
 	err = err ?: string_pool_add(e->strings, name, strlen(name), &thread->comm);
 	err = err ?: thread_counts_thread(&e->threads, thread, &number);
 	if (err == -EDQUOT)
@@ -213,7 +226,8 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	    slot->kernel_frames == stack->kernel_frames &&
 	    slot->raw_user_frames == stack->user_frames &&
 	    slot->code_untold == stack->code_untold && slot->comm == comm &&
-	    slot->epoch == e->number && slot->generation == now && slot->time_ns <= time_ns) {
+	    slot->epoch == e->number && slot->row == row && slot->generation == now &&
+	    slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
 	}
@@ -224,6 +238,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	ret->process = process->number;
 	ret->generation = now;
 	ret->epoch = e->number;
+	ret->row = row;
 	ret->time_ns = time_ns;
 	ret->used = true;
 	/* A result from before the last change does not hold for later samples. */
@@ -245,24 +260,6 @@ static int comm_of(struct analysis *a, struct process *process, const struct jit
 	if (!err && !process->comm)
 		process->comm = *ret;
 	return err;
-}
-
-/*
- * Set the cgroup of a row as of a sample. Processes that share a row have none there, and so do
- * those of an owner without room for the names.
- */
-static int note_cgroup(struct analysis *a, struct epoch *e, const struct process *process,
-		       uint32_t number, uint64_t time_ns)
-{
-	struct ledger_process *row = &e->ledger.processes.data[number];
-	int err;
-
-	if (epoch_is_shared(e, process))
-		return 0;
-	err = analysis_cgroup_names(a, e, process, time_ns, &row->container, &row->unit);
-	if (err == -EDQUOT)
-		epoch_refuse(e);
-	return err == -EDQUOT ? 0 : err;
 }
 
 int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
@@ -291,8 +288,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 				  analysis_cgroup_at(a, process, sample->h.time_ns),
 				  e->info.start_ns))
 		return 0;
-	err = epoch_row(e, a->strings, process, &row);
-	err = err ?: note_cgroup(a, e, process, row, sample->h.time_ns);
+	err = analysis_row(a, e, process, sample->h.time_ns, &row);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_node(a, e, row, sample, name, &located);
 	if (!err)

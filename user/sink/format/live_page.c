@@ -53,6 +53,7 @@ static void write_fields(struct json *json)
 	json_key(json, "row");
 	json_begin(json, '[');
 	json_string(json, "");
+	json_string(json, "processes");
 	write_sample_names(json);
 	json_end(json, ']');
 	json_key(json, "totals");

@@ -182,6 +182,8 @@ int summary_json_write(struct json *json, const struct view *view)
 		json_member_number(json, "pid", process->pid);
 		if (process->inner_pid)
 			json_member_number(json, "pid_inside", process->inner_pid);
+		if (process->processes)
+			json_member_number(json, "processes", process->processes);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
 		write_cgroup(json, view, process);
 		write_samples(json, ledger_process_taken(process), process->fate, process->cut,

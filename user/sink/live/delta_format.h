@@ -52,7 +52,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 4
+#define DELTA_VERSION 5
 
 /* Little-endian. */
 struct delta_header {
@@ -99,6 +99,7 @@ _Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) 
 
 static const struct delta_fields delta_row[] = {
 	{offsetof(struct ledger_process, start_ns), 1},
+	{offsetof(struct ledger_process, processes), 1},
 	{offsetof(struct ledger_process, fate), FATE_COUNT},
 	{offsetof(struct ledger_process, cut), LEDGER_CUT_COUNT},
 	{offsetof(struct ledger_process, frame_pointers), 1},
@@ -107,7 +108,7 @@ static const struct delta_fields delta_row[] = {
 
 _Static_assert(sizeof(struct ledger_process) ==
 		       6 * sizeof(uint32_t) + sizeof(struct jit_counts) +
-			       (FATE_COUNT + LEDGER_CUT_COUNT + 2) * sizeof(uint64_t),
+			       (FATE_COUNT + LEDGER_CUT_COUNT + 3) * sizeof(uint64_t),
 	       "delta_row, and pid, inner_pid, names, changed_round, are all of it");
 
 #endif

@@ -11,7 +11,8 @@ import { Tree, type LabelOrder } from './tree';
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
-export interface Process { pid: number; pid_inside?: number; comm: string; container?: string; unit?: string; cgroup?: string;
+/** processes: so many share the entry, which has no pid then. */
+export interface Process { pid: number; pid_inside?: number; processes?: number; comm: string; container?: string; unit?: string; cgroup?: string;
 	samples: Samples; jit: Record<string, number> }
 
 /** A run and its ledger, in the format of `report --json`. */

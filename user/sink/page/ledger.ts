@@ -66,7 +66,7 @@ function table(headings: string[], rows: string[][]): HTMLElement {
 }
 
 function tablesOf({ processes, counters, jit, malformed_records }: Run, words: Words, naming: Naming | null): HTMLElement {
-	const rows = processes.slice(0, ROWS).map(p => [p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
+	const rows = processes.slice(0, ROWS).map(p => [p.processes ? `${number(p.processes)} processes` : p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
 		...FATES.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
 	if (processes.length > ROWS)
 		rows.push(['', `and ${number(processes.length - ROWS)} more`]);
@@ -82,7 +82,7 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 		...(naming?.missing.length ? [table(['Unnamed', 'In', 'What helps'], naming.missing.map(({ module, samples, advice }) =>
 			[number(samples), visible(module), advice]))] : []),
 		...(idle.length ? [table(['Samples', 'Without JIT code', 'What helps'], idle.map(({ process, samples, advice }) =>
-			[number(samples), `${process.pid} ${visible(process.comm)}`, advice]))] : []));
+			[number(samples), `${process.pid || ''} ${visible(process.comm)}`, advice]))] : []));
 }
 
 /** Show the ledger of each run; what is open stays open. */

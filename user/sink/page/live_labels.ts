@@ -115,7 +115,8 @@ export class LiveLabels {
 		const { by } = this.live, { pid, tid, comm, container, unit } = from.threads[number];
 		if (by === 'container')
 			return this.label(cgroupText(from.strings[container || unit]), '', PROCESS);
-		return by === 'tid' ? this.label(`${from.strings[comm] || '[unknown]'}-${pid}/${tid}`, '', PROCESS) : 0;
+		const name = from.strings[comm] || '[unknown]';
+		return by === 'tid' ? this.label(pid ? `${name}-${pid}/${tid}` : name, '', PROCESS) : 0;
 	}
 
 	/** The labels of a root of the profile for a group, the outermost first. */
@@ -123,7 +124,7 @@ export class LiveLabels {
 		const { by } = this.live, name = from.strings[from.comm.get(node)!] || '[unknown]';
 		if (by === 'tid')
 			return [group];
-		const own = this.label(by === 'pid' ? `${name}-${from.rows[from.location.data[node]].pid}` : name, '', PROCESS);
+		const pid = by === 'pid' ? from.rows[from.location.data[node]].pid : 0, own = this.label(pid ? `${name}-${pid}` : name, '', PROCESS);
 		return by === 'container' ? [group, own] : [own];
 	}
 }

@@ -34,10 +34,11 @@ function cgroupOf(container: string, unit: string): Partial<Process> {
 }
 
 function processesOf(from: DeltaProfile, row: string[]): Process[] {
-	return from.rows.map(({ pid, inner, comm, container, unit, fields }): Process =>
-		({ pid, ...(inner ? { pid_inside: inner } : {}), comm: from.strings[comm] || '[unknown]',
-			...cgroupOf(from.strings[container], from.strings[unit]),
-			...named(row, fields) }) as Process)
+	return from.rows.map(({ pid, inner, comm, container, unit, fields }): Process => {
+		const { processes, ...counts } = named(row, fields);
+		return { pid, ...(inner ? { pid_inside: inner } : {}), ...(processes ? { processes } : {}),
+			comm: from.strings[comm] || '[unknown]', ...cgroupOf(from.strings[container], from.strings[unit]), ...counts } as Process;
+	})
 		.filter(p => p.samples.taken || Object.values(p.jit).some(n => n))
 		.sort((a, b) => b.samples.taken - a.samples.taken || a.pid - b.pid);
 }

@@ -22,7 +22,9 @@ function processesOf({ threads, strings }: Profile, samples: Float64Array): Proc
 		if (!thread)
 			process.threads.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0 });
 		thread.text = `${comm} ${tid}`; // the last name is used
-		if (tid === pid)
+		if (!pid)       // of shared rows (user/pipeline/analysis/shared_rows.h)
+			process.text = 'Processes counted together';
+		else if (tid === pid)
 			process.text = thread.text;
 		thread.samples += samples[i];
 		process.samples += samples[i];

@@ -142,7 +142,7 @@ void top_put_process(struct text *text, const struct top_layout *layout,
 	text_put_number(text, process->samples, 11);
 	text_printf(text, "%9.1f%%", run_text_percent(process->resolved, process->taken));
 	text_put_number(text, process->jit_methods, 12);
-	text_printf(text, "%9u  ", process->pid);
+	text_printf(text, process->pid ? "%9u  " : "%9.0u  ", process->pid);
 	columns_put_name(text, label_table_name(layout->labels, process->label),
 			 columns < COMM_COLUMNS ? columns : COMM_COLUMNS);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
 #include "tests/unit/pipeline/made_run.h"
@@ -216,29 +217,134 @@ static void threads_are_counted_together(void **state)
 	made_run_end(&run);
 }
 
-static void processes_are_counted_together(void **state)
+/* Processes with a sample each. `names`: of so many names. */
+static void run_processes(uint32_t count, uint32_t names)
 {
-	const uint64_t ips[] = {0x1000};
-	const struct ledger_process *others = NULL;
+	static const uint64_t paths[][3] = {{0x10, 0x20, 0x30}, {0x40, 0x20, 0x30}, {0x50, 0x30}};
 
-	begin(PROFILE);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t pid = 1000 + i;
+		struct jitbpf_sample *made;
 
 		make_owner(pid, ATTACKER);
-		sample(pid, ips, 1);
+		made = sample(pid, paths[i % 3], i % 3 == 2 ? 2 : 3);
+		snprintf(made->comm, sizeof(made->comm), "name%u", i % names);
 	}
+}
+
+/* Returns the number of processes in rows that have a name, or that begins with it. */
+static uint64_t processes_named(const char *name, bool shared)
+{
+	uint64_t count = 0;
+
+	vec_for_each (row, &view()->ledger->processes) {
+		if (begins_with(string_pool_get(view()->strings, row->comm), name) &&
+		    !row->pid == shared)
+			count += row->processes ?: 1;
+	}
+	return count;
+}
+
+static void processes_of_a_command_share_paths(void **state)
+{
+	begin(PROFILE);
+	run_processes(50000, 5);
 	check_victim();
 	check_sums();
 	check_owner();
 	assert_true(used() < PROFILE);
-	vec_for_each (row, &view()->ledger->processes) {
-		if (!row->pid)
-			others = row;
+	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
+	assert_int_equal(processes_named("[others", true), 0);
+	assert_true(processes_named("name3", true) > 5000);
+	assert_true(processes_named("name3", false) >= SHARED_ROWS_MANY);
+	assert_int_equal(processes_named("name", true) + processes_named("name", false), 50000);
+	assert_true(view()->ledger->owners[LEDGER_MEMORY_PROFILE][0].refused >=
+		    processes_named("name", true));
+	made_run_end(&run);
+}
+
+/* Nothing helps against names that are all different. */
+static void processes_are_counted_together(void **state)
+{
+	begin(PROFILE);
+	run_processes(20000, 20000);
+	check_victim();
+	check_sums();
+	check_owner();
+	assert_true(used() < PROFILE);
+	assert_true(processes_named("[others of user 1]", true) > 10000);
+	made_run_end(&run);
+}
+
+/* A process with new paths all the time leaves room for the names of others. */
+static void paths_leave_room_for_commands(void **state)
+{
+	begin(PROFILE);
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (uint64_t i = 0; i < 100000; i++)
+		sample(MADE_PID, (const uint64_t[]){0x100000 + i * 16, 0x1000}, 2);
+	run_processes(20000, 100);
+	check_victim();
+	check_sums();
+	assert_true(used() < PROFILE);
+	assert_int_equal(processes_named("[others", true), 0);
+	assert_int_equal(processes_named("name", true) + processes_named("name", false), 20000);
+	vec_for_each (node, &view()->profile->nodes) {
+		const char *root = string_pool_get(view()->strings, node->comm);
+
+		assert_false(node->self && begins_with(root, "[others"));
 	}
-	assert_non_null(others);
-	assert_string_equal(string_pool_get(view()->strings, others->comm), "[others of user 1]");
-	assert_true(others->fate[FATE_CODE_UNKNOWN] > 10000);
+	made_run_end(&run);
+}
+
+/* Returns the samples of the shared row of a name and unit. */
+static uint64_t shared_samples(const char *comm, const char *unit)
+{
+	uint64_t count = 0;
+
+	vec_for_each (row, &view()->ledger->processes) {
+		if (!row->processes ||
+		    strcmp(string_pool_get(view()->strings, row->comm), comm) != 0 ||
+		    strcmp(string_pool_get(view()->strings, row->unit), unit) != 0)
+			continue;
+		for (int i = 0; i < FATE_COUNT; i++)
+			count += row->fate[i];
+	}
+	return count;
+}
+
+/* A process in a shared row gets another name, and moves to another cgroup. */
+static void a_process_changes_its_shared_row(void **state)
+{
+	const uint64_t ips[] = {0x10, 0x20};
+	struct jitbpf_owner *owner;
+
+	begin(PROFILE);
+	run_processes(50000, 1);
+	make_cgroup(&run, ++time_ns, 2, "/b.service", "");
+	make_owner(5, ATTACKER);
+	strcpy(sample(5, ips, 2)->comm, "name0");
+	make_comm(&run, ++time_ns, 5, "renamed", true);
+	for (int i = 0; i < 3; i++)
+		sample(5, ips, 2);
+	owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
+	*owner = (struct jitbpf_owner){
+		.h = owner->h,
+		.pid = 5,
+		.start_ns = 5,
+		.uid = ATTACKER,
+		.charged_uid = ATTACKER,
+		.fs_uid = ATTACKER,
+		.cgroup = 2,
+	};
+	for (int i = 0; i < 4; i++)
+		sample(5, ips, 2);
+	made_finish(&run, time_ns += MS);
+	check_sums();
+	assert_int_equal(shared_samples("renamed", ""), 3);
+	assert_int_equal(shared_samples("renamed", "b.service"), 4);
+	assert_int_equal(processes_named("renamed", true), 2);
 	made_run_end(&run);
 }
 
@@ -275,7 +381,10 @@ int main(void)
 		cmocka_unit_test(paths_are_cut),
 		cmocka_unit_test(places_are_left_out),
 		cmocka_unit_test(threads_are_counted_together),
+		cmocka_unit_test(processes_of_a_command_share_paths),
 		cmocka_unit_test(processes_are_counted_together),
+		cmocka_unit_test(paths_leave_room_for_commands),
+		cmocka_unit_test(a_process_changes_its_shared_row),
 		cmocka_unit_test(a_new_epoch_has_room),
 	};
 
