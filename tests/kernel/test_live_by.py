@@ -36,6 +36,15 @@ class By(LiveTest, test_cgroup_names.Cgroups):
     start_load = test_cgroup_names.Cgroups.start
     start = LiveTest.start
 
+    def name_by_nerdctl(self, number, name):
+        """Notes a name as nerdctl does."""
+        path = f"/var/lib/nerdctl/{number[:8]}/names/default/{name}"
+        os.makedirs(os.path.dirname(path))
+        self.addCleanup(self.remove_empty, os.path.dirname(path))
+        self.addCleanup(os.unlink, path)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(number)
+
     def outermost(self, path):
         """Returns samples of a page by outermost frame."""
         return collections.Counter({page_data.visible(node.name): node.total
@@ -80,13 +89,15 @@ class By(LiveTest, test_cgroup_names.Cgroups):
         web, number = f"jitbpf-live-{os.getpid()}", secrets.token_hex(32)
         other = secrets.token_hex(32)
         self.name_container(number, web)
+        by_nerdctl = secrets.token_hex(32)
+        self.name_by_nerdctl(by_nerdctl, f"nerd-{os.getpid()}")
         cgroups = self.below(f"docker-{number}.scope", f"docker-{other}.scope", "live.service",
-                             "plain\x1b[31m")
+                             "plain\x1b[31m", f"nerdctl-{by_nerdctl}.scope")
         loads = [self.start_load(f"{cgroup}=0.6") for cgroup in cgroups]
         loads.append(self.start_load(f"{cgroups[0]}=0.4", f"{cgroups[2]}=0.4", f"{cgroups[0]}=0.4"))
         shown = self.live_run(["--by", "container"], lambda: self.run_all(loads))
         self.assertEqual(shown, self.reported("container"))
-        for name in (web, other[:12], "live.service"):
+        for name in (web, other[:12], "live.service", f"nerd-{os.getpid()}"):
             self.assertGreater(shown[name], 50, shown)
         self.assertEqual([name for name in shown if "plain" in name],
                          [os.path.join("/", os.path.basename(self.top), "plain\\u{1b}[31m")])

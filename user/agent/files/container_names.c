@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/files/nerdctl_names.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "uapi/record.h"
@@ -162,12 +163,63 @@ static int kubernetes_ids(const char *root, const char *name, name_list *list)
 	return err;
 }
 
+/* --- nerdctl ------------------------------------------------------------------------------- */
+
+/* Returns a descriptor of the folder, or a negative errno. */
+static int nerdctl_folder(const char *root)
+{
+	AUTO_FREE char *path = NULL;
+	int folder;
+
+	if (asprintf(&path, "%s/var/lib/nerdctl", root) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return folder < 0 ? -ENOENT : folder;
+}
+
+struct nerdctl_search {
+	const char *name;
+	name_list *list;
+	int err;
+};
+
+static bool note_nerdctl_id(void *search_, const char *name, const char *id)
+{
+	struct nerdctl_search *search = search_;
+
+	if (!strcmp(name, search->name))
+		search->err = add(search->list, id);
+	return !search->err;
+}
+
+static int nerdctl_ids(const char *root, const char *name, name_list *list)
+{
+	struct nerdctl_search search = {.name = name, .list = list};
+	AUTO_CLOSE int folder = nerdctl_folder(root);
+
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	nerdctl_names_read(folder, ".", NERDCTL_ANY_USER, note_nerdctl_id, &search);
+	return search.err;
+}
+
+static int nerdctl_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	AUTO_CLOSE int folder = nerdctl_folder(root);
+
+	return folder < 0 ? folder : nerdctl_name_of_id(folder, ".", NERDCTL_ANY_USER, id, ret);
+}
+
 int container_ids_of_name(const char *root, const char *name, name_list *list)
 {
 	if (!*name || strpbrk(name, "\"\\/") || strlen(name) >= JITBPF_CGROUP_NAME_MAX)
 		return 0;
-	return docker_ids(root, name, list) ?: podman_ids(root, name, list)
-					       ?: kubernetes_ids(root, name, list);
+	return docker_ids(root, name, list)
+		       ?: podman_ids(root, name, list)
+				  ?: kubernetes_ids(root, name, list)
+					     ?: nerdctl_ids(root, name, list);
 }
 
 /* --- names of IDs ------------------------------------------------------------------------ */
@@ -336,7 +388,8 @@ static int name_in_home(int home, uint32_t uid, const char *id, char ret[JITBPF_
 		text = read_of_user(home, path, uid);
 		err = podman_name_in(text, id, ret);
 	}
-	return err;
+	return err == -ENOENT ? nerdctl_name_of_id(home, ".local/share/nerdctl", uid, id, ret)
+			      : err;
 }
 
 int container_name_of_user(const char *root, uint32_t uid, const char *id,
@@ -372,5 +425,6 @@ int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROU
 		return -ENOENT;
 	err = docker_name(root, id, ret);
 	err = err == -ENOENT ? podman_name(root, id, ret) : err;
-	return err == -ENOENT ? kubernetes_name(root, id, ret) : err;
+	err = err == -ENOENT ? kubernetes_name(root, id, ret) : err;
+	return err == -ENOENT ? nerdctl_name(root, id, ret) : err;
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/files/container_names.h"
+#include "agent/files/nerdctl_names.h"
 #include "base/scope.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
@@ -246,13 +248,99 @@ static void test_hostile_home(void **state)
 	remove_root(root);
 }
 
+static bool count_one(void *count, const char *name, const char *id)
+{
+	(*(uint32_t *)count)++;
+	return true;
+}
+
+/* Returns the number of names that are read in the home. */
+static uint32_t count_nerdctl(const char *root)
+{
+	char path[512];
+	uint32_t count = 0;
+	int home;
+
+	snprintf(path, sizeof(path), "%s/home/anna", root);
+	home = open(path, O_PATH | O_DIRECTORY);
+	assert_true(home >= 0);
+	nerdctl_names_read(home, ".local/share/nerdctl", geteuid(), count_one, &count);
+	close(home);
+	return count;
+}
+
+#define NERDCTL	     "/var/lib/nerdctl/1935db59/"
+#define NERDCTL_ANNA ANNA "nerdctl/1935db59/"
+
+static void test_nerdctl(void **state)
+{
+	char *root = make_root(), long_name[300] = NERDCTL "names/default/", *end;
+	uint32_t uid = geteuid();
+
+	put(root, NERDCTL "names/default/web", A);
+	put(root, NERDCTL "names/k8s.io/web", B "\n");
+	put(root, NERDCTL "names/default/short", "abc");
+	put(root, NERDCTL "names/default/more", C "x\n");
+	put(root, NERDCTL "names/default/no id", "g" B);
+	put(root, NERDCTL "containers/default/" A "/hostname", "host");
+	put(root, "/var/lib/nerdctl/volumes", "");
+	check_name(root, A, "web");
+	check_name(root, B, "web");
+	check_name(root, C, NULL);
+	check_name_of_user(root, uid, A, NULL);
+	check_ids(root, "short", NULL, NULL);
+	check_ids(root, "more", NULL, NULL);
+	check_ids(root, "../default/web", NULL, NULL);
+	/* A newer name in another store. */
+	end = long_name + strlen(long_name);
+	memset(end, 'x', 255);
+	put(root, long_name, C);
+	check_name(root, C, end);
+	put_passwd(root);
+	put(root, NERDCTL_ANNA "names/default/mine", C);
+	check_name_of_user(root, uid, C, "mine");
+	check_name_of_user(root, uid, A, NULL);
+	remove_root(root);
+}
+
+/* A user's folder leads nowhere else, and is not read without end. */
+static void test_hostile_nerdctl(void **state)
+{
+	static const char names[] = NERDCTL_ANNA "names/default/";
+	char *root = make_root(), path[512], target[512];
+	uint32_t uid = geteuid();
+
+	put_passwd(root);
+	put(root, NERDCTL_ANNA "names/default/fifo/x", "");
+	put(root, "/outside/names/default/secret", A);
+	snprintf(target, sizeof(target), "%s/outside", root);
+	snprintf(path, sizeof(path), "%s" ANNA "nerdctl/link", root);
+	assert_int_equal(symlink(target, path), 0);
+	snprintf(path, sizeof(path), "%s%spipe", root, names);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	check_name_of_user(root, uid, A, NULL);
+	snprintf(path, sizeof(path), "%s%slink", root, names);
+	snprintf(target, sizeof(target), "%s/outside/names/default/secret", root);
+	assert_int_equal(symlink(target, path), 0);
+	check_name_of_user(root, uid, A, NULL);
+	put(root, NERDCTL_ANNA "names/default/mine", A);
+	check_name_of_user(root, uid, A, "mine");
+	for (int i = 0; i < NERDCTL_ENTRIES_MAX; i++) {
+		snprintf(path, sizeof(path), "%s%d", names, i);
+		put(root, path, B);
+	}
+	assert_true(count_nerdctl(root) <= NERDCTL_ENTRIES_MAX);
+	remove_root(root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_docker),	     cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_kubernetes),   cmocka_unit_test(test_names_of_ids),
-		cmocka_unit_test(test_pod_of_two),   cmocka_unit_test(test_names_of_users),
-		cmocka_unit_test(test_hostile_home),
+		cmocka_unit_test(test_docker),		cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_kubernetes),	cmocka_unit_test(test_names_of_ids),
+		cmocka_unit_test(test_pod_of_two),	cmocka_unit_test(test_names_of_users),
+		cmocka_unit_test(test_hostile_home),	cmocka_unit_test(test_nerdctl),
+		cmocka_unit_test(test_hostile_nerdctl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
