@@ -136,7 +136,7 @@ deb:
 
 # --- the page: committed as built, embedded into the program ---------------------
 
-$(B)/user/sink/format/page_data.o: user/sink/page/flamegraph.html
+$(B)/user/sink/format/page_embed.o: user/sink/page/flamegraph.html
 
 PAGE := user/sink/page
 PAGE_TOOLS := $(PAGE)/node_modules/.package-lock.json

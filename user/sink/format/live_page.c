@@ -5,6 +5,8 @@
 
 #include "base/scope.h"
 #include "sink/format/page_data.h"
+#include "sink/format/page_embed.h"
+#include "sink/format/page_words.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/live/delta_format.h"
@@ -110,12 +112,12 @@ static int write_live(void *view_, struct json *json)
 	write_places(json);
 	write_kinds(json);
 	json_end(json, '}');
-	page_data_write_words(json);
+	page_words_write(json);
 	json_end(json, '}');
 	return 0;
 }
 
 int live_page_write(FILE *out, const struct view_options *view)
 {
-	return page_data_embed(out, PAGE_CONNECTS_TO_SERVER, write_live, (void *)view);
+	return page_embed(out, PAGE_CONNECTS_TO_SERVER, write_live, (void *)view);
 }

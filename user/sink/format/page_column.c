@@ -53,3 +53,10 @@ void page_column_deinit(struct page_column *column)
 {
 	vec_deinit(&column->bytes);
 }
+
+void page_column_begin_table(struct json *json, const char *key, uint64_t rows)
+{
+	json_key(json, key);
+	json_begin(json, '{');
+	json_member_number(json, "rows", rows);
+}

@@ -25,4 +25,15 @@ int page_column_write(struct page_column *column, struct json *json, const char 
 
 void page_column_deinit(struct page_column *column);
 
+/* Begin a table, an object of columns that have `rows` items. The caller ends it. */
+void page_column_begin_table(struct json *json, const char *key, uint64_t rows);
+
+/* Write a column whose items are `expression`, for i in [0, count). */
+#define PAGE_COLUMN_WRITE(column, json, key, count, expression)                                    \
+	({                                                                                         \
+		for (uint32_t i = 0; i < (count); i++)                                             \
+			page_column_put(column, (expression));                                     \
+		page_column_write(column, json, key);                                              \
+	})
+
 #endif

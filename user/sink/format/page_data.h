@@ -18,7 +18,6 @@
 #include "base/vec.h"
 #include "profile/time_slices.h"
 #include "sink/format/page_lives.h"
-#include "sink/write/json.h"
 #include "sink/write/row_table.h"
 #include "sink/sink.h"
 
@@ -95,21 +94,5 @@ uint32_t page_data_kind(enum frame_kind kind, bool inlined);
  */
 int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
 		    uint32_t view_count);
-
-/* What the page's own policy lets it connect to. */
-enum page_connects {
-	PAGE_CONNECTS_NOWHERE,
-	PAGE_CONNECTS_TO_SERVER, /* the one that it was loaded from */
-};
-
-/*
- * Write the page with other data: write() writes one JSON value. Returns 0, what write() returns,
- * or the error of out.
- */
-int page_data_embed(FILE *out, enum page_connects connects,
-		    int (*write)(void *context, struct json *json), void *context);
-
-/* Write the texts of the ledger's keys, as the member "words". */
-void page_data_write_words(struct json *json);
 
 #endif

@@ -6,6 +6,7 @@
 #include "sink/format/page_data.h"
 #include "sink/format/page_lives.h"
 #include "sink/timeline/life_search.h"
+#include "sink/write/json.h"
 #include "state/code/code_region.h"
 #include "symbolize/name/method_name.h"
 

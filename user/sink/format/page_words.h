@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the page says of the ledger's keys: its terms, and what they mean. */
+#ifndef JITBPF_SINK_FORMAT_PAGE_WORDS_H
+#define JITBPF_SINK_FORMAT_PAGE_WORDS_H
+
+#include "sink/write/json.h"
+
+/* Write the texts as the member "words". */
+void page_words_write(struct json *json);
+
+#endif

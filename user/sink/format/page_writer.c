@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Writes the data of the page: the tree in order of names, and all tables as columns. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/sort_keys.h"
+#include "sink/format/page_column.h"
+#include "sink/format/page_data.h"
+#include "sink/format/page_embed.h"
+#include "sink/format/page_time.h"
+#include "sink/format/page_words.h"
+#include "sink/format/summary_json.h"
+
+/* State of writing the page. */
+struct writer {
+	const struct page_data *page;
+	const struct view *const *views;
+	uint32_t view_count;
+	struct json *json;
+	struct page_column column;
+	uint32_t *ranks;  /* by label: position in the order of names */
+	uint32_t *order;  /* nodes in the order of the page: parents before children */
+	uint32_t *depths; /* by node */
+	uint32_t *places; /* by node: position in `order` */
+	uint32_t *rows;	  /* by count: its row */
+};
+
+static void writer_deinit(struct writer *w)
+{
+	page_column_deinit(&w->column);
+	free(w->ranks);
+	free(w->order);
+	free(w->depths);
+	free(w->places);
+	free(w->rows);
+}
+
+static const struct page_label *label_at(const struct page_data *page, uint32_t number)
+{
+	return row_table_get(&page->labels, number);
+}
+
+/* By name, module and kind. No two labels are equal. */
+static int compare_labels(const void *a, const void *b, void *context)
+{
+	const struct page_data *page = context;
+	const struct page_label *la = label_at(page, *(const uint32_t *)a);
+	const struct page_label *lb = label_at(page, *(const uint32_t *)b);
+	int order = strcmp(string_pool_get(page->strings, la->name),
+			   string_pool_get(page->strings, lb->name));
+
+	if (!order)
+		order = strcmp(string_pool_get(page->strings, la->module),
+			       string_pool_get(page->strings, lb->module));
+	return order ? order : (int)la->kind - (int)lb->kind;
+}
+
+static int rank_labels(struct writer *w)
+{
+	uint32_t count = w->page->labels.count;
+	AUTO_FREE uint32_t *sorted = calloc(count, sizeof(*sorted));
+
+	w->ranks = calloc(count, sizeof(*w->ranks));
+	if (!sorted || !w->ranks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), compare_labels, (void *)w->page);
+	for (uint32_t i = 0; i < count; i++)
+		w->ranks[sorted[i]] = i;
+	return 0;
+}
+
+/* Sort nodes by parent, and siblings by name. */
+static int sort_siblings(const struct writer *w, struct sort_key *keys)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+
+	for (uint32_t i = 0; i < w->page->nodes.size; i++)
+		keys[i] = (struct sort_key){
+			.key = (uint64_t)(nodes[i].parent + 1) << 32 | w->ranks[nodes[i].label],
+			.item = i,
+		};
+	return sort_keys(keys, w->page->nodes.size);
+}
+
+/* Fill order, depths and places, in depth-first order. */
+static int put_in_order(struct writer *w)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+	size_t count = w->page->nodes.size, size = 0;
+	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
+	AUTO_FREE uint32_t *ends =
+		calloc(count + 1, sizeof(*ends)); /* by parent: end of its children in keys */
+	AUTO_FREE uint32_t *waiting = calloc(count + 1, sizeof(*waiting));
+
+	w->order = calloc(count + 1, sizeof(*w->order));
+	w->depths = calloc(count + 1, sizeof(*w->depths));
+	w->places = calloc(count + 1, sizeof(*w->places));
+	if (!keys || !ends || !waiting || !w->order || !w->depths || !w->places)
+		return -ENOMEM;
+	if (sort_siblings(w, keys))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count; i++)
+		ends[nodes[keys[i].item].parent] = i + 1;
+	for (uint32_t i = 1; i < count; i++)
+		w->depths[i] = w->depths[nodes[i].parent] + 1;
+	if (count)
+		waiting[size++] = 0;
+	for (uint32_t place = 0; size; place++) {
+		uint32_t node = waiting[--size];
+
+		w->order[place] = node;
+		w->places[node] = place;
+		/* In reverse order: the last one is taken first. */
+		for (uint32_t i = ends[node]; i > 1 && nodes[keys[i - 1].item].parent == node; i--)
+			waiting[size++] = keys[i - 1].item;
+	}
+	return 0;
+}
+
+static int write_labels(struct writer *w)
+{
+	const struct page_label *labels = row_table_get(&w->page->labels, 0);
+	uint32_t count = w->page->labels.count;
+	int err;
+
+	page_column_begin_table(w->json, "labels", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "name", count, labels[i].name) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "module", count, labels[i].module) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "kind", count, labels[i].kind);
+	json_end(w->json, '}');
+	return err;
+}
+
+static int write_sources(struct writer *w)
+{
+	const struct page_source *sources = row_table_get(&w->page->sources, 0);
+	uint32_t count = w->page->sources.count;
+	int err;
+
+	page_column_begin_table(w->json, "sources", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "file", count, sources[i].file)
+		      ?: PAGE_COLUMN_WRITE(&w->column, w->json, "line", count, sources[i].line);
+	json_end(w->json, '}');
+	return err;
+}
+
+static int write_threads(struct writer *w)
+{
+	const struct page_thread *threads = w->page->threads.data;
+	size_t count = w->page->threads.size;
+	int err;
+
+	page_column_begin_table(w->json, "threads", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "pid", count, threads[i].pid) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "tid", count, threads[i].tid) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "comm", count, threads[i].comm) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "container", count, threads[i].container);
+	json_end(w->json, '}');
+	return err;
+}
+
+/* "up" is the number of levels from the previous node up to this node's parent, usually 0. */
+static int write_nodes(struct writer *w)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+	size_t count = w->page->nodes.size;
+	const uint32_t *order = w->order, *depths = w->depths;
+	int err;
+
+	page_column_begin_table(w->json, "nodes", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "up", count, i ? depths[order[i - 1]] + 1 - depths[order[i]] : 0) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "label", count, nodes[order[i]].label) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "source", count, nodes[order[i]].source);
+	json_end(w->json, '}');
+	return err;
+}
+
+/* Nodes are written as differences to the previous one. */
+static int write_counts(struct writer *w)
+{
+	const struct page_count *counts = w->page->counts.data;
+	size_t count = w->page->counts.size;
+	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
+	int err;
+
+	w->rows = calloc(count + 1, sizeof(*w->rows));
+	if (!keys || !w->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){
+			.key = (uint64_t)w->places[counts[i].node] << 32 | counts[i].group,
+			.item = i,
+		};
+	if (sort_keys(keys, count))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		w->rows[keys[i].item] = i;
+	page_column_begin_table(w->json, "counts", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "step", count,
+			   (keys[i].key >> 32) - (i ? keys[i - 1].key >> 32 : 0)) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "group", count, (uint32_t)keys[i].key) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "samples", count, counts[keys[i].item].samples);
+	json_end(w->json, '}');
+	return err;
+}
+
+static int write_data(void *writer, struct json *json)
+{
+	struct writer *w = writer;
+	const struct view *const *views = w->views;
+	int err = 0;
+
+	w->json = json;
+	json_begin(json, '{');
+	json_key(json, "runs");
+	json_begin(json, '[');
+	for (uint32_t i = 0; !err && i < w->view_count; i++)
+		err = summary_json_write(json, views[i]);
+	json_end(json, ']');
+	page_words_write(json);
+	json_key(json, "strings");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < w->page->string_count; i++)
+		json_string(json, string_pool_get(w->page->strings, i));
+	json_end(json, ']');
+	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
+	err = err ?: write_nodes(w) ?: write_counts(w);
+	err = err ?: page_time_write_slices(&w->page->slices, w->rows, json);
+	err = err
+		      ?: page_time_write_code(views[0], w->view_count == 1 ? views[0]->lane : NULL,
+					      json);
+	err = err ?: page_lives_write(&w->page->lives, json);
+	if (!err && w->view_count == 1 && views[0]->extra)
+		err = views[0]->extra->write(views[0]->extra->context, views[0], json);
+	json_end(json, '}');
+	return err;
+}
+
+int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
+		    uint32_t view_count)
+{
+	CLEANUP(writer_deinit)
+	struct writer w = {.page = page, .views = views, .view_count = view_count};
+	int err = rank_labels(&w);
+
+	err = err ?: put_in_order(&w);
+	return err ?: page_embed(out, PAGE_CONNECTS_NOWHERE, write_data, &w);
+}
