@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/clock.h"
+#include "agent/publisher/shim_copy_users.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -31,15 +31,10 @@ static struct mapped_file file_of(const struct jitbpf_mapping *mapping)
 	return (struct mapped_file){mapping->dev_major, mapping->dev_minor, mapping->inode};
 }
 
-static bool is_same(const struct mapped_file *a, const struct mapped_file *b)
-{
-	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
-}
-
 static struct shim_copy *find(const struct shim_copies *copies, const struct mapped_file *file)
 {
 	vec_for_each (copy, &copies->known) {
-		if (is_same(&copy->file, file))
+		if (shim_file_is_same(&copy->file, file))
 			return copy;
 	}
 	return NULL;
@@ -136,68 +131,10 @@ int shim_copies_add(struct shim_copies *copies, const struct probe_site *site)
 	return vec_push(&copies->known, copy);
 }
 
-static bool is_installed(const struct shim_copies *copies, const struct shim_copy *copy)
-{
-	return copy->beside || is_same(&copy->file, &copies->site->file);
-}
-
 /* Returns true if the process has ended, or now maps another file: try another mapping. */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ESTALE;
-}
-
-/* --- which copies are in use --------------------------------------------------------------- */
-
-static bool uses(const struct shim_copy *copy, uint32_t pid)
-{
-	vec_for_each (user, &copy->pids) {
-		if (*user == pid)
-			return true;
-	}
-	return false;
-}
-
-static bool lives(uint32_t pid)
-{
-	return !kill((pid_t)pid, 0) || errno == EPERM;
-}
-
-static void forget_ended(struct shim_copy *copy)
-{
-	size_t kept = 0;
-
-	vec_for_each (pid, &copy->pids) {
-		if (lives(*pid))
-			copy->pids.data[kept++] = *pid;
-	}
-	copy->pids.size = kept;
-}
-
-/* A pid that is used again counts as a user until that process ends, too. */
-static int add_user(struct shim_copy *copy, uint32_t pid, uint64_t time_ns)
-{
-	copy->used_ns = time_ns > copy->used_ns ? time_ns : copy->used_ns;
-	if (uses(copy, pid))
-		return 0;
-	if (copy->pids.size == copy->pids.capacity)
-		forget_ended(copy);
-	return vec_push(&copy->pids, pid);
-}
-
-int shim_copies_fork(struct shim_copies *copies, const struct jitbpf_task *fork)
-{
-	if (!copies->in_use || fork->pid == fork->parent_pid)
-		return 0;
-	return vec_push(&copies->forks,
-			((struct shim_copy_fork){fork->pid, fork->parent_pid, fork->h.time_ns}));
-}
-
-static int compare_forks(const void *a, const void *b)
-{
-	const struct shim_copy_fork *x = a, *y = b;
-
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
 /* A copy is attached no longer, nor pending. */
@@ -220,12 +157,12 @@ static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint
 	copy->attached_ns = attached_ns;
 	if (!attached_ns)
 		copy->probe = 0;
-	if (!is_installed(copies, copy)) {
+	if (!shim_copy_is_installed(copies, copy)) {
 		copies->attached += attached_ns != 0;
 		if (!attached_ns)
 			release(copies, copy);
 	}
-	copies->refused += !attached_ns && (copy->beside || !is_installed(copies, copy));
+	copies->refused += !attached_ns && (copy->beside || !shim_copy_is_installed(copies, copy));
 	if (pending)
 		attached(context, pending, attached_ns);
 }
@@ -266,49 +203,6 @@ bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns)
 	}
 	return false;
 }
-
-/*
- * Add the children of forks to the copies that their parents map. The records of a fork and of a
- * mapping come from different CPUs, in any order, and up to one drain apart.
- */
-int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns)
-{
-	size_t kept = 0;
-
-	if (copies->forks.size)
-		qsort(copies->forks.data, copies->forks.size, sizeof(*copies->forks.data),
-		      compare_forks);
-	vec_for_each (fork, &copies->forks) {
-		vec_for_each (copy, &copies->known) {
-			if (uses(copy, fork->parent_pid) &&
-			    add_user(copy, fork->pid, fork->time_ns))
-				return -ENOMEM;
-		}
-		if (fork->time_ns >= copies->round_ns)
-			copies->forks.data[kept++] = *fork;
-	}
-	copies->forks.size = kept;
-	copies->round_ns = round_ns;
-	return 0;
-}
-
-struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns)
-{
-	struct shim_copy *unused = NULL;
-
-	vec_for_each (copy, &copies->known) {
-		if (!copy->attached_ns || is_installed(copies, copy) ||
-		    copy->used_ns + SHIM_UNUSED_NS > now_ns ||
-		    (unused && unused->used_ns < copy->used_ns))
-			continue;
-		forget_ended(copy);
-		if (!copy->pids.size)
-			unused = copy;
-	}
-	return unused;
-}
-
-/* --- copies ---------------------------------------------------------------------------------- */
 
 static void remove_copy(struct shim_copies *copies, struct shim_copy *copy)
 {
@@ -372,7 +266,7 @@ bool shim_copies_make_room(struct shim_copies *copies, struct budget_owner *owne
 static void forget_refused(struct shim_copies *copies)
 {
 	vec_for_each (copy, &copies->known) {
-		if (!copy->probe && !is_installed(copies, copy)) {
+		if (!copy->probe && !shim_copy_is_installed(copies, copy)) {
 			remove_copy(copies, copy);
 			return;
 		}
@@ -434,7 +328,7 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 		    const struct shim_copy **ret)
 {
 	struct mapped_file file = file_of(mapping);
-	bool installed = is_same(&file, &copies->site->file);
+	bool installed = shim_file_is_same(&file, &copies->site->file);
 	struct shim_copy *copy;
 	int err = 0;
 
@@ -452,7 +346,7 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	if (!copy || !copy->probe)
 		return err;
 	*ret = copy;
-	return err ?: add_user(copy, mapping->pid, mapping->h.time_ns);
+	return err ?: shim_copy_add_user(copy, mapping->pid, mapping->h.time_ns);
 }
 
 bool shim_copies_is_early(const struct shim_copies *copies, const struct jitbpf_jit *jit)
