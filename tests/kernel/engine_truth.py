@@ -12,6 +12,7 @@ import harness
 import recording
 
 GENERATION_TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/engine/code.h
+PAGE = 4096
 DUMP_MAGIC, CODE_LOAD = 0x4A695444, 0
 PREFIX = struct.Struct("<IIQ")     # id, size, time
 LOAD = struct.Struct("<IIQQQQ")    # pid, tid, vma, address, code size, code index
@@ -59,12 +60,16 @@ class Truth:
 
     def __init__(self, loads):
         self.loads = sorted(loads)
-        self.times = [load.time for load in self.loads]
+        self.pages = collections.defaultdict(list)  # the loads that touch a page
+        for load in self.loads:
+            for page in range(load.start // PAGE, (load.end - 1) // PAGE + 1):
+                self.pages[page].append(load)
 
     def at(self, address, time):
-        for load in reversed(self.loads[:bisect.bisect_right(self.times, time)]):
-            if load.start <= address < load.end:
-                return load
+        loads = self.pages.get(address // PAGE, ())
+        for i in range(bisect.bisect_right(loads, time, key=lambda load: load.time) - 1, -1, -1):
+            if loads[i].start <= address < loads[i].end:
+                return loads[i]
         return None
 
     def names_by_address(self):

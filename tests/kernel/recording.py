@@ -83,25 +83,36 @@ class Lane:
         return self.at == len(self.data)
 
 
-class Column:
-    """The words at one place of the chunks of a type."""
+CONSTANT, TIME, COUNTER = range(3)
+
+
+class Row:
+    """The words of the chunks of a type. Most are those of the chunk before: only the others, the
+    bits of `moving`, are computed."""
 
     def __init__(self):
-        self.last = self.step = 0
-        self.kind = "constant"
+        self.time = self.moving = 0
+        self.last, self.steps, self.kinds = [], [], []
 
-    def next(self, passed, difference):
-        expected = self.last + {"constant": 0, "time": passed, "counter": self.step}[self.kind]
+    def reserve(self, count):
+        missing = [0] * (count - len(self.last))
+        self.last += missing
+        self.steps += missing
+        self.kinds += missing
+
+    def next(self, at, passed, difference):
+        last, before, kind = self.last[at], self.steps[at], self.kinds[at]
+        expected = last + (0, passed, before)[kind]
         word = expected + difference & 0xffffffff
-        step = word - self.last & 0xffffffff
-        if step and step == self.step:
-            self.kind = "counter"
+        step = word - last & 0xffffffff
+        if step and step == before:
+            kind = COUNTER
         elif self.distance(step - passed) < self.distance(step):
-            self.kind = "time"
+            kind = TIME
         else:
-            self.kind = "constant"
-        self.last, self.step = word, step
-        return word
+            kind = CONSTANT
+        self.last[at], self.steps[at], self.kinds[at] = word, step, kind
+        self.moving = self.moving & ~(1 << at) | bool(step or kind) << at
 
     @staticmethod
     def distance(number):
@@ -114,7 +125,7 @@ class Unpacker:
     """Yields each chunk as (type, flags, time, body). The body of a packed sample is a Sample."""
 
     def __init__(self):
-        self.rows = collections.defaultdict(lambda: [0, collections.defaultdict(Column)])
+        self.rows = collections.defaultdict(Row)
         self.cpus = collections.defaultdict(lambda: [0, 0])  # time, thread
         self.time = self.cpu = self.flags = self.period = 0
         self.forget()
@@ -128,10 +139,15 @@ class Unpacker:
 
     def words(self, kind, first, time, count):
         row = self.rows[kind, first]
-        passed, row[0] = time - row[0] & 0xffffffff, time
+        passed, row.time = time - row.time & 0xffffffff, time
+        row.reserve(count)
         mask = self.heads.number()
-        return [row[1][i].next(passed, self.lane_words.difference() if mask >> i & 1 else 0)
-                for i in range(count)]
+        left = (mask | row.moving) & (1 << count) - 1
+        while left:
+            at = (left & -left).bit_length() - 1
+            left &= left - 1
+            row.next(at, passed, self.lane_words.difference() if mask >> at & 1 else 0)
+        return row.last[:count]
 
     def chunk(self, kind):
         flags, runs, body = self.heads.number(), self.heads.number(), b""

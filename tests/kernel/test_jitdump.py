@@ -62,7 +62,9 @@ class Node(JitdumpTest):
         self.addCleanup(node.wait)
         self.addCleanup(node.kill)
         self.wait_for(lambda: run_for.cpu_seconds(node.pid) > 1)
-        run = self.check(self.record_process(node.pid, 3, ["-F", "999"]))
+        run = self.record_process(node.pid, 3, ["-F", "999"])
+        node.kill()
+        self.check(run)
         self.assertGreater(run.summary()["jit"]["late"], 1000)
 
 
