@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The buffer in which a sample is made, and the ring that it is written to. */
+#ifndef JITBPF_BPF_SAMPLE_SCRATCH_H
+#define JITBPF_BPF_SAMPLE_SCRATCH_H
+
+#include "bpf/maps.h"
+#include "bpf/unwind_kept.h"
+#include "uapi/record.h"
+
+#define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
+#define CODE_WORDS (sizeof(struct jitbpf_code_bytes) / sizeof(__u64))
+#define COPY_PIECE 4096 /* a page: the readable part of a stack ends at a page boundary */
+
+/* One ring per CPU: an NMI only tries a ring's lock, so a shared ring would drop samples. */
+struct sample_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_DEFAULT);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, JITBPF_CPUS_MAX);
+	__type(key, __u32);
+	__array(values, struct sample_ring);
+} sample_rings SEC(".maps");
+
+/* The process whose owner was read last on this CPU, and the time of that sample. */
+struct owner_read {
+	__u64 start_ns, time_ns;
+	__u32 pid; /* 0: never */
+	__u32 reserved;
+};
+
+/*
+ * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
+ * the sampling interrupt does not nest.
+ */
+struct sample_scratch {
+	struct jitbpf_sample head;
+	__u64 ips[JITBPF_SAMPLE_FRAMES_MAX + 1];
+	struct jitbpf_user_regs regs_room;
+	struct jitbpf_code_bytes code_room;
+	struct jitbpf_stack_copy copy_room;
+	union {
+		__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
+		struct kept_room kept_room; /* of the walk, which ends before the copy */
+	};
+	struct user_walk walk; /* not part of the sample */
+	struct owner_read owner_read;
+};
+
+/* By CPU, but no per-CPU map: those have at most 32 KB. User space sets the number of entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sample_scratch);
+} scratch_map SEC(".maps");
+
+static __always_inline void *sample_ring_of(const struct sample_scratch *s)
+{
+	__u32 cpu = s->head.cpu;
+
+	return bpf_map_lookup_elem(&sample_rings, &cpu);
+}
+
+/* Half of the ring is for samples only: a stack copy is many times larger than a sample. */
+static __always_inline bool has_room_for_copy(void *ring)
+{
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
+			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}
+
+#endif
