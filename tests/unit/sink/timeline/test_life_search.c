@@ -153,12 +153,12 @@ static void any_number_is_allowed(void **state)
 	static const uint32_t numbers[] = {2, 77, UINT32_MAX, 1u << 31, (1u << 31) + 1};
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_search_deinit) struct life_search search = {0};
-	CLEANUP(life_list_deinit) struct life_list list = {0};
+	CLEANUP(life_list_deinit) struct life_list list = {0}, none = {0};
 
 	made_lives_init(&m);
 	assert_int_equal(search_all(&m, &(struct lives_wanted){.method = 1}, 1, &list), -ENOENT);
-	assert_int_equal(search_all(&m, &all, 1, &list), 0); /* no lives, no samples */
-	assert_int_equal(list.lives.size, 0);
+	assert_int_equal(search_all(&m, &all, 1, &none), 0); /* no lives, no samples */
+	assert_int_equal(none.lives.size, 0);
 	made_life(&m, 1, MADE_START_NS, 8, "one");
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		assert_int_equal(
