@@ -10,6 +10,7 @@ import unittest
 
 import harness
 import recording
+from test_live import page_data
 
 
 class Refresh(harness.KernelTest):
@@ -72,6 +73,32 @@ class Refresh(harness.KernelTest):
         self.assertEqual(report.returncode, 0, report.stderr)
         with open(self.path(".again.folded"), "rb") as file:
             self.assertEqual(file.read(), last)
+
+    def test_lives(self):
+        """Each version of a page has the table of the lives of JIT code, with the samples that they had about then."""
+        with self.start(["-F", "499", "--refresh", "1"], [".html"],
+                        [harness.ENGINE, "storm", "--rate", "10", "--slots", "4", "--seconds", "6"]) as process:
+            versions = self.versions(process, ".html")
+            said = process.stderr.read().decode()
+        self.assertEqual(process.returncode, 0, said)
+        self.assertGreaterEqual(len(versions), 4)
+        before, shares = 0, []
+        for version in versions:
+            data = json.loads(re.search(rb'id="profile">(.*?)</script>', version, re.S)[1])
+            if not data["code"]["rows"]:
+                continue  # before the first load
+            lives = data["lives"]
+            names = {data["strings"][name] for name in page_data.numbers(lives, "name")}
+            samples = sum(page_data.numbers(lives, "samples"))
+            self.assertTrue(all(name.startswith("gen_") for name in names), names)
+            self.assertGreaterEqual(lives["rows"], before)
+            self.assertEqual(lives["left_lives"] + lives["forgotten_lives"], 0)
+            shares.append(samples / data["runs"][0]["samples"]["taken"])
+            before = lives["rows"]
+        self.assertGreater(before, 20)
+        # Almost all samples are of this code, also before the end.
+        self.assertGreater(shares[-1], 0.8)
+        self.assertGreater(max(shares[:-1]), 0.5)
 
     def test_refused(self):
         """With nothing that could be written before the end, --refresh is a mistake."""

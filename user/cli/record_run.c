@@ -226,6 +226,7 @@ static int record_until_told(struct recording *run)
 		if (state < 0)
 			return state;
 		live_page_round(run->live_page);
+		refresh_round(run->refresh);
 		if (pipeline_recorder_error(run->pipeline)) {
 			status_line_clear(&run->status);
 			outputs_fail_recording(run->rotation.options

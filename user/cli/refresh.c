@@ -10,6 +10,7 @@
 
 #include "agent/workers/live_feed.h"
 #include "base/scope.h"
+#include "cli/refresh_lives.h"
 #include "profile/ledger.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/live_sink.h"
@@ -24,10 +25,25 @@ struct refresh {
 	struct live_reader *reader;
 	VEC(const struct output *) outputs;
 	struct delta_profile profile;
+	struct refresh_lives *lives; /* NULL: no output is a page */
+	struct life_list list;	     /* the last one */
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
 };
+
+/* If the event loop is too busy, the lives of before are shown. */
+static void get_lives(struct refresh *refresh)
+{
+	struct view *view = &refresh->profile.view;
+	struct life_list list;
+
+	if (refresh->lives && !refresh_lives_get(refresh->lives, view->epoch, &list)) {
+		life_list_deinit(&refresh->list);
+		refresh->list = list;
+	}
+	view->lives = refresh->list.strings ? &refresh->list : NULL;
+}
 
 /* An output that fails is refreshed no more. */
 static void write_outputs(struct refresh *refresh)
@@ -36,6 +52,7 @@ static void write_outputs(struct refresh *refresh)
 
 	if (!ledger_taken(&refresh->profile.ledger))
 		return;
+	get_lives(refresh);
 	vec_for_each (output, &refresh->outputs) {
 		if (refresh->stop || !output_refresh(*output, &refresh->profile.view))
 			refresh->outputs.data[kept++] = *output;
@@ -86,6 +103,16 @@ static int start_thread(struct refresh *refresh)
 	return err;
 }
 
+/* Only pages show lives. */
+static int start_lives(struct refresh *refresh)
+{
+	bool pages = false;
+
+	vec_for_each (output, &refresh->outputs)
+		pages = pages || (*output)->sink == &sink_html;
+	return pages ? refresh_lives_create(refresh->pipeline, &refresh->lives) : 0;
+}
+
 int refresh_start(const struct outputs *outputs, const struct view_options *view,
 		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret)
 {
@@ -101,7 +128,8 @@ int refresh_start(const struct outputs *outputs, const struct view_options *view
 		if (output_can_refresh(output) && vec_push(&refresh->outputs, output))
 			return -ENOMEM;
 	}
-	err = live_feed_create(&refresh->feed);
+	err = start_lives(refresh);
+	err = err ?: live_feed_create(&refresh->feed);
 	err = err ?: live_reader_open(refresh->feed, QUEUE_BYTES, &refresh->reader);
 	err = err
 		      ?: live_sink_create(live_feed_publish, refresh->feed, DELTA_BYTES,
@@ -109,6 +137,12 @@ int refresh_start(const struct outputs *outputs, const struct view_options *view
 	err = err ?: pipeline_add_live(pipeline, &sink_live, refresh->sink);
 	err = err ?: pipeline_subscribe(pipeline, refresh->sink, period_ns);
 	return err ?: start_thread(refresh);
+}
+
+void refresh_round(struct refresh *refresh)
+{
+	if (refresh && refresh->started && refresh->lives)
+		refresh_lives_round(refresh->lives);
 }
 
 void refresh_stop(struct refresh *refresh, bool quiet)
@@ -119,6 +153,8 @@ void refresh_stop(struct refresh *refresh, bool quiet)
 		return;
 	pipeline_unsubscribe(refresh->pipeline, refresh->sink);
 	refresh->stop = true;
+	if (refresh->lives)
+		refresh_lives_stop(refresh->lives);
 	live_feed_end(refresh->feed);
 	pthread_join(refresh->thread, NULL);
 	refresh->started = false;
@@ -134,6 +170,8 @@ void refresh_destroy(struct refresh *refresh)
 		return;
 	live_reader_close(refresh->reader);
 	live_feed_destroy(refresh->feed);
+	refresh_lives_destroy(refresh->lives);
+	life_list_deinit(&refresh->list);
 	delta_profile_deinit(&refresh->profile);
 	vec_deinit(&refresh->outputs);
 	free(refresh);

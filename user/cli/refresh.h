@@ -24,6 +24,9 @@ struct refresh;
 int refresh_start(const struct outputs *outputs, const struct view_options *view,
 		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret);
 
+/* On the event loop: look for what the thread has asked for, after a round. NULL is allowed. */
+void refresh_round(struct refresh *refresh);
+
 /*
  * Stop after the current output. Unless quiet, prints how often the thread fell behind. NULL is
  * allowed, and so is stopping twice.

@@ -24,6 +24,7 @@
 
 struct file_packages;
 struct ledger;
+struct life_list;
 
 struct json;
 struct view;
@@ -58,11 +59,13 @@ struct view {
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
 	const struct ledger *ledger;
-	const struct recorded_code *code;     /* machine code of JIT code, as far as it is kept */
-	const struct thread_counts *threads;  /* the samples of the profile by node and thread */
-	const struct time_slices *slices;     /* the samples of `threads` by time; NULL: not kept */
-	const struct code_lane *lane;	      /* JIT code by time; NULL: not kept */
-	const struct page_extra *extra;	      /* of pages of this view; NULL: none */
+	const struct recorded_code *code;    /* machine code of JIT code, as far as it is kept */
+	const struct thread_counts *threads; /* the samples of the profile by node and thread */
+	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
+	const struct code_lane *lane;	     /* JIT code by time; NULL: not kept */
+	const struct page_extra *extra;	     /* of pages of this view; NULL: none */
+	const struct life_list
+		*lives; /* for pages (sink/timeline/life_search.h); NULL: the sink's */
 	const struct file_packages *packages; /* of unnamed files; NULL: not searched for */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
 	uint32_t oldest_epoch; /* number of the oldest open epoch */

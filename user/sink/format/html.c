@@ -124,6 +124,16 @@ static int add_slices(struct page_data *page, const struct view *view)
 	return 0;
 }
 
+/* Reads no code of locations if region() was never called: see sink_ops.counts_only. */
+static int add_lives(struct page_data *page, const struct view *view,
+		     const struct code_lives *lives)
+{
+	if (view->lives)
+		return page_lives_take_list(page, &view->options, view->lives,
+					    PAGE_LIVES_BYTES_MAX);
+	return page_lives_take(page, view, lives, PAGE_LIVES_BYTES_MAX);
+}
+
 static int html_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
@@ -136,8 +146,7 @@ static int html_finish(struct sink *sink, const struct view *view)
 		err = add_node(&page, view, &tree.nodes.data[i]);
 	err = err ?: add_samples(&page, view, &tree);
 	err = err ?: add_slices(&page, view);
-	/* Reads no code of locations if region() was never called: see sink_ops.counts_only. */
-	err = err ?: page_lives_take(&page, view, &sink->lives, PAGE_LIVES_BYTES_MAX);
+	err = err ?: add_lives(&page, view, &sink->lives);
 	return err ?: page_data_write(&page, sink->out, &view, 1);
 }
 

@@ -258,7 +258,7 @@ int page_lives_take_list(struct page_data *page, const struct view_options *opti
 	struct page_lives *lives = &page->lives;
 	uint64_t used = 0;
 
-	lives->known = lives->numbered = true;
+	lives->known = list->lives.size || list->left_out.lives || list->forgotten.lives;
 	lives->left_out = list->left_out;
 	lives->forgotten = list->forgotten;
 	vec_for_each (listed, &list->lives) {
@@ -287,6 +287,7 @@ int lives_answer_write(const struct life_list *list, const struct view_options *
 	err = err ?: page_lives_take_list(&page, options, list, LIVES_ANSWER_BYTES);
 	if (err)
 		return err;
+	page.lives.known = page.lives.numbered = true;
 	json_begin(json, '{');
 	json_member_number(json, "total", list->total);
 	json_key(json, "strings");

@@ -50,8 +50,8 @@ int page_lives_take(struct page_data *page, const struct view *view, const struc
 		    uint64_t max_bytes);
 
 /*
- * The same of a list, for a page without other data. Names are demangled unless options say
- * otherwise.
+ * The same of a list, which the page may have no other data of. Names are demangled unless options
+ * say otherwise. Without lives there is no table.
  */
 int page_lives_take_list(struct page_data *page, const struct view_options *options,
 			 const struct life_list *list, uint64_t max_bytes);
