@@ -140,7 +140,6 @@ uint64_t ledger_taken(const struct ledger *ledger);
 /* Add a row in a round. Returns 0 or -ENOMEM. */
 int ledger_add(struct ledger *ledger, const struct ledger_process *row, uint32_t round);
 
-/* Add the counts of `more`. */
 void jit_counts_add(struct jit_counts *counts, const struct jit_counts *more);
 
 void ledger_deinit(struct ledger *ledger);

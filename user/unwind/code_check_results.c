@@ -168,7 +168,6 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 	code_checks_drop_request(checks, check);
 }
 
-/* Returns true if an event may end the code of a check. */
 static bool may_end(const struct code_check *check, const struct jitbpf_code_event *event)
 {
 	uint64_t start = check->address, end = start + check->size_bytes;

@@ -15,7 +15,6 @@
 #include "agent/launch/engine_env.h"
 #include "agent/launch/invoking_user.h"
 
-/* The environment of the command. */
 struct command_environment {
 	const struct broker *broker; /* to end the command; borrowed until command_deinit() */
 	const struct invoking_user *user;

@@ -50,7 +50,6 @@ int cgroups_mount(char **ret)
 	return -ENOENT;
 }
 
-/* Add the cgroup of a path. */
 static int add(const char *mount, const char *path, cgroup_list *list)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

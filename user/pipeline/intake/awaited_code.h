@@ -14,7 +14,6 @@
 #include "uapi/record.h"
 #include "unwind/unwinder.h"
 
-/* A deferred sample. */
 struct intake_deferred {
 	struct jitbpf_sample *sample;
 	uint64_t awaited; /* address of a frame without code; 0: waits for rows or checks */

@@ -7,7 +7,6 @@
 
 _Static_assert(DIFF_BEFORE == 0 && DIFF_AFTER == 1 && DIFF_SIDES == 2, "the page's groups");
 
-/* Add the labels of the diff to the page. */
 static int add_labels(struct page_data *page, const struct frame_diff_label *labels, uint32_t count,
 		      struct page_node *ret)
 {

@@ -27,7 +27,6 @@ struct found_life {
 	uint64_t samples, bytes;
 };
 
-/* The samples of a region. */
 struct sampled_region {
 	uint64_t identity;
 	uint64_t samples;

@@ -81,7 +81,6 @@ int top_rows_fold(struct top_ui *ui, uint32_t node, bool open);
 /* Open the callers of a node, and select it. Returns 0 or -ENOMEM. */
 int top_rows_reveal(struct top_ui *ui, uint32_t node);
 
-/* Returns the label of a row. */
 uint32_t top_rows_label(const struct top_ui *ui, const struct top_row *row);
 
 /* --- top_pattern.c ---------------------------------------------------------------------- */
