@@ -27,9 +27,9 @@ _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole 
 #define BEGUN	 1
 #define BEGUN_32 2 /* at 32-bit code, which is not walked */
 
-/* Not of enum jitbpf_stack_end. */
+/* Results of a walk that enum jitbpf_stack_end does not have. */
 #define WALK_KEPT  100 /* the current frame is a kept one */
-#define WALK_AGAIN 101 /* the kept callers are of no use */
+#define WALK_AGAIN 101 /* the kept callers cannot be used: walk without them */
 
 /*
  * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first
@@ -65,7 +65,7 @@ __noinline int walk_piece(struct sample_scratch *s, struct kept_walk *kept, __u3
 	return UNWIND_STEPPED;
 }
 
-/* Likewise by up to WALK_PIECES pieces. */
+/* walk_piece() for up to WALK_PIECES pieces. */
 __noinline int walk_pieces(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
 	int end = UNWIND_STEPPED;
@@ -154,10 +154,7 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 
 	if (!s || !kept)
 		return 0;
-	/*
-	 * This walk reached the first reused frame from another called frame, so its sp has
-	 * changed.
-	 */
+	/* This walk came to the first reused frame from another called frame: keep its step. */
 	i = s->walk.callers - s->walk.reused;
 	asm volatile("" : "+r"(i));
 	met = s->walk.reused ? kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.reused) : NULL;

@@ -137,7 +137,7 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ESRCH || err == -ESTALE;
 }
 
-/* A copy is attached no longer, nor pending. */
+/* Release what a copy holds while it is attached or pending. */
 static void release(struct shim_copies *copies, struct shim_copy *copy)
 {
 	copies->in_use--;
@@ -217,7 +217,7 @@ static void remove_copy(struct shim_copies *copies, struct shim_copy *copy)
 	memmove(copy, copy + 1, (copies->known.size - at) * sizeof(*copy));
 }
 
-/* Containers come and go, and bring a copy each. Returns true if a copy was removed. */
+/* Remove a copy that no process uses, such as that of an ended container. Returns true if so. */
 static bool remove_unused(struct shim_copies *copies)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -15,10 +15,10 @@ __asm__(".section .rodata, \"a\", @progbits\n"
 extern const char jitbpf_page[] __attribute__((visibility("hidden")));
 
 /* Each occurs once in the page, in this order. */
-#define CONNECT_MARK "@CONNECT@" /* what its policy lets the page connect to */
+#define CONNECT_MARK "@CONNECT@" /* for the addresses that the page's policy lets it connect to */
 #define DATA_MARK    "@PROFILE@" /* its data */
 
-/* Write the page up to a mark. Returns what is behind it, or NULL. */
+/* Write the page up to a mark. Returns the text after the mark, or NULL if there is none. */
 static const char *write_until(FILE *out, const char *page, const char *mark)
 {
 	const char *end = strstr(page, mark);

@@ -7,10 +7,10 @@
 
 #include "sink/write/json.h"
 
-/* What the page's own policy lets it connect to. */
+/* The addresses that the page's own policy lets it connect to. */
 enum page_connects {
 	PAGE_CONNECTS_NOWHERE,
-	PAGE_CONNECTS_TO_SERVER, /* the one that it was loaded from */
+	PAGE_CONNECTS_TO_SERVER, /* the server that the page was loaded from */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include "sink/format/page_column.h"
 #include "sink/frame_text.h"
 
-/* The slices with the rows of their counts, in order. */
+/* Set *ret to the slices, with rows instead of counts, sorted by tick and row. */
 static int sort_slices(const struct time_slices *slices, const uint32_t *rows,
 		       struct time_slices *ret)
 {
@@ -24,7 +24,7 @@ static int sort_slices(const struct time_slices *slices, const uint32_t *rows,
 	return time_slices_sort(ret);
 }
 
-/* Each tick that has slices: its distance from the one before, and the number of its slices. */
+/* Write each tick that has slices: its distance from the tick before, and its number of slices. */
 static int write_ticks(struct json *json, const struct time_slice *slices, size_t count)
 {
 	struct page_column steps = {0}, sizes = {0};
@@ -50,7 +50,7 @@ static int write_ticks(struct json *json, const struct time_slice *slices, size_
 	return err;
 }
 
-/* Slices with more than one sample: the distance from the one before, and the further samples. */
+/* Write the slices with more than one sample: distance from the one before, and further samples. */
 static int write_several(struct json *json, const struct time_slice *slices, size_t count)
 {
 	struct page_column steps = {0}, samples = {0};
@@ -74,7 +74,7 @@ static int write_several(struct json *json, const struct time_slice *slices, siz
 	return err;
 }
 
-/* The count of a slice is its distance from that of the slice before it in its tick, or from 0. */
+/* Rows are written as distances from that of the slice before in the same tick, or from 0. */
 int page_time_write_slices(const struct time_slices *slices, const uint32_t *rows,
 			   struct json *json)
 {
@@ -114,7 +114,7 @@ static void write_engines(struct json *json, const struct view *view, const stru
 	json_end(json, ']');
 }
 
-/* Bins in which JIT code was loaded or ended, and the live bytes of each engine after each. */
+/* Write the bins in which JIT code was loaded or ended, with the live bytes of each engine. */
 int page_time_write_code(const struct view *view, const struct code_lane *lane, struct json *json)
 {
 	struct page_column steps = {0}, loads = {0}, unloads = {0}, live = {0};

@@ -7,7 +7,7 @@
 #include "sink/file_packages.h"
 #include "sink/ledger_rows.h"
 
-/* Write what a term means, why it happens and what to do, as one text. */
+/* Write the meaning of a term, its reason and the advice, as one text. */
 static void write_about(struct json *json, const struct ledger_word *term)
 {
 	char about[600];

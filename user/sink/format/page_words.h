@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the page says of the ledger's keys: its terms, and what they mean. */
+/* The texts of the page for the ledger's keys: terms, and their meanings. */
 #ifndef JITBPF_SINK_FORMAT_PAGE_WORDS_H
 #define JITBPF_SINK_FORMAT_PAGE_WORDS_H
 

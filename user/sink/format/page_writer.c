@@ -114,7 +114,7 @@ static int put_in_order(struct writer *w)
 
 		w->order[place] = node;
 		w->places[node] = place;
-		/* In reverse order: the last one is taken first. */
+		/* In reverse order, since the last child on the stack is taken first. */
 		for (uint32_t i = ends[node]; i > 1 && nodes[keys[i - 1].item].parent == node; i--)
 			waiting[size++] = keys[i - 1].item;
 	}

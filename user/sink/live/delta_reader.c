@@ -11,7 +11,7 @@
 
 #define FRAMES_MAX 1024 /* of a location */
 
-/* Borrows the bytes of the delta. */
+/* Take a text without NUL bytes. Returns it, borrowed from the delta; NULL after an error. */
 static const char *take_text(struct delta_reading *r, size_t *ret_bytes)
 {
 	uint64_t size = delta_take(r);
@@ -79,7 +79,7 @@ static struct frame take_frame(struct delta_reading *r)
 	return frame;
 }
 
-/* A location may be named again by a delta that repeats its names; those that it has are kept. */
+/* Take the names of a location. If a delta repeats names, those that the location has are kept. */
 static void take_names(struct delta_reading *r, uint32_t location)
 {
 	uint64_t names = delta_take(r);
@@ -233,7 +233,7 @@ static void take_items(struct delta_reading *r, void (*take_item)(struct delta_r
 		take_item(r);
 }
 
-/* Items of a list of `size` items, which steps lead to. */
+/* Take the changed items of a list of `size` items, each by its step. */
 static void take_changed(struct delta_reading *r, size_t size,
 			 void (*take_item)(struct delta_reading *r, uint32_t number))
 {

@@ -34,7 +34,7 @@ static inline uint64_t delta_take(struct delta_reading *r)
 	return r->error ? 0 : value;
 }
 
-/* A number below limit; 0 after an error. */
+/* Take a number, which must be below limit. Returns 0 after an error. */
 static inline uint32_t delta_take_below(struct delta_reading *r, uint64_t limit)
 {
 	uint64_t value = delta_take(r);
@@ -55,7 +55,7 @@ static inline uint32_t delta_take_string_number(struct delta_reading *r)
 	return delta_take_below(r, string_pool_size(r->profile->strings));
 }
 
-/* Account for memory that the profile needs. */
+/* Charge memory of the profile to the limit of the reader. */
 static inline void delta_charge(struct delta_reading *r, size_t size_bytes)
 {
 	struct delta_profile *p = r->profile;
