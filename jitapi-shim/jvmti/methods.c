@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "jitapi-shim/jvmti/methods.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,20 @@ static char *name_of(struct methods *methods, jmethodID id, const char *class_de
 	return copy;
 }
 
+/*
+ * Returns the path of a class's source file below the root of its source tree, where compilers
+ * expect it: in the folders of its package. For free(), or NULL.
+ */
+static char *source_path(const char *class_descriptor, const char *source)
+{
+	const char *package = *class_descriptor == 'L' ? class_descriptor + 1 : "";
+	const char *class = strrchr(package, '/');
+	int bytes = class && !strchr(source, '/') ? (int)(class + 1 - package) : 0;
+	char *path;
+
+	return asprintf(&path, "%.*s%s", bytes, package, source) < 0 ? NULL : path;
+}
+
 static void look_up_name(struct methods *methods, struct method_name *name)
 {
 	jvmtiEnv *jvmti = methods->jvmti;
@@ -89,13 +104,13 @@ static void look_up_name(struct methods *methods, struct method_name *name)
 
 	if ((*jvmti)->GetMethodDeclaringClass(jvmti, name->id, &class))
 		return;
-	if (!(*jvmti)->GetClassSignature(jvmti, class, &descriptor, NULL))
+	if (!(*jvmti)->GetClassSignature(jvmti, class, &descriptor, NULL)) {
 		name->name = name_of(methods, name->id, descriptor);
-	free_jvm(methods, descriptor);
-	if (!(*jvmti)->GetSourceFileName(jvmti, class, &source)) {
-		name->source = strdup(source);
-		free_jvm(methods, source);
+		if (!(*jvmti)->GetSourceFileName(jvmti, class, &source))
+			name->source = source_path(descriptor, source);
 	}
+	free_jvm(methods, source);
+	free_jvm(methods, descriptor);
 	(*methods->jni)->DeleteLocalRef(methods->jni, class);
 }
 

@@ -105,6 +105,9 @@ class Operands(InFolder):
         self.assertEqual(self.jitbpf("report", "--no-packages").stdout, (GOLDEN / "php.summary").read_text())
         self.refused("expected one recording", "report", "profile.jitbpf", "profile.jitbpf")
 
+    def test_source_folders_are_for_the_live_page(self):
+        self.refused("--source needs --live", "record", "--source", ".", "true")
+
     def test_function_and_recording_in_either_order(self):
         shutil.copy(GOLDEN / "code.jitbpf", self.path("code.jitbpf"))
         right = self.jitbpf("annotate", "gen_4", "code.jitbpf")

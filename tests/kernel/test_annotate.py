@@ -224,7 +224,7 @@ class Native(Annotate):
         self.check_page_rights()
         self.check_file_changed()
         os.remove(self.source)
-        self.check_source("No such file")
+        self.check_source("it was not found (--source DIR searches in DIR, too)")
         os.mkfifo(self.source)
         self.check_source("it is not a regular file")
         self.check_page_source("it is not a regular file")

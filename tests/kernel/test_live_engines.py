@@ -12,7 +12,7 @@ import test_java
 import test_live
 import test_onednn
 from test_live import ROOT, STRIP, Browser, page_data, text
-from test_live_code import SAMPLED, TABS
+from test_live_code import ROWS, SAMPLED, TABS
 
 
 class Engine(test_live.GraphTest):
@@ -28,9 +28,9 @@ class Engine(test_live.GraphTest):
                 browser.screenshot(os.path.join(folder, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
         browser.screen(1280, 800)
 
-    def drive(self, engine, command, wanted, **options):
-        """wanted: the names of the engine's methods."""
-        live = self.start([harness.JITBPF, "live", "-F", "499", "--", *command], **options)
+    def drive(self, engine, command, wanted, *arguments, line=None, **options):
+        """wanted: the names of the engine's methods. line: a source line that the code pane has to show."""
+        live = self.start([harness.JITBPF, "live", "-F", "499", *arguments, "--", *command], **options)
         with Browser() as browser:
             browser.screen(1280, 800)
             browser.call("Page.navigate", url=self.url)
@@ -41,7 +41,7 @@ class Engine(test_live.GraphTest):
             self.check_refreshes(browser, name)
             self.check_reload(browser, name)
             self.check_time(browser, engine)
-            self.check_code(browser, name, engine)
+            self.check_code(browser, name, engine, line)
             self.assertEqual(browser.problems, [])
             said = self.stop(live)
             browser.wait_for(f"{ROOT}.dataset.live === 'ended'")
@@ -89,13 +89,15 @@ class Engine(test_live.GraphTest):
         browser.evaluate("document.getElementById('all-time').click()")
         browser.wait_for("!location.hash.includes('range=')")
 
-    def check_code(self, browser, name, engine):
+    def check_code(self, browser, name, engine, line):
         """Instructions of a method, with samples that grow; a saved page of it has all samples."""
         self.zoom_to(browser, re.escape(name) + "$")
         browser.key("a")
         browser.wait_for(f"{SAMPLED} > 0")
         before = browser.evaluate(SAMPLED)
         browser.wait_for(f"{SAMPLED} > {before}")
+        if line:
+            self.assertTrue(any(line in row[-1] for row in browser.evaluate(ROWS.format("source"))))
         self.picture(browser, engine + "-code")
         tabs = browser.evaluate(TABS)
         self.assertTrue(tabs and all("sample" in tab for tab in tabs), tabs)
@@ -117,7 +119,8 @@ class Engine(test_live.GraphTest):
 class Java(Engine):
     def test_live(self):
         subprocess.run(["javac", "-d", self.folder, test_java.SOURCE], check=True, timeout=60)
-        self.drive("java", ["java", "-cp", self.folder, "Fill", "1000000"], r"Fill\.")
+        self.drive("java", ["java", "-cp", self.folder, "Fill", "1000000"], r"Fill\.",
+                   "--source", os.path.dirname(test_java.SOURCE), line="hash = hash * 31 + array")
 
 
 class OneDnn(Engine):

@@ -197,14 +197,14 @@ static void test_a_descriptor_ends_its_range(void **state)
 
 	begin(&f, &compiled);
 	assert_true(f.complete);
-	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 8, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 9, "pkg.Fill.helper@-1 :0 < pkg.Fill.fill@19 Fill.java:10");
-	assert_at(&f, 16, "pkg.Fill.helper@-1 :0 < pkg.Fill.fill@19 Fill.java:10");
-	assert_at(&f, 17, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 Fill.java:12");
-	assert_at(&f, 28, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 Fill.java:12");
-	assert_at(&f, 29, "pkg.Fill.fill@19 Fill.java:10");
-	assert_at(&f, 32, "pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 0, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 8, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 9, "pkg.Fill.helper@-1 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
+	assert_at(&f, 16, "pkg.Fill.helper@-1 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
+	assert_at(&f, 17, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 pkg/Fill.java:12");
+	assert_at(&f, 28, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 pkg/Fill.java:12");
+	assert_at(&f, 29, "pkg.Fill.fill@19 pkg/Fill.java:10");
+	assert_at(&f, 32, "pkg.Fill.fill@19 pkg/Fill.java:10");
 	assert_at(&f, 33, "");
 	assert_int_equal(f.table.counts.range_count, 5); /* equal neighbours are one */
 	assert_int_equal(f.table.counts.method_count, 2);
@@ -229,8 +229,8 @@ static void test_bad_program_counters(void **state)
 
 	begin(&f, &compiled);
 	assert_false(f.complete);
-	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 16, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 0, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 16, "pkg.Fill.fill@2 pkg/Fill.java:9");
 	assert_at(&f, 17, "");
 	end(&f);
 }
@@ -249,9 +249,9 @@ static void test_places_on_a_line(void **state)
 	struct fixture f;
 
 	begin(&f, &compiled);
-	assert_at(&f, 8, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 16, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 17, "pkg.Fill.fill@12 Fill.java:10");
+	assert_at(&f, 8, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 16, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 17, "pkg.Fill.fill@12 pkg/Fill.java:10");
 	assert_int_equal(f.table.counts.scope_count, 2);
 	assert_int_equal(f.table.counts.range_count, 3); /* with the one after the last place */
 	end(&f);
@@ -267,7 +267,7 @@ static void test_method_that_is_gone(void **state)
 	struct fixture f;
 
 	begin(&f, &compiled);
-	assert_at(&f, 0, "@-1 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 0, "@-1 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
 	end(&f);
 }
 
@@ -309,10 +309,10 @@ static void test_address_map(void **state)
 	begin(&f, &compiled);
 	assert_true(f.complete);
 	assert_at(&f, 3, "");
-	assert_at(&f, 4, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 7, "pkg.Fill.fill@2 Fill.java:9");
-	assert_at(&f, 8, "pkg.Fill.fill@12 Fill.java:10");
-	assert_at(&f, 16, "pkg.Fill.fill@-1 Fill.java:0");
+	assert_at(&f, 4, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 7, "pkg.Fill.fill@2 pkg/Fill.java:9");
+	assert_at(&f, 8, "pkg.Fill.fill@12 pkg/Fill.java:10");
+	assert_at(&f, 16, "pkg.Fill.fill@-1 pkg/Fill.java:0");
 	end(&f);
 	compiled.map_is_bytecode = false;
 	begin(&f, &compiled);
@@ -333,7 +333,7 @@ static void test_record_chains(void **state)
 	newer.header.majorinfoversion = 2;
 	newer.header.next = &record.header;
 	begin(&f, &compiled);
-	assert_at(&f, 8, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 8, "pkg.Fill.fill@2 pkg/Fill.java:9");
 	end(&f);
 	newer.header.next = &dummy;
 	begin(&f, &compiled);
@@ -371,12 +371,12 @@ static void test_names_are_kept(void **state)
 	begin(&f, &compiled);
 	f.methods.keep_names = true;
 	load_again(&f, &compiled);
-	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 0, "pkg.Fill.fill@2 pkg/Fill.java:9");
 	assert_int_equal(questions, 1);
 	redefined = true;
 	load_again(&f, &compiled);
 	redefined = false;
-	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:99");
+	assert_at(&f, 0, "pkg.Fill.fill@2 pkg/Fill.java:99");
 	assert_int_equal(f.table.counts.method_count, 1);
 	assert_int_equal(f.table.counts.scope_count, 1);
 	assert_int_equal(questions, 1);
@@ -393,7 +393,7 @@ static void test_names_are_not_kept(void **state)
 
 	begin(&f, &compiled);
 	load_again(&f, &compiled);
-	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 0, "pkg.Fill.fill@2 pkg/Fill.java:9");
 	assert_int_equal(questions, 2);
 	end(&f);
 }
@@ -452,17 +452,20 @@ static void test_shared_callers(void **state)
 	struct fixture f;
 
 	begin(&f, &compiled);
-	assert_at(&f, 1,
-		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
-	assert_at(&f, 2,
-		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
-	assert_at(&f, 4, "pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(
+		&f, 1,
+		"pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
+	assert_at(
+		&f, 2,
+		"pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
+	assert_at(&f, 4, "pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
 	assert_at(&f, 5,
-		  "pkg.Fill.helper@1 :0 < pkg.Fill.fill@25 Fill.java:12 < "
-		  "pkg.Fill.fill@19 Fill.java:10");
+		  "pkg.Fill.helper@1 :0 < pkg.Fill.fill@25 pkg/Fill.java:12 < "
+		  "pkg.Fill.fill@19 pkg/Fill.java:10");
 	assert_at(&f, 6, "");
-	assert_at(&f, 7,
-		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(
+		&f, 7,
+		"pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 pkg/Fill.java:10");
 	end(&f);
 }
 

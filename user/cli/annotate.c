@@ -171,8 +171,7 @@ static void say_sources(const struct run *run, const struct source_files *source
 			fprintf(stderr,
 				": changed after the recording, so its lines may not fit the samples\n");
 		else
-			fprintf(stderr, ": %s%s\n", source_files_words(file->error),
-				file->error == -ENOENT ? " (--source DIR searches in DIR)" : "");
+			fprintf(stderr, ": %s\n", source_files_words(file->error));
 	}
 	if (said > TROUBLES_SHOWN)
 		fprintf(stderr, "jitbpf: %zu more source files have such troubles\n",

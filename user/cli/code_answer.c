@@ -67,12 +67,8 @@ static int write_code(struct code_job *job, FILE *out)
 	struct annotation annotation = {0};
 	int err = annotate(job, &annotation);
 
-	if (files->files.size > SOURCES_FILES) {
-		struct source_reader *reader = files->reader;
-
-		source_files_deinit(files);
-		*files = (struct source_files){.reader = reader};
-	}
+	if (files->files.size > SOURCES_FILES)
+		source_files_clear(files);
 	err = err ?: annotation_page_write(&json, &annotation, &lines);
 	annotation_deinit(&annotation);
 	return err;

@@ -183,7 +183,7 @@ void live_answers_round(struct live_answers *answers)
 /* --- creation ------------------------------------------------------------------------------ */
 
 int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
-			struct source_reader *sources, struct live_answers **ret)
+			const struct source_files *sources, struct live_answers **ret)
 {
 	struct live_answers *answers = calloc(1, sizeof(*answers));
 	struct sink *history = NULL;
@@ -196,7 +196,7 @@ int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
 	answers->pipeline = pipeline;
 	answers->history = history;
 	answers->sources.reader = reader;
-	answers->sources.files.reader = sources;
+	answers->sources.files = *sources;
 	err = pipeline_add_live(pipeline, &sink_code_history, history);
 	err = err
 		      ?: work_thread_start(

@@ -8,7 +8,7 @@
 #ifndef JITBPF_CLI_LIVE_ANSWERS_H
 #define JITBPF_CLI_LIVE_ANSWERS_H
 
-#include "agent/files/source_reader.h"
+#include "agent/files/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/server/server_message.h"
 #include "pipeline/pipeline.h"
@@ -18,9 +18,12 @@
 
 struct live_answers;
 
-/* Everything is borrowed. Returns 0 or a negative errno. */
+/*
+ * sources has no files; it is copied, and its members are borrowed, as everything else is. Returns
+ * 0 or a negative errno.
+ */
 int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
-			struct source_reader *sources, struct live_answers **ret);
+			const struct source_files *sources, struct live_answers **ret);
 
 /* Stops after the current answer. Before pipeline_destroy(). NULL is allowed. */
 void live_answers_destroy(struct live_answers *answers);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/source_reader.h"
+#include "agent/files/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/roles/broker.h"
 #include "pipeline/pipeline.h"
@@ -29,8 +29,8 @@ struct live_page_run {
 	const struct broker *broker;
 	struct pipeline *pipeline;
 	const struct view_options *view;
-	struct code_reader *code; /* for the code pane */
-	struct source_reader *sources;
+	struct code_reader *code;    /* for the code pane */
+	struct source_files sources; /* without files; its members are borrowed */
 };
 
 /* Start the server, and print the page's address. Returns as above. */

@@ -80,6 +80,10 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "port", OPTION_NUMBER, FIELD(port), "N",
 	 "port of the live page; if it is taken, the next free one (default 7070)", 1, 65535},
+	{0, "source", OPTION_STRINGS, FIELD(folders), "DIR",
+	 "for the live page's code pane: search source files in DIR, too, by the ends of their "
+	 "paths (may be repeated)",
+	 .candidates = CANDIDATES_FILES},
 	{0, "code", OPTION_FLAG, FIELD(code), NULL,
 	 "keep the machine code of sampled JIT code in the recording, for 'jitbpf annotate'", 0, 0},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
@@ -156,8 +160,9 @@ static int check(struct record_options *values)
 				"thread\n");
 		return EXIT_USAGE;
 	}
-	if (values->port && !values->live) {
-		fprintf(stderr, "jitbpf record: --port needs --live\n");
+	if ((values->port || values->folders.size) && !values->live) {
+		fprintf(stderr, "jitbpf record: %s needs --live\n",
+			values->port ? "--port" : "--source");
 		return EXIT_USAGE;
 	}
 	if (values->refresh_ns && values->rotation.rotate) {

@@ -141,12 +141,17 @@ static int start(struct recording *run)
 	if (err)
 		return record_complain(err, "starting --refresh");
 	if (run->live_page)
-		err = live_page_start(run->live_page,
-				      &(struct live_page_run){.broker = &run->broker,
-							      .pipeline = run->pipeline,
-							      .view = &run->options->view,
-							      .code = run->code,
-							      .sources = run->sources});
+		err = live_page_start(
+			run->live_page,
+			&(struct live_page_run){.broker = &run->broker,
+						.pipeline = run->pipeline,
+						.view = &run->options->view,
+						.code = run->code,
+						.sources = {
+							.reader = run->sources,
+							.folders = run->options->folders.data,
+							.folder_count = run->options->folders.size,
+						}});
 	if (err)
 		return record_complain(err, "starting the live page");
 	if (run->top)

@@ -38,6 +38,7 @@ struct record_options {
 	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool live;	     /* serve the page */
+	string_list folders; /* of source files, for the page */
 	bool once;	     /* of `jitbpf top` */
 	uint64_t window_ns;  /* of `jitbpf top` */
 	bool top;	     /* show the screen of `jitbpf top` */

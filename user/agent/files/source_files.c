@@ -20,6 +20,13 @@ void source_files_deinit(struct source_files *files)
 	vec_deinit(&files->files);
 }
 
+void source_files_clear(struct source_files *files)
+{
+	source_files_deinit(files);
+	files->bytes = 0;
+	files->left_out = 0;
+}
+
 /* Read a file in a folder, by the path or an end of it. */
 static int read_in_folder(struct source_files *files, const char *folder, const char *path,
 			  struct source_file *ret)
@@ -134,6 +141,8 @@ const char *source_files_words(int error)
 		return "not everybody may read it (--source DIR takes files of DIR all the same)";
 	case -ETIMEDOUT:
 		return "its file system does not answer";
+	case -ENOENT:
+		return "it was not found (--source DIR searches in DIR, too)";
 	default:
 		return strerror(-error);
 	}

@@ -23,7 +23,7 @@ struct read_source {
 	int error;
 };
 
-/* Zero-initialized with the first four is empty. They are borrowed. */
+/* Without files if the members after for_others are zero. The first four are borrowed. */
 struct source_files {
 	struct source_reader *reader;
 	/*
@@ -39,6 +39,9 @@ struct source_files {
 };
 
 void source_files_deinit(struct source_files *files);
+
+/* Forget the files that were read. */
+void source_files_clear(struct source_files *files);
 
 /* Both implement struct source_lines (sink/annotate/annotation_output.h). */
 const char *source_files_line(void *files, const char *path, uint32_t line, size_t *ret_bytes);
