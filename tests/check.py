@@ -54,6 +54,7 @@ SLOW = "|".join((
     "test_many_silent_ones", "test_both_at_10000_a_second", "jitdump.Storm.test_threads",
     "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
     "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
+    "live_by.By.test_thread",
     "LiveCode.test_(native|php)", "live_again.Away", "live_engines",
     r"live_methods\.(Storm|Engines)",
     r"java\.Compiler\.test_colours", r"\.Turnover\.test_pauses",

@@ -133,7 +133,7 @@ static int label_of_root(struct builder *b, const struct profile_node *root, uin
 		size = asprintf(&name, "%s-%u/%u", frame_text_comm(view, b->thread->comm),
 				b->thread->pid, b->thread->tid);
 	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size &&
-		 !view->ledger->processes.data[root->location].processes)
+		 view->ledger->processes.data[root->location].pid)
 		size = asprintf(&name, "%s-%u", frame_text_comm(view, root->comm),
 				view->ledger->processes.data[root->location].pid);
 	if (size < 0) {

@@ -12,7 +12,7 @@
 
 #include "uapi/record.h"
 
-#define NERDCTL_ENTRIES_MAX 8192 /* of all folders together; further ones are not read */
+#define NERDCTL_ENTRIES_MAX 2048 /* of all folders together; further ones are not read */
 #define NERDCTL_ANY_USER    UINT32_MAX
 
 /* Takes a name and the 64 characters of an ID. Returns true to go on. */

@@ -47,7 +47,7 @@ bool shared_rows_wanted(const struct epoch *epoch, const struct shared_row_key *
 {
 	const struct shared_row *row;
 
-	if (!epoch_uses_16ths(epoch, 4))
+	if (!key->comm || !epoch_uses_16ths(epoch, 4)) /* without a name, none can be shared */
 		return false;
 	row = find(epoch, key);
 	return (row && row->owned >= SHARED_ROWS_MANY) || epoch_uses_16ths(epoch, 14) ||
