@@ -77,11 +77,11 @@ class Refresh(harness.KernelTest):
     def test_lives(self):
         """Each version of a page has the table of the lives of JIT code, with the samples that they had about then."""
         with self.start(["-F", "499", "--refresh", "1"], [".html"],
-                        [harness.ENGINE, "storm", "--rate", "10", "--slots", "4", "--seconds", "6"]) as process:
+                        [harness.ENGINE, "storm", "--rate", "10", "--slots", "4", "--seconds", "3"]) as process:
             versions = self.versions(process, ".html")
             said = process.stderr.read().decode()
         self.assertEqual(process.returncode, 0, said)
-        self.assertGreaterEqual(len(versions), 4)
+        self.assertGreaterEqual(len(versions), 3)
         before, shares = 0, []
         for version in versions:
             data = json.loads(re.search(rb'id="profile">(.*?)</script>', version, re.S)[1])
@@ -95,7 +95,7 @@ class Refresh(harness.KernelTest):
             self.assertEqual(lives["left_lives"] + lives["forgotten_lives"], 0)
             shares.append(samples / data["runs"][0]["samples"]["taken"])
             before = lives["rows"]
-        self.assertGreater(before, 20)
+        self.assertGreater(before, 10)
         # Almost all samples are of this code, also before the end.
         self.assertGreater(shares[-1], 0.8)
         self.assertGreater(max(shares[:-1]), 0.5)

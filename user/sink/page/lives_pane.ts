@@ -19,6 +19,23 @@ const OLD = 'These methods are of a recording that was closed meanwhile. Times o
 const ENDS = 'Ends of code: unloads, code that newer code replaced, and exits of processes. The lane counts unloads only.';
 const OWN = 'In the instructions of this code itself, in the whole profile, whatever is selected.';
 
+/** Where rows of a table are, by their keys. */
+interface Places { of: string; ranks: Map<string, number> }
+
+const noPlaces = (): Places => ({ of: '', ranks: new Map() });
+
+/** Rows in their places of before, and then new ones. `of`: which table it is. */
+function placed<T>(items: T[], keyOf: (item: T) => string, places: Places, of: string): T[] {
+	if (places.of !== of)
+		Object.assign(places, { of, ranks: new Map() });
+	const { ranks } = places, keys = new Map(items.map(item => [item, keyOf(item)])), rank = (item: T) => ranks.get(keys.get(item)!) ?? Infinity;
+	const result = [...items].sort((a, b) => rank(a) === rank(b) ? 0 : rank(a) - rank(b));
+	for (const key of result.map(item => keys.get(item)!))
+		if (!ranks.has(key))
+			ranks.set(key, ranks.size);
+	return result;
+}
+
 type Column = [heading: string, title: string];
 type Cell = string | HTMLElement;
 
@@ -36,8 +53,11 @@ export class LivesPane {
 	private readonly sort = element('button', 'Sort');
 	private readonly renew = element('button', 'Present recording');
 	private shown = '';                     // what the table is of
-	private drawn: Lives | null = null;     // and this version of it
-	private ranks = new Map<string, number>();      // places of its rows, which stay while it is refreshed
+	private drawn: Lives | null = null;     // and this version of it,
+	private old = false;                    // with the words that it is of a closed recording
+	private known: Range = [0, Infinity];
+	private methods = noPlaces();           // rows stay where they are while a live page is refreshed
+	private lives = noPlaces();
 	private actions: (() => void)[] = [];   // of the buttons of the table
 	private from = -1;                      // row of the method that was opened
 	private focusNext = -1;                 // row that gets the focus when it comes
@@ -48,7 +68,10 @@ export class LivesPane {
 		sort.title = 'Methods with most samples come first, as of now';
 		sort.addEventListener('click', () => this.sortAgain());
 		renew.id = 'lives-renew';
-		renew.addEventListener('click', () => live?.renew());
+		renew.addEventListener('click', () => {
+			this.forget();
+			live?.renew();
+		});
 		sort.hidden = renew.hidden = true;
 		close.id = 'lives-close';
 		close.title = 'Back to the graph (Escape)';
@@ -136,8 +159,10 @@ export class LivesPane {
 
 	/** A selected range wins over the one of the address. */
 	private get range(): Range {
-		const { view } = this;
-		return view.range ?? rangeOf(view.state.methods, view.profile.slices) ?? [0, Infinity];
+		const { view } = this, { slices } = view.profile;
+		if (slices.rows)                // a recording that begins has none
+			this.known = view.range ?? rangeOf(view.state.methods, slices) ?? [0, Infinity];
+		return this.known;
 	}
 
 	private refresh(): void {
@@ -146,23 +171,24 @@ export class LivesPane {
 		byId('main').classList.toggle('with-lives', !box.hidden);
 		if (box.hidden) {
 			this.shown = '';
-			if (!view.listsMethods)
+			if (!view.listsMethods) {
+				this.forget();
 				live?.stop();
+			}
 			return;
 		}
 		live?.want(this.range, state.method);
 		const lives = live ? live.lives : view.profile.lives, subject = `${state.method} ${this.range}`;
-		const key = `${subject} ${live?.isOld} ${lives ? '' : this.reason}`, same = this.shown === key;
-		if (same && this.drawn === lives)
+		const key = `${subject} ${lives ? '' : this.reason}`, same = this.shown === key, old = Boolean(live?.isOld);
+		if (same && this.drawn === lives && this.old === old)
 			return;
-		if (!same || !lives || !this.drawn)
-			this.ranks.clear();
 		this.shown = key;
 		this.drawn = lives;
+		this.old = old;
 		this.actions = [];
 		this.back.hidden = !state.method || !state.methods;
 		this.sort.hidden = true;
-		this.renew.hidden = !live?.isOld;
+		this.renew.hidden = !old;
 		if (!lives)
 			this.show('Methods', '', [this.reason], false);
 		else if (state.method)
@@ -178,21 +204,16 @@ export class LivesPane {
 		return !live ? RECORDED : !live.silent ? ASKING : live.ended ? ENDED : SILENT;
 	}
 
+	private forget(): void {
+		this.methods = noPlaces();
+		this.lives = noPlaces();
+	}
+
 	private sortAgain(): void {
-		this.ranks.clear();
+		this.methods = noPlaces();
 		this.drawn = null;
 		this.refresh();
 		this.focus();
-	}
-
-	/** Rows in their places of before, and then new ones. */
-	private placed<T>(items: T[], keyOf: (item: T) => string): T[] {
-		const { ranks } = this, keys = new Map(items.map(item => [item, keyOf(item)])), rank = (item: T) => ranks.get(keys.get(item)!) ?? Infinity;
-		const result = ranks.size ? [...items].sort((a, b) => rank(a) === rank(b) ? 0 : rank(a) - rank(b)) : items;
-		for (const item of result)
-			if (!ranks.has(keys.get(item)!))
-				ranks.set(keys.get(item)!, ranks.size);
-		return result;
 	}
 
 	/** same: the table is a newer version of the one that is shown. */
@@ -200,7 +221,7 @@ export class LivesPane {
 		this.title.textContent = this.title.title = title;
 		this.facts.textContent = facts;
 		this.facts.title = facts;
-		this.note.replaceChildren(...(this.live?.isOld ? [OLD, ...notes] : notes).map(text => element('p', text)));
+		this.note.replaceChildren(...(this.old ? [OLD, ...notes] : notes).map(text => element('p', text)));
 		this.note.hidden = !this.note.childElementCount;
 		const [old] = this.scroll.children;
 		if (same && old && table.length)
@@ -253,7 +274,7 @@ export class LivesPane {
 	private showMethods(lives: Lives, same: boolean): void {
 		const { view, range: [from, to] } = this, { strings } = lives, ns = view.profile.slices.tickNs, sorted = methodsIn(lives, from * ns, to * ns);
 		const keyOf = ({ rows: [row] }: Method) => [lives.name, lives.module, lives.comm].map(column => strings[column[row]]).join('\n') + lives.pid[row];
-		const methods = this.live ? this.placed(sorted, keyOf) : sorted, rest = methods.slice(ROWS);
+		const methods = this.live ? placed(sorted, keyOf, this.methods, String(this.range)) : sorted, rest = methods.slice(ROWS);
 		this.sort.hidden = methods.every((method, i) => method === sorted[i]);
 		const sum = (key: 'loads' | 'ends' | 'bytes' | 'samples', of = methods) => of.reduce((total, method) => total + method[key], 0);
 		const rows = methods.slice(0, ROWS).map((method, i): Cell[] => {
@@ -300,7 +321,7 @@ export class LivesPane {
 		if (first === undefined)
 			return this.show('No such method', '', ['The page has no method of this name.', ...this.missing(lives)], false);
 		const all = rows.length > ROWS ? [...rows].sort((a, b) => lives.samples[b] - lives.samples[a] || a - b) : rows;
-		const shown = (this.live ? this.placed(all, row => String(lives.number?.[row])) : all).slice(0, ROWS)
+		const shown = (this.live ? placed(all, row => String(lives.number?.[row]), this.lives, state.method) : all).slice(0, ROWS)
 			.sort((a, b) => lives.loaded[a] - lives.loaded[b] || a - b), kept = new Set(shown);
 		const sum = (of: number[], key: 'bytes' | 'samples') => of.reduce((total, row) => total + lives[key][row], 0);
 		const rest = rows.filter(row => !kept.has(row));
