@@ -4,9 +4,8 @@
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_RECORDED_PARTS_H
 #define JITBPF_TESTS_UNIT_PIPELINE_RECORDED_PARTS_H
 
-#include "decode/record/recording_reader.h"
 #include "pipeline/pipeline_state.h"
-#include "pipeline/record/replay_source.h"
+#include "tests/unit/pipeline/made_replay.h"
 #include "tests/unit/pipeline/random_run.h"
 
 #define PARTS 4 /* at most */
@@ -129,24 +128,12 @@ static inline void end_run(struct made_run *run, struct parts *parts, uint64_t t
 /* Replay a part; what is seen is added to run->seen. Returns the pipeline, finished. */
 static inline struct pipeline *replay_whole(const struct part *part, struct made_run *run)
 {
-	struct blob blob = blob_of_memory(part->bytes, part->size);
-	struct recording_reader *reader;
-	struct recording_error error;
-	struct replay_source replayed;
 	struct pipeline *pipeline;
-	struct source source;
-	int state;
 
 	assert_int_equal(pipeline_create(&(struct pipeline_options){0}, &pipeline), 0);
 	assert_int_equal(pipeline_add_sink(pipeline, &made_sink, (FILE *)run), 0);
-	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
-	replay_source_init(&replayed, reader, &source);
-	while ((state = pipeline_round(pipeline, &source, NULL)) > 0)
-		;
-	assert_int_equal(state, SOURCE_END);
-	assert_int_equal(pipeline_finish(pipeline), 0);
+	made_replay(pipeline, part->bytes, part->size);
 	assert_int_equal(pipeline_view(pipeline)->ledger->malformed_records, 0);
-	recording_reader_close(reader);
 	return pipeline;
 }
 

@@ -7,9 +7,8 @@
 
 #include <cmocka.h>
 
-#include "decode/record/recording_reader.h"
 #include "pipeline/pipeline_state.h"
-#include "pipeline/record/replay_source.h"
+#include "tests/unit/pipeline/made_replay.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
@@ -67,23 +66,11 @@ static void assert_replay(const char *bytes, size_t size, const char *container,
 {
 	const struct sample_filter filter = {.containers = &container, .container_count = 1};
 	const struct pipeline_options options = {.analysis.filter = container ? &filter : NULL};
-	struct blob blob = blob_of_memory(bytes, size);
-	struct recording_reader *reader;
-	struct recording_error error;
-	struct replay_source replayed;
 	struct pipeline *pipeline;
-	struct source source;
-	int state;
 
 	assert_int_equal(pipeline_create(&options, &pipeline), 0);
-	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
-	replay_source_init(&replayed, reader, &source);
-	while ((state = pipeline_round(pipeline, &source, NULL)) > 0)
-		;
-	assert_int_equal(state, SOURCE_END);
-	assert_int_equal(pipeline_finish(pipeline), 0);
+	made_replay(pipeline, bytes, size);
 	assert_folded(pipeline_view(pipeline), wanted);
-	recording_reader_close(reader);
 	pipeline_destroy(pipeline);
 }
 

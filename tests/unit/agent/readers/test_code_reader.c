@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "agent/readers/code_reader.h"
-#include "agent/readers/reader_service.h"
 #include "base/scope.h"
 #include "sink/annotate/annotation_message.h"
 #include "state/code/code_region.h"
-#include "tests/unit/agent/own_program.h"
+#include "tests/unit/agent/readers/made_reader.h"
 
 /* push %rbp; add $0x10, %rax; inc %eax; ret */
 static const uint8_t jit_code[] = {0x55, 0x48, 0x83, 0xc0, 0x10, 0xff, 0xc0, 0xc3};
@@ -24,25 +23,17 @@ static struct module self = {.number = 1, .path = OWN_PROGRAM};
 static struct module no_elf = {.number = 2, .path = "/proc/self/status"};
 
 struct fixture {
-	struct broker broker;
+	struct made_reader made;
 	struct code_reader *reader;
-	_Atomic uint64_t failures;
 };
 
 static int setup(void **state)
 {
-	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = reader_service_run};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	const struct reader_options options = {
-		.broker = &fixture->broker,
-		.files = {.open_module = own_program_open},
-		.answer_ms = 60000,
-		.failures = &fixture->failures,
-	};
 
 	*state = fixture;
-	return broker_start(functions, &fixture->broker)
-		       ?: code_reader_create(&options, &fixture->reader);
+	return made_reader_init(&fixture->made)
+		       ?: code_reader_create(&fixture->made.options, &fixture->reader);
 }
 
 static int teardown(void **state)
@@ -50,7 +41,7 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	code_reader_destroy(fixture->reader);
-	broker_stop(&fixture->broker);
+	made_reader_deinit(&fixture->made);
 	free(fixture);
 	return 0;
 }
@@ -88,7 +79,7 @@ static void jit_code_is_disassembled(void **state)
 	check_text(&annotation, 2, 5, 5, "inc %eax");
 	check_text(&annotation, 3, 7, 0, "ret");
 	annotation_deinit(&annotation);
-	assert_int_equal(fixture->failures, 0);
+	assert_int_equal(fixture->made.failures, 0);
 }
 
 /* Code of a file, which the reader opens through the recorder. */
@@ -113,7 +104,7 @@ static void native_code_is_read(void **state)
 	assert_int_not_equal(annotation.lack, CODE_IS_KNOWN);
 	assert_int_equal(annotation.instructions.size, 1);
 	annotation_deinit(&annotation);
-	assert_int_equal(fixture->failures, 0);
+	assert_int_equal(fixture->made.failures, 0);
 }
 
 static void a_large_function_is_cut(void **state)

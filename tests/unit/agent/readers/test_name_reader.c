@@ -14,13 +14,11 @@
 #include <unistd.h>
 
 #include "agent/readers/name_reader.h"
-#include "agent/readers/reader_service.h"
 #include "base/scope.h"
-#include "tests/unit/agent/own_program.h"
+#include "tests/unit/agent/readers/made_reader.h"
 
 #define LOCATIONS  300
 #define STEP_BYTES 48 /* between two locations of the program */
-#define ANSWER_MS  60000
 
 /* The program under two numbers, and a file that is none. */
 static struct module self = {.number = 1, .path = OWN_PROGRAM};
@@ -28,11 +26,10 @@ static struct module other = {.number = 2, .path = OWN_PROGRAM};
 static struct module text_file = {.number = 3, .path = "/proc/self/status"};
 
 struct fixture {
-	struct broker broker;
+	struct made_reader made;
 	struct name_reader *names;
 	struct symbol_namer namer;
 	struct symbolizer *own;
-	_Atomic uint64_t failures;
 	uint64_t text_offset;
 	bool remote; /* the recorder reads the files */
 	uint32_t opened;
@@ -63,23 +60,18 @@ static int open_module(void *context, const struct module *module, struct blob *
 
 static int setup(void **state)
 {
-	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = reader_service_run};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	const struct reader_options options = {
-		.broker = &fixture->broker,
-		.files = {.open_module = open_module,
-			  .open_debug = own_program_no_debug,
-			  .context = fixture},
-		.answer_ms = ANSWER_MS,
-		.failures = &fixture->failures,
-	};
+	struct reader_options *options = &fixture->made.options;
 
 	*state = fixture;
 	fixture->text_offset = own_program_text(LOCATIONS * STEP_BYTES);
-	if (broker_start(functions, &fixture->broker) ||
-	    symbolizer_create(&options.files, &fixture->own))
+	if (made_reader_init(&fixture->made))
 		return -1;
-	return name_reader_create(&options, &(struct kernel_source){0}, &fixture->names,
+	options->files = (struct file_source){
+		.open_module = open_module, .open_debug = own_program_no_debug, .context = fixture};
+	if (symbolizer_create(&options->files, &fixture->own))
+		return -1;
+	return name_reader_create(options, &(struct kernel_source){0}, &fixture->names,
 				  &fixture->namer);
 }
 
@@ -89,7 +81,7 @@ static int teardown(void **state)
 
 	name_reader_destroy(fixture->names);
 	symbolizer_destroy(fixture->own);
-	broker_stop(&fixture->broker);
+	made_reader_deinit(&fixture->made);
 	free(fixture);
 	return 0;
 }
@@ -193,7 +185,7 @@ static void no_elf_file_is_no_failure(void **state)
 	assert_int_equal(name(fixture, &text_file, 0, frames), 1);
 	assert_string_equal(frames[0].name, "");
 	assert_string_equal(frames[0].module, text_file.path);
-	assert_int_equal(fixture->failures, 0);
+	assert_int_equal(fixture->made.failures, 0);
 }
 
 static pid_t child_of(pid_t pid)
@@ -215,7 +207,7 @@ static void name_after_kill(struct fixture *fixture, struct symbol_frame frames[
 	pid_t reader;
 
 	check_names(fixture, &other, 1);
-	reader = child_of(fixture->broker.pid);
+	reader = child_of(fixture->made.broker.pid);
 	assert_int_equal(kill(reader, SIGKILL), 0);
 	assert_int_equal(name(fixture, &self, 0, frames), 1);
 	assert_string_equal(frames[0].module, self.path);
@@ -239,7 +231,7 @@ static void ends_with_the_reader(void **state)
 	assert_int_equal(name(fixture, &self, 0, frames), 1);
 	assert_string_equal(frames[0].name, "");
 	assert_int_equal(fixture->opened, opened);
-	assert_int_equal(fixture->failures, 2);
+	assert_int_equal(fixture->made.failures, 2);
 }
 
 /* Modules that the table has dropped are forgotten by both sides. */
@@ -256,7 +248,7 @@ static void forgets_modules(void **state)
 		module_release(module); /* the table's; the reader's client holds it */
 	}
 	check_names(fixture, &self, 3);
-	assert_int_equal(fixture->failures, 0);
+	assert_int_equal(fixture->made.failures, 0);
 }
 
 int main(void)
