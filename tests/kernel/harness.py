@@ -2,7 +2,9 @@
 """Shared by the kernel tests: runs jitbpf on real engines, and reads its outputs."""
 
 import ctypes
+import fcntl
 import functools
+import hashlib
 import json
 import os
 import re
@@ -99,6 +101,26 @@ class KernelTest(unittest.TestCase):
         """Copies files to where every user may read them, and returns their paths."""
         os.chmod(self.folder, 0o755)
         return [shutil.copy(file, self.folder) for file in files]
+
+    def compile_java(self, sources, options=(), javac="javac"):
+        """Puts the classes of sources, which have no package, into the test's folder. They are
+        compiled once for all tests: a compiler can take more CPU time than the test."""
+        compiler = os.path.realpath(shutil.which(javac))
+        about = hashlib.sha256(repr((compiler, os.stat(compiler).st_mtime_ns, options)).encode())
+        for source in sources:
+            with open(source, "rb") as file:
+                about.update(file.read())
+        classes = os.path.join(BUILD, "tests/classes", about.hexdigest())
+        os.makedirs(os.path.dirname(classes), exist_ok=True)
+        with open(classes + ".lock", "wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.isdir(classes):
+                shutil.rmtree(classes + ".part", True)
+                subprocess.run([compiler, *options, "-d", classes + ".part", *sources],
+                               check=True, timeout=60)
+                os.rename(classes + ".part", classes)
+        for name in os.listdir(classes):
+            shutil.copyfile(os.path.join(classes, name), os.path.join(self.folder, name))
 
     def record_argv(self, options, endings):
         argv = [JITBPF, "record", *options]

@@ -295,7 +295,7 @@ class Jit(Annotate):
 
     @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: no libjitbpf-jvmti.so")
     def test_java(self):
-        subprocess.run(["javac", "-d", self.folder, JAVA_SOURCE], check=True, timeout=60)
+        self.compile_java([JAVA_SOURCE])
         command = ["java", f"-agentpath:{AGENT}", "-cp", self.folder, "Fill", "800"]
         run = self.record(command, ["-F", "999", "--code"], endings=(".jitbpf",))
         every = self.check_sums(run, "Fill.fillArray")

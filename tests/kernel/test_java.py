@@ -30,7 +30,7 @@ CUT_MAX = 0.01 # of the stacks of a compiler
 class Java(harness.KernelTest):
     def setUp(self):
         super().setUp()
-        subprocess.run(["javac", "-d", self.folder, SOURCE], check=True, timeout=60)
+        self.compile_java([SOURCE])
 
     def record_java(self, options=(), agent_options=""):
         command = ["java", *options, f"-agentpath:{AGENT}{agent_options}", "-cp", self.folder,
@@ -147,11 +147,6 @@ class Truth(harness.KernelTest):
     EXPORTS = [f"--add-exports=jdk.hotspot.agent/sun.jvm.hotspot{package}=ALL-UNNAMED"
                for package in ("", ".code", ".debugger", ".oops", ".runtime", ".types")]
 
-    def compile_java(self, name, *options):
-        subprocess.run(["javac", *options, "-d", self.folder,
-                        os.path.join(harness.ROOT, "tests/workloads", name)], check=True,
-                       timeout=60)
-
     def truth(self, pid, addresses):
         """Returns what Truth.java says, by address."""
         said = subprocess.run(["java", "--add-modules=jdk.hotspot.agent", *self.EXPORTS, "-cp",
@@ -183,8 +178,10 @@ class Truth(harness.KernelTest):
         return "line" if any(line for line, _ in lines) else "no line"
 
     def test_places(self):
-        self.compile_java("Truth.java", "--add-modules=jdk.hotspot.agent", *self.EXPORTS)
-        self.compile_java("Compile.java")
+        workloads = os.path.join(harness.ROOT, "tests/workloads")
+        self.compile_java([os.path.join(workloads, "Truth.java")],
+                          ("--add-modules=jdk.hotspot.agent", *self.EXPORTS))
+        self.compile_java([os.path.join(workloads, "Compile.java")])
         sources = java_sources.write(self.folder, 40)
         # No method is freed: the truth is requested at the end.
         command = ["java", "-XX:-MethodFlushing", f"-agentpath:{AGENT}", "-cp", self.folder,

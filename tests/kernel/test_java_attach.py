@@ -34,8 +34,8 @@ class Attached(harness.KernelTest):
         if not os.path.exists(self.JDK):
             self.skipTest(f"there is no {self.JDK}")
         os.chmod(self.folder, 0o755)
-        subprocess.run([os.path.join(JDK_17, "bin/javac"), "-d", self.folder,
-                        os.path.join(WORKLOADS, "Fill.java")], check=True, timeout=60)
+        self.compile_java([os.path.join(WORKLOADS, "Fill.java")],
+                          javac=os.path.join(JDK_17, "bin/javac"))
         self.java = [os.path.join(self.JDK, "bin/java")]
         self.fill = ["-cp", self.folder, "Fill"]
 

@@ -32,9 +32,9 @@ LONG_NAMES = ["request-handler-alpha-1", "request-handler-beta-2", "pool-of-work
 class JavaThreads(test_java_attach.Attached):
     def setUp(self):
         super().setUp()
-        source = os.path.join(test_java_attach.WORKLOADS, "Names.java")
-        subprocess.run([os.path.join(test_java_attach.JDK_17, "bin/javac"), "-encoding", "UTF-8",
-                        "-d", self.folder, source], check=True, timeout=60)
+        self.compile_java([os.path.join(test_java_attach.WORKLOADS, "Names.java")],
+                          ("-encoding", "UTF-8"),
+                          os.path.join(test_java_attach.JDK_17, "bin/javac"))
         self.names = [*self.java, "-cp", self.folder, "Names"]
 
     @staticmethod

@@ -71,9 +71,9 @@ class Turnover(harness.KernelTest):
         super().setUp()
         if not os.path.exists(self.JDK):
             self.skipTest(f"there is no {self.JDK}")
-        subprocess.run([os.path.join(JDK_17, "bin/javac"), "-d", self.folder,
-                        *(os.path.join(WORKLOADS, name) for name in
-                          ("Turnover.java", "TurnoverBody000000.java"))], check=True, timeout=60)
+        self.compile_java([os.path.join(WORKLOADS, name) for name in
+                           ("Turnover.java", "TurnoverBody000000.java")],
+                          javac=os.path.join(JDK_17, "bin/javac"))
 
     def program(self, *options):
         return [os.path.join(self.JDK, "bin/java"), *SMALL, *options, "-cp", self.folder,

@@ -3,7 +3,6 @@
 are kept there."""
 import os
 import re
-import subprocess
 import time
 import unittest
 
@@ -118,7 +117,7 @@ class Engine(test_live.GraphTest):
 @unittest.skipUnless(os.path.exists(test_java.AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
 class Java(Engine):
     def test_live(self):
-        subprocess.run(["javac", "-d", self.folder, test_java.SOURCE], check=True, timeout=60)
+        self.compile_java([test_java.SOURCE])
         self.drive("java", ["java", "-cp", self.folder, "Fill", "1000000"], r"Fill\.",
                    "--source", os.path.dirname(test_java.SOURCE), line="hash = hash * 31 + array")
 

@@ -4,7 +4,6 @@ environment, pictures of it are kept there."""
 import json
 import os
 import re
-import subprocess
 import time
 
 import harness
@@ -270,7 +269,7 @@ class Engines(MethodsTest):
         import test_java  # pylint: disable=import-outside-toplevel
         if not os.path.exists(test_java.AGENT):
             self.skipTest("built without a JDK: there is no libjitbpf-jvmti.so")
-        subprocess.run(["javac", "-d", self.folder, test_java.SOURCE], check=True, timeout=60)
+        self.compile_java([test_java.SOURCE])
         self.drive(f"timeout 10 java -cp {self.folder} Fill 1000000", r"Fill\.")
 
 
