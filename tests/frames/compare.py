@@ -224,16 +224,18 @@ def expected(path):
 
 
 def signal_returns(path):
-    """Returns the signal trampolines, whose call frame information is not used."""
+    """Returns the signal trampolines, whose call frame information is not used, with a byte of the padding behind."""
     with open(path, "rb") as file:
         data = file.read()
     text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
                           text=True).stdout
     code = re.compile(rb"(?:\x48\xc7\xc0|\xb8)\x0f\0\0\0\x0f\x05")
+    padding = re.compile(rb"[\x90\xcc\xf4]|\x0f[\x0b\x1f]|\x66(?:[\x90\x2e\x66]|\x0f\x1f)")
     for offset, address, size in re.findall(r"^  LOAD +(\S+) (\S+) \S+ (\S+) \S+ ..E", text, re.M):
         start, move = int(offset, 16), int(address, 16) - int(offset, 16)
         for found in code.finditer(data, start, start + int(size, 16)):
-            yield found.start() + move - 1, found.end() + move
+            end = found.end() + bool(padding.match(data, found.end()))
+            yield found.start() + move - 1, end + move
 
 
 def overlay(rows, start, end, said):

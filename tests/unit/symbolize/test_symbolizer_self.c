@@ -133,7 +133,8 @@ static void functions_know_their_names(void **state)
 
 /* The first one ends the range of a symbol without size. */
 __asm__(".text\n" AFTER_PADDING("before_restore_rt") AFTER_PADDING("__restore_rt")
-		AFTER_PADDING("not_restore_rt") ".globl after_restore_rt\n after_restore_rt:\n");
+		AFTER_PADDING("not_restore_rt") ".globl after_restore_rt\n after_restore_rt: nop\n"
+						".size after_restore_rt, 1\n");
 
 void after_restore_rt(void);
 
