@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the page makes of a profile (user/sink/page/shaped.ts, sandwich.ts, callers.ts), compared with stacks that are
+// What the page makes of a profile (user/sink/page/shaped.ts, sandwich.ts, callers.ts, function_sums.ts), compared with stacks that are
 // changed one by one; and paths in addresses.
 //   node check_views.mjs JITBPF MAKE_PAGE RECORDING...
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, namingOf, outermost, paceOf,
-	pauseAfter, readData, readState, shortened, weigh, withoutCode } = await load('callers', 'data', 'engines', 'live', 'names', 'naming', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
+// Colours depend on the scheme.
+globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
+
+const { Callers, FunctionSums, KERNEL, Names, PathTexts, Sandwich, Shaped, Tree, Weights, addSamples, changeColours, changeColour, fragmentOf,
+	mayBeChance, namingOf, noSlices, paceOf, pauseAfter, readData, readState, shortened, weigh, withoutCode } = await load('callers', 'change_colours',
+	'colour', 'data', 'engines', 'function_sums', 'live', 'names', 'naming', 'noise', 'path_text', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
 
@@ -67,9 +71,8 @@ function checkSandwich(profile, texts, stacks, label) {
 	const { tree, order } = profile, isIt = other => texts.functionOf(other) === texts.functionOf(label);
 	const found = stacks.filter(({ labels }) => labels.some(isIt));
 	const below = found.map(({ labels, samples }) => ({ labels: labels.slice(labels.findIndex(isIt) + 1), samples }));
-	const callees = calleesOf(tree, label, isIt, order), self = callees.self[0][0];
+	const { callees, callers: { tree: callers } } = new Sandwich(tree, label, isIt, order), self = callees.self[0][0];
 	assert.deepEqual(summed([...stacksOf(callees), ...(self ? [{ labels: [], samples: self }] : [])]), summed(below));
-	const callers = callersOf(tree, [], { label, nodes: outermost(tree, isIt) });
 	const above = summed(found.map(({ labels, samples }) => ({ labels: labels.slice(0, labels.findIndex(isIt)).reverse(), samples })));
 	const whole = found.reduce((sum, { samples }) => sum + samples, 0), direct = new Map();
 	for (const [path, samples] of above)
@@ -125,6 +128,145 @@ function checkFolding() {
 	assert.deepEqual([...summed(stacksOf(shaped.tree))], [['1', 1], ['1,2', 1], ['1,3', 2]]);
 }
 
+/** Samples of each node, by its path, and by side. */
+function totals(tree, visit = () => true) {
+	const found = new Map();
+	for (let i = 0; i < tree.count; i++) {
+		const path = [];
+		for (let at = i; at > 0; at = tree.parent[at])
+			path.unshift(tree.label[at]);
+		if (tree.total.some(total => total[i]) && visit(i, path))
+			found.set(String(path), tree.total.map(total => total[i]));
+	}
+	return found;
+}
+
+/** What callers must be, of stacks with samples by side: all of each stack, upwards. */
+function upward(stacks) {
+	const found = new Map();
+	for (const { labels, samples } of stacks)
+		for (let depth = 0; depth <= labels.length; depth++) {
+			const path = String(labels.slice(labels.length - depth).reverse()), sums = found.get(path) ?? samples.map(() => 0);
+			found.set(path, sums.map((sum, side) => sum + samples[side]));
+		}
+	return found;
+}
+
+/** Each node has the samples of its stacks, and no node that is wide enough lacks its callers. */
+function checkUpward({ tree }, stacks, zoom) {
+	const expected = upward(stacks), found = totals(tree);
+	const wide = (path, least) => expected.get(path).reduce((sum, n, side) => sum + n * tree.scales[side], 0) >= least * (1 + 1e-9);
+	const width = path => (expected.get(path) ?? []).reduce((sum, n, side) => sum + n * tree.scales[side], 0);
+	for (const [path, samples] of found)
+		assert.deepEqual(samples, expected.get(path), path);
+	for (const path of expected.keys()) {
+		const up = path.split(',').slice(0, -1).join(','), below = zoom !== '' && (up === zoom || up.startsWith(zoom + ','));
+		if (path && (!up || wide(up, width(below ? zoom : '') / 8192)) && width(path))
+			assert(found.has(path), `${path} is missing`);
+	}
+	let at = tree.firstChild(0);
+	for (let next = at < 0 ? at : tree.nextSibling(at); next >= 0; [at, next] = [next, tree.nextSibling(next)])
+		assert(tree.width(at) >= tree.width(next), 'the widest callers are first');
+}
+
+/** Pictures that follow random changes are those that are made at once: callers, a sandwich, functions. */
+function checkFollowing(sides, steps) {
+	const order = (a, b) => a - b, tree = new Tree(sides, order), isIt = label => label % 7 === 3, labels = 4 + random(30), most = random(2) ? 5000 : 3;
+	const change = (node, side, samples) => {
+		const changes = { size: node.length, node: Int32Array.from(node), side: Uint8Array.from(side), samples: Float64Array.from(samples) };
+		tree.add(changes);
+		tree.scales = sides > 1 ? tree.total.map(total => total[0] ? 1 / total[0] : 0) : [1];
+		return changes;
+	};
+	const grow = () => {
+		const node = [], side = [], samples = [];
+		for (let left = 1 + random(30); left; left--) {
+			let at = 0;
+			for (let depth = 1 + random(12); depth; depth--)
+				at = tree.child(at, 1 + random(labels));
+			node.push(at);
+			side.push(random(sides));
+			samples.push(1 + random(most));
+			const other = 1 + random(tree.count - 1), part = Math.floor(tree.self[0][other] / 2);
+			if (!random(3) && part && !node.includes(other)) {      // as when code gets a name
+				node.push(other, at);
+				side.push(0, 0);
+				samples.push(-part, part);
+			}
+		}
+		return change(node, side, samples);
+	};
+	grow();
+	const stacks = () => Array.from({ length: tree.count - 1 }, (_, i) => i + 1).filter(node => tree.self.some(self => self[node])).map(node => {
+		const path = [];
+		for (let at = node; at > 0; at = tree.parent[at])
+			path.unshift(tree.label[at]);
+		return { labels: path, samples: tree.self.map(self => self[node]) };
+	});
+	const zoom = random(2) ? stacks()[0].labels.slice(-2).reverse() : [], callers = new Callers(tree, zoom), sandwich = new Sandwich(tree, 3, isIt, order);
+	const under = random(2) ? tree.firstChild(0) : 0, sums = new FunctionSums(tree, under);
+	for (; steps; steps--) {
+		const changes = grow(), all = stacks();
+		for (const picture of [callers, sandwich, sums])
+			picture.add(changes);
+		checkUpward(callers, all, String(zoom));
+		const centred = all.filter(stack => stack.labels.some(isIt));
+		checkUpward(sandwich.callers, centred.map(({ labels: path, samples }) => ({ labels: path.slice(0, path.findIndex(isIt)), samples })), '');
+		const again = new Sandwich(tree, 3, isIt, order);
+		assert.deepEqual(new Map([...totals(sandwich.callees)].sort()), new Map([...totals(again.callees)].sort()));
+		const rows = of => [...of.rows.values()].filter(row => row.total.some(n => n)).sort((a, b) => a.label - b.label);
+		assert.deepEqual(rows(sums), rows(new FunctionSums(tree, under)));
+		if (sides > 1)
+			checkColours(tree);
+	}
+}
+
+/** The colours of a difference do not depend on the nodes that are not looked at. */
+function checkColours(tree) {
+	const [before, after] = tree.total, whole = [before[0], after[0]], changes = [0];
+	for (let i = 1; i < tree.count; i++)
+		changes.push(mayBeChance([before[i], after[i]], whole) ? 0 : after[i] * tree.scales[1] - before[i] * tree.scales[0]);
+	const largest = Math.max(...changes.map(Math.abs)), colour = changeColours(tree, false);
+	for (let i = 1; i < tree.count; i++)
+		assert.equal(colour(i), changeColour(largest ? changes[i] / largest : 0));
+}
+
+/** Ranges of time follow slices that are added, and begin anew where samples have moved. */
+function checkRanges() {
+	const tree = new Tree(1, (a, b) => a - b), nodes = Array.from({ length: 6 }, (_, i) => tree.child(i > 2 ? 1 : 0, 1 + i)), rows = 60;
+	const counts = { rows, node: Int32Array.from({ length: rows }, (_, i) => nodes[i % 6]), group: new Uint32Array(rows), samples: new Float64Array(rows) };
+	const slices = { ...noSlices(), version: 1, tick: new Uint32Array(4000), count: new Uint32Array(4000), samples: new Uint32Array(4000) };
+	const profile = { runs: [{}], tree, counts, slices }, weights = new Weights(), other = new Tree(1, (a, b) => a - b);
+	nodes.forEach((_, i) => other.child(i > 2 ? 1 : 0, 1 + i));
+	let anew = 0;
+	for (let step = 0, tick = 0; step < 80; step++) {
+		const ranges = step < 40 ? [[5, Infinity]] : [[5, 20], [20, Infinity]], more = { rows: 0, node: [], group: [], samples: [] };
+		for (let left = random(20); left; left--) {
+			const count = random(rows), at = slices.rows++;
+			slices.tick[at] = tick + random(3);
+			slices.count[at] = count;
+			slices.samples[at] = 1 + random(4);
+			counts.samples[count] += slices.samples[at];
+			more.rows = more.samples.push(slices.samples[at]);
+			more.node.push(counts.node[count]);
+			more.group.push(0);
+		}
+		tick += random(3);
+		if (!random(6)) {
+			const count = random(rows), from = counts.node[count];
+			counts.node[count] = nodes[random(6)];
+			more.rows = more.samples.push(-counts.samples[count], counts.samples[count]);
+			more.node.push(from, counts.node[count]);
+			more.group.push(0, 0);
+		}
+		slices.version += Number(!random(8));
+		anew += Number(!weights.count(tree, profile, {}, ranges, { ...more, samples: Float64Array.from(more.samples) }));
+		weigh(other, profile, {}, ranges);
+		assert.deepEqual(tree.total.map(total => [...total.subarray(0, tree.count)]), other.total.map(total => [...total.subarray(0, tree.count)]));
+	}
+	assert(anew > 2 && anew < 60, `${anew} times anew`);
+}
+
 /** Samples in code without a name have the advice for the engine of their process. */
 function checkAdvice() {
 	const { words: { engines, symbols } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
@@ -152,6 +294,9 @@ function checkAdvice() {
 const [jitbpf, makePage, ...recordings] = process.argv.slice(2);
 checkFolding();
 checkAdvice();
+for (let i = 0; i < 24; i++)
+	checkFollowing(1 + i % 2, 12);
+checkRanges();
 for (const recording of recordings)
 	checkPage(run(jitbpf, 'report', '-f', 'html', recording), 12);
 checkPage(run(makePage, 'html', '3000'), 25);

@@ -54,6 +54,7 @@ export class Shaped {
 
 	constructor(private readonly profile: Profile, state: State, names: Names, texts: PathTexts) {
 		this.tree = new Tree(profile.tree.sides, profile.order);
+		this.tree.sourceOf = node => this.profile.tree.sourceOf(this.origin[node]);
 		this.collapse = state.collapse;
 		this.hidden = new LabelSet(state.hide, state.nokernel, names, texts);
 		this.only = new LabelSet(state.only, false, names, texts);
@@ -62,14 +63,12 @@ export class Shaped {
 
 	/** Place nodes that are new. */
 	grow(): void {
-		const { profile: { tree: base }, tree } = this;
+		const { profile: { tree: base } } = this;
 		for (const key of ['place', 'at'] as const)
 			this[key] = withRoom(this[key], base.count);
 		this.wanted = withRoom(this.wanted, base.count);
 		for (; this.placed < base.count; this.placed++)
 			this.put(this.placed);
-		for (let i = 0; i < tree.count; i++)
-			tree.source[i] = base.source[this.origin[i]];
 	}
 
 	private put(node: number): void {

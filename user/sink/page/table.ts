@@ -2,53 +2,29 @@
 // All functions in a table, also for screen readers.
 
 import { PROCESS } from './data';
+import { FunctionSums, type FunctionRow } from './function_sums';
 import type { Names } from './names';
 import { countsMayBeChance, mayBeChance } from './noise';
 import { element, number, percent, plural, signed } from './text';
-import type { Tree } from './tree';
+import type { Changes, Tree } from './tree';
 
 const STEP = 200;               // rows that are added at a time
-
-interface Row { label: number; self: number[]; total: number[] }
 
 interface Column {
 	heading: string;
 	title?: string;
-	value: (row: Row) => number | string;
-	text: (row: Row) => string;
+	value: (row: FunctionRow) => number | string;
+	text: (row: FunctionRow) => string;
 	className?: string;
 	words?: boolean;        // text; sorted ascending first
-}
-
-/** Functions below a node; recursion counts once in a total. */
-function rowsOf(tree: Tree, under: number, names: Names): Row[] {
-	const rows = new Map<number, Row>(), open: number[] = [], opened = new Uint32Array(names.labels);
-	tree.walk(node => {
-		if (!tree.total.some(total => total[node]))
-			return false;
-		for (; open.length && tree.depth[node] <= tree.depth[open[open.length - 1]]; open.pop())
-			opened[tree.label[open[open.length - 1]]]--;
-		open.push(node);
-		const label = tree.label[node], outermost = !opened[label]++;
-		if (names.kind(label) === PROCESS)
-			return true;
-		let row = rows.get(label);
-		if (!row)
-			rows.set(label, row = { label, self: tree.self.map(() => 0), total: tree.self.map(() => 0) });
-		for (let side = 0; side < tree.sides; side++) {
-			row.self[side] += tree.self[side][node];
-			row.total[side] += outermost ? tree.total[side][node] : 0;
-		}
-		return true;
-	}, under, 0, false);
-	return [...rows.values()];
 }
 
 export class FunctionTable {
 	private sorted = 1;             // number of the column
 	private downward = true;
 	private limit = STEP;
-	private rows: Row[] = [];
+	private rows: FunctionRow[] = [];
+	private sums: FunctionSums | null = null;
 	private whole: number[] = [];
 	private matching: Uint8Array | null = null;
 	private absolute = false;       // changes of numbers instead of shares
@@ -62,11 +38,11 @@ export class FunctionTable {
 		this.downward = true;
 	}
 
-	/** Show a newer version of the tree; position, focus and number of rows stay. */
-	refresh(tree: Tree, under: number, matching: Uint8Array | null): void {
+	/** Show a newer version of the tree, to which `changes` alone were added, if not null; position, focus and number of rows stay. */
+	refresh(tree: Tree, under: number, matching: Uint8Array | null, changes: Changes | null): void {
 		const { scrollTop, limit } = { scrollTop: this.box.scrollTop, limit: this.limit };
 		const focused = this.box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.row : undefined;
-		this.take(tree, under, matching);
+		this.take(tree, under, matching, changes);
 		this.limit = limit;
 		this.render();
 		this.box.scrollTop = scrollTop;
@@ -74,21 +50,25 @@ export class FunctionTable {
 			(this.box.querySelector<HTMLElement>(`[data-row="${focused}"]`) ?? this.box).focus({ preventScroll: true });
 	}
 
-	private take(tree: Tree, under: number, matching: Uint8Array | null): void {
-		this.rows = rowsOf(tree, under, this.names);
+	private take(tree: Tree, under: number, matching: Uint8Array | null, changes: Changes | null): void {
+		if (changes && this.sums?.tree === tree && this.sums.under === under)
+			this.sums.add(changes);
+		else
+			this.sums = new FunctionSums(tree, under);
+		this.rows = [...this.sums.rows.values()].filter(row => row.total.some(n => n) && this.names.kind(row.label) !== PROCESS);
 		this.whole = tree.total.map(total => total[under]);
 		this.matching = matching;
 	}
 
 	show(tree: Tree, under: number, matching: Uint8Array | null, absolute: boolean): void {
 		this.absolute = absolute;
-		this.take(tree, under, matching);
+		this.take(tree, under, matching, null);
 		this.limit = STEP;
 		this.render();
 	}
 
 	private counts(heading: string, of: 'self' | 'total'): Column[] {
-		const share = (row: Row, side: number) => this.whole[side] ? row[of][side] / this.whole[side] : 0;
+		const share = (row: FunctionRow, side: number) => this.whole[side] ? row[of][side] / this.whole[side] : 0;
 		const sides = this.whole.length > 1 ? [' before', ' after'] : [''];
 		const columns = sides.flatMap((side, n): Column[] => [
 			{ heading: heading + side, value: row => row[of][n], text: row => number(row[of][n]) },
@@ -106,7 +86,7 @@ export class FunctionTable {
 		return (this.absolute ? countsMayBeChance(counts) : mayBeChance(counts, this.whole)) ? '~' : '\u2007';
 	}
 
-	private change(heading: string, change: (row: Row) => number, mark: (row: Row) => string): Column {
+	private change(heading: string, change: (row: FunctionRow) => number, mark: (row: FunctionRow) => string): Column {
 		return {
 			heading: this.absolute ? 'Change' : 'Points',
 			title: `Change of ${heading.toLowerCase()}${this.absolute ? '' : ', as a share of all samples'}; ` +
@@ -130,7 +110,7 @@ export class FunctionTable {
 		];
 	}
 
-	private sort(rows: Row[], { value }: Column): void {
+	private sort(rows: FunctionRow[], { value }: Column): void {
 		const sign = this.downward ? -1 : 1;
 		rows.sort((a, b) => {
 			const va = value(a), vb = value(b);
@@ -155,7 +135,7 @@ export class FunctionTable {
 		return th;
 	}
 
-	private row(row: Row, columns: Column[]): HTMLElement {
+	private row(row: FunctionRow, columns: Column[]): HTMLElement {
 		const button = element('button', columns[0].text(row)), th = element('th', '', 'name', button);
 		th.scope = 'row';
 		button.dataset.row = String(row.label);

@@ -35,14 +35,14 @@ export function wholeTicks(from: number, to: number, { ends }: Slices): Range {
 	return [from - from % lengthOf(ends, from), last - last % length + length];
 }
 
-/** Samples of ranges, one for each side of a tree; null: all of them. */
-export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[]): { counts: Counts; sides: Uint8Array } {
-	const { tick, count, samples, rows } = slices, room = rows * ranges.length;
+/** Samples of ranges, one for each side of a tree; null: all of them. `first`: slice from which on they count. */
+export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[], first = 0): { counts: Counts; sides: Uint8Array } {
+	const { tick, count, samples, rows } = slices, room = (rows - first) * ranges.length;
 	const found = { rows: 0, node: new Int32Array(room), group: new Uint32Array(room), samples: new Float64Array(room) };
 	const sides = new Uint8Array(room);
 	ranges.forEach((range, side) => {
 		const [from, to] = range ?? [0, Infinity];
-		for (let i = 0; i < rows; i++) {
+		for (let i = first; i < rows; i++) {
 			if (tick[i] < from || tick[i] >= to)
 				continue;
 			found.node[found.rows] = counts.node[count[i]];

@@ -37,7 +37,7 @@ export class Tip {
 
 	lines(tree: Tree, node: number, focus: number, callers: boolean): string[] {
 		const label = tree.label[node];
-		return [this.names.name(label), this.names.kindLine(label), this.names.source(tree.source[node]),
+		return [this.names.name(label), this.names.kindLine(label), this.names.source(tree.sourceOf(node)),
 			...this.counts(tree, node, focus, callers)].filter(Boolean);
 	}
 

@@ -25,6 +25,8 @@ export class Tree {
 	total: Float64Array[];
 	selfOf: Float64Array[];         // by label
 	scales: number[];               // widths in the picture are totals times these
+	/** The source line of a node. */
+	sourceOf: (node: number) => number = node => this.source[node];
 	private next = new Int32Array(64);      // sibling
 	private first = new Int32Array(64);     // child
 	private sorted = new Uint8Array(64);
@@ -33,6 +35,7 @@ export class Tree {
 	private table = new Int32Array(256).fill(NONE);         // hash table of nodes, by parent and label
 	private used = 0;               // slots of the table
 
+	/** Without an order of labels, the widest siblings are first. */
 	constructor(public sides: number, private readonly order: LabelOrder | null) {
 		const samples = () => Array.from({ length: sides }, () => new Float64Array(64));
 		this.self = samples();
@@ -43,7 +46,7 @@ export class Tree {
 	}
 
 	/** A tree of nodes in preorder, which takes over the arrays. Siblings are in the order in which they come. */
-	static ofPreorder(label: Uint32Array, source: Uint32Array, depth: Uint32Array, sides: number, order: LabelOrder | null): Tree {
+	static ofPreorder(label: Uint32Array, source: Uint32Array, depth: Uint32Array, sides: number, order: LabelOrder): Tree {
 		const tree = new Tree(sides, order), count = label.length;
 		const parent = new Int32Array(count), children = new Uint32Array(count), next = new Int32Array(count).fill(NONE), first = next.slice();
 		const latest: number[] = [];    // by depth
@@ -149,11 +152,20 @@ export class Tree {
 		const children: number[] = [], { next, first, label, order } = this;
 		for (let child = first[node]; child >= 0; child = next[child])
 			children.push(child);
-		if (order)
-			children.sort((a, b) => order(label[a], label[b]));
+		children.sort(order ? (a, b) => order(label[a], label[b]) : (a, b) => this.width(b) - this.width(a) || label[a] - label[b]);
 		children.forEach((child, i) => { next[child] = children[i + 1] ?? NONE; });
 		first[node] = children[0] ?? NONE;
 		this.sorted[node] = 1;
+	}
+
+	/** In a tree without an order of labels: the widths of a node's children have changed. */
+	reorder(node: number): void {
+		this.sorted[node] = Number(this.children[node] < 2);
+	}
+
+	/** The same for all nodes, since scales have changed. */
+	reorderAll(): void {
+		this.sorted.fill(0);
 	}
 
 	/** The first child, or -1. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // What is on the display: state -> weights -> tree -> picture, table, legend.
 
-import { callersOf } from './callers';
-import { ModuleColours, changeColour, colourKey, kindColour, shadeOf } from './colour';
+import { changeColours } from './change_colours';
+import { ModuleColours, colourKey, kindColour, shadeOf } from './colour';
 import type { Counts, Profile } from './data';
 import { Graph } from './graph';
 import { KeptFrames, type StackFinder } from './kept_frames';
@@ -10,9 +10,8 @@ import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
 import { NamingCounts } from './naming';
-import { countsMayBeChance, mayBeChance } from './noise';
 import { PathTexts } from './path_text';
-import { calleesOf, outermost } from './sandwich';
+import { Pictures } from './pictures';
 import { showChips } from './chips';
 import { matchLabels, matchedSamples } from './search';
 import { LabelSet, Shaped, shapes } from './shaped';
@@ -22,8 +21,8 @@ import { byId, percent, plural } from './text';
 import { ThreadList, chosenThreads } from './threads';
 import { rangeOf } from './time_range';
 import { Tip } from './tip';
-import { follow, type Tree } from './tree';
-import { addSamples, weigh } from './weigh';
+import { follow, type Changes, type Tree } from './tree';
+import { Weights } from './weigh';
 
 export class View {
 	readonly names: Names;
@@ -45,6 +44,8 @@ export class View {
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
 	private wanted: string[] = [];          // the path of an address, while not all of it exists
 	private compares = false;               // the table shows a difference
+	private readonly pictures = new Pictures();
+	private readonly weights = new Weights();
 	private naming: NamingCounts | null = null;     // of a live profile
 	private fills: string[] = [];           // by label, for its kind
 	private readonly root = document.documentElement;
@@ -108,28 +109,23 @@ export class View {
 		return { chosen: chosenThreads(this.profile, this.state.threads), place: this.shaped?.place };
 	}
 
-	private reweigh(): void {
-		const { base, profile, state, range, baseline, difference } = this;
-		weigh(base, profile, this.rules, baseline ? [baseline, range] : range ? [range] : null);
+	/** `more`: samples that alone were added to the profile, or null. Returns what alone was added to the base, or null. */
+	private reweigh(more: Counts | null = null): Changes | null {
+		const { base, profile, state, range, baseline, difference } = this, ranges = baseline ? [baseline, range] : range ? [range] : null;
+		const changes = this.weights.count(base, profile, this.rules, ranges, more);
 		base.scales = difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
 		if (difference !== this.compares) {
 			this.compares = difference;
 			this.table.compare(difference);
 			byId('absolute').hidden = !difference;
 		}
+		return changes;
 	}
 
 	private colours(tree: Tree): (i: number) => string {
-		const { names } = this, { scales } = tree;
-		if (this.difference) {
-			const [before, after] = tree.total, whole = [before[0], after[0]];
-			const isChance = (counts: number[]) => this.state.absolute ? countsMayBeChance(counts) : mayBeChance(counts, whole);
-			const changeOf = (i: number) => isChance([before[i], after[i]]) ? 0 : after[i] * scales[1] - before[i] * scales[0];
-			let largest = 0;
-			for (let i = 1; i < tree.count; i++)
-				largest = Math.max(largest, Math.abs(changeOf(i)));
-			return i => changeColour(largest ? changeOf(i) / largest : 0);
-		}
+		const { names } = this;
+		if (this.difference)
+			return changeColours(tree, this.state.absolute);
 		if (this.state.modules) {
 			const fills: string[] = [];     // by label
 			return i => fills[tree.label[i]] ??= this.modules.colour(tree.label[i]);
@@ -140,20 +136,18 @@ export class View {
 		};
 	}
 
-	/** Show trees of the base: in the sandwich, two. */
-	private showGraph(show: (tree: Tree, path: number[]) => void, showCallees: (tree: Tree, path: number[]) => void): void {
-		const { state, graph, callees, base, centre } = this;
-		const isIt = (label: number) => this.isCentre(label);
-		if (centre >= 0) {
-			const tree = calleesOf(base, centre, isIt, this.profile.order);
-			callees.fillOf = this.colours(tree);
-			showCallees(tree, []);
+	/** Show trees of the base: in the sandwich, two. `changes`: what alone was added to it, or null. */
+	private showGraph(show: (tree: Tree, path: number[]) => void, showCallees: (tree: Tree, path: number[]) => void,
+		changes: Changes | null = null): void {
+		const { state, graph, callees, base, centre, pictures } = this, { callers, zoom, sandwich } = state;
+		pictures.update({ base, callers, zoom, sandwich, centre, isCentre: label => this.isCentre(label), order: this.profile.order }, changes);
+		if (pictures.callees) {
+			callees.fillOf = this.colours(pictures.callees);
+			showCallees(pictures.callees, []);
 		}
-		const tree = centre >= 0 ? callersOf(base, [], { label: centre, nodes: outermost(base, isIt) })
-			: state.callers ? callersOf(base, state.zoom) : base;
 		graph.flipped = centre >= 0 || state.flipped;
-		graph.fillOf = this.colours(tree);
-		show(tree, centre >= 0 ? [] : state.zoom);
+		graph.fillOf = this.colours(pictures.tree);
+		show(pictures.tree, centre >= 0 ? [] : zoom);
 	}
 
 	private showAnew(): void {
@@ -284,10 +278,7 @@ export class View {
 			this.naming = new NamingCounts(profile);
 			this.threads.clear();
 		}
-		if (same && !this.range && !this.baseline)
-			addSamples(this.base, more, this.rules);
-		else
-			this.reweigh();
+		const changes = this.reweigh(same ? more : null);
 		if (!first && this.kept.take(finder)) {
 			this.showControls();
 			this.remember('replace');
@@ -301,12 +292,12 @@ export class View {
 		if (first)
 			this.showAnew();
 		else
-			this.showGraph(show, showCallees);
+			this.showGraph(show, showCallees, changes);
 		showLedger(profile.runs, profile.words, this.naming!.naming);
 		showLegend(this);
 		this.showMatches();
 		if (this.state.table)
-			this.table.refresh(this.base, this.under, graph.matching);
+			this.table.refresh(this.base, this.under, graph.matching, changes);
 		this.showReset();
 		this.pointAgain();
 		this.timeChanged();

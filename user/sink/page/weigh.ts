@@ -6,6 +6,7 @@ import { countsOf, type Range } from './time_range';
 import type { Changes, Tree } from './tree';
 
 /** Whose samples count, where, and for which side; null: all, at the node itself, for the first. */
+type Ranges = (Range | null)[] | null;
 interface Rules { chosen?: Uint8Array | null; place?: Int32Array | null; sides?: ArrayLike<number> | null }
 
 function changesOf({ rows, node, group, samples }: Counts, { chosen, place, sides }: Rules): Changes {
@@ -22,7 +23,7 @@ function changesOf({ rows, node, group, samples }: Counts, { chosen, place, side
 }
 
 /** Count the samples of a profile anew: of all its time, or of ranges, one for each side. */
-export function weigh(tree: Tree, profile: Profile, rules: Rules = {}, ranges: (Range | null)[] | null = null): void {
+export function weigh(tree: Tree, profile: Profile, rules: Rules = {}, ranges: Ranges = null): void {
 	const two = profile.runs.length > 1, sides = two ? 2 : ranges?.length ?? 1;
 	if (tree.sides === sides)
 		tree.clear();
@@ -37,6 +38,34 @@ export function weigh(tree: Tree, profile: Profile, rules: Rules = {}, ranges: (
 }
 
 /** Count samples that have been added. */
-export function addSamples(tree: Tree, more: Counts, rules: Rules = {}): void {
-	tree.add(changesOf(more, rules));
+export function addSamples(tree: Tree, more: Counts, rules: Rules = {}): Changes {
+	const changes = changesOf(more, rules);
+	tree.add(changes);
+	return changes;
 }
+
+/** The samples of a live profile in its tree, or in one that is shaped. They are counted anew only if they have to be. */
+export class Weights {
+	private tree: Tree | null = null;
+	private of = '';                // what is counted
+	private slices = 0;             // of them, if ranges are
+	private version = -1;
+
+	/** `more`: samples that were added since the last call, or null if others may have changed. Returns what was added, or null. */
+	count(tree: Tree, profile: Profile, rules: Rules, ranges: Ranges, more: Counts | null): Changes | null {
+		const { slices } = profile, of = JSON.stringify(ranges), same = tree === this.tree && of === this.of && more;
+		const first = this.slices, moved = same && ranges && (slices.version !== this.version || hasMoved(same));
+		Object.assign(this, { tree, of, slices: slices.rows, version: slices.version });
+		if (same && !ranges)
+			return addSamples(tree, same, rules);
+		if (same && ranges && !moved) {
+			const part = countsOf(profile, ranges, first);
+			return addSamples(tree, part.counts, { ...rules, sides: part.sides });
+		}
+		weigh(tree, profile, rules, ranges);
+		return null;
+	}
+}
+
+/** Whether code has got names, so that samples that were counted before are at other nodes. */
+const hasMoved = ({ rows, samples }: Counts) => samples.subarray(0, rows).some(change => change < 0);
