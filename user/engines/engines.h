@@ -107,7 +107,8 @@ struct engine {
 
 	/*
 	 * Remove from a name, in place, the numbers by which the engine counts its code, since a
-	 * change anywhere in the program renumbers them. For comparing recordings.
+	 * change anywhere in the program renumbers them. The rest says what the code is of. For
+	 * comparing recordings.
 	 */
 	void (*unnumber)(char *name);
 

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "engines/engines.h"
 
+#define DIGITS "0123456789"
+
 /* php8.2, php-fpm and frankenphp; libphp.so and mod_php.so in servers; not phpiredis.so. */
 static bool is_host(const char *file)
 {
@@ -36,14 +38,38 @@ static const char *advice(const char *command)
 	return "PHP 8.4 or newer needs -d opcache.jit_debug=32";
 }
 
-/* "TRACE-1$function$line" becomes "TRACE$function$line", and "ESCAPE-1-2", an exit, "ESCAPE". */
+/* Returns the length of "-1" at the beginning of a text; 0 if it begins otherwise. */
+static size_t number_bytes(const char *text)
+{
+	size_t digits = *text == '-' ? strspn(text + 1, DIGITS) : 0;
+
+	return digits ? 1 + digits : 0;
+}
+
+/* "$function$line", which PHP appends to the number of a trace. */
+static bool is_place(const char *text)
+{
+	const char *line = strrchr(text, '$');
+
+	return *text == '$' && line > text + 1 && line[1] && !line[1 + strspn(line + 1, DIGITS)];
+}
+
+/*
+ * "TRACE-1$function$line" becomes "TRACE$function$line", and "ESCAPE-1-2", an exit, "ESCAPE". Of
+ * another name, such as "TRACE-1", the number may be all that tells functions apart.
+ */
 static void unnumber(char *name)
 {
 	size_t word = begins_with(name, "TRACE-") ? 5 : begins_with(name, "ESCAPE-") ? 6 : 0;
-	size_t skip = word ? word + strspn(name + word, "-0123456789") : 0;
+	size_t number = word ? number_bytes(name + word) : 0;
+	const char *rest = name + word + number;
 
-	if (skip > word + 1 && (!name[skip] || name[skip] == '$'))
-		memmove(name + word, name + skip, strlen(name + skip) + 1);
+	if (word == 6 && number) {
+		number = number_bytes(rest);
+		rest += number;
+	}
+	if (number && (word == 6 ? !*rest : is_place(rest)))
+		memmove(name + word, rest, strlen(rest) + 1);
 }
 
 static const struct engine_setting settings[] = {

@@ -17,9 +17,18 @@ struct label_key {
 	uint32_t kind;	 /* 2 * kind, plus 1 if inlined */
 };
 
+/* Code of one name but for the numbers that its engine gives. */
+struct numbered_group {
+	uint32_t labels[DIFF_SIDES];
+	bool differs;	/* a label is on one side only */
+	uint32_t first; /* label */
+};
+
 struct frame_diff {
 	struct string_pool *strings;
-	struct row_table keys; /* of struct label_key; row numbers are label numbers */
+	struct row_table keys;	   /* of struct label_key; row numbers are label numbers */
+	VEC(uint8_t) sides;	   /* by label: a bit for each side that has it */
+	enum frame_diff_side side; /* whose labels are added */
 	VEC(struct frame_diff_label) labels;
 	struct frame_diff_tree tree;
 	bool strip_hex;
@@ -35,6 +44,7 @@ void frame_diff_destroy(struct frame_diff *diff)
 	string_pool_destroy(diff->strings);
 	row_table_deinit(&diff->keys);
 	vec_deinit(&diff->labels);
+	vec_deinit(&diff->sides);
 	frame_diff_tree_deinit(&diff->tree);
 	text_deinit(&diff->scratch);
 	free(diff);
@@ -71,18 +81,6 @@ static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *re
 	return string_pool_add(diff->strings, text->bytes.data, text->bytes.size, ret);
 }
 
-static int keep_name(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
-{
-	bool is_jit = frame->kind == FRAME_KIND_JIT;
-	AUTO_FREE char *unnumbered = is_jit ? strdup(frame->name) : NULL;
-
-	if (is_jit && !unnumbered)
-		return -ENOMEM;
-	if (is_jit)
-		engine_unnumber(unnumbered);
-	return (diff->strip_hex ? keep_stripped : keep)(diff, unnumbered ?: frame->name, ret);
-}
-
 static int add_label(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
 {
 	struct label_key key = {.kind = 2 * (uint32_t)frame->kind + frame->inlined};
@@ -94,11 +92,12 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 	uint32_t number, module, file;
 	int err;
 
-	err = keep_name(diff, frame, &key.name);
+	err = (diff->strip_hex ? keep_stripped : keep)(diff, frame->name, &key.name);
 	err = err ?: keep(diff, path_file(frame->module), &key.module);
 	err = err ?: keep(diff, frame->module, &module);
 	err = err ?: keep(diff, frame->file, &file);
 	err = err ?: vec_reserve(&diff->labels, diff->labels.size + 1);
+	err = err ?: vec_reserve(&diff->sides, diff->labels.size + 1);
 	err = err ?: row_table_add(&diff->keys, &key, &number);
 	if (err)
 		return err;
@@ -107,7 +106,9 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 		label.module = string_pool_get(diff->strings, module);
 		label.file = string_pool_get(diff->strings, file);
 		diff->labels.data[diff->labels.size++] = label;
+		diff->sides.data[diff->sides.size++] = 0;
 	}
+	diff->sides.data[number] |= (uint8_t)(1u << diff->side);
 	*ret = number;
 	return 0;
 }
@@ -124,23 +125,28 @@ static int label_process(void *context, const char *comm, uint32_t *ret)
 	return add_label(context, &process, ret);
 }
 
-static int add_view(struct frame_diff *diff, const struct view *view, enum frame_diff_side side)
+/* Build the tree of a side, and add its labels. */
+static int build(struct frame_diff *diff, const struct view *view, enum frame_diff_side side,
+		 struct frame_tree *tree)
 {
 	const struct frame_labels ops = {label_frame, label_process, diff};
-	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	AUTO_FREE uint32_t *places = NULL; /* by node of the tree: node of the diff */
-	int err = frame_tree_build(&tree, view, &ops);
 
-	if (err)
-		return err;
-	places = calloc(tree.nodes.size, sizeof(*places));
-	if (!places)
-		return -ENOMEM;
-	for (size_t i = 0; i < tree.nodes.size && !err; i++) {
-		const struct frame_tree_node *from = &tree.nodes.data[i];
+	diff->side = side;
+	return frame_tree_build(tree, view, &ops);
+}
+
+static int add_tree(struct frame_diff *diff, const struct frame_tree *tree,
+		    enum frame_diff_side side, const uint32_t *final)
+{
+	/* by node of the tree: node of the diff */
+	AUTO_FREE uint32_t *places = calloc(tree->nodes.size, sizeof(*places));
+	int err = places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < tree->nodes.size && !err; i++) {
+		const struct frame_tree_node *from = &tree->nodes.data[i];
 		struct frame_diff_node node = {
 			.parent = i ? places[from->parent] : FRAME_TREE_NONE,
-			.label = from->label,
+			.label = final[from->label],
 		};
 
 		node.self[side] = from->self;
@@ -148,6 +154,140 @@ static int add_view(struct frame_diff *diff, const struct view *view, enum frame
 		err = frame_diff_tree_add(&diff->tree, &node, &places[i]);
 	}
 	return err;
+}
+
+/* --- code that engines number --------------------------------------------------------- */
+
+struct numbered_groups {
+	struct row_table keys; /* of struct label_key, whose name has no numbers */
+	VEC(struct numbered_group) groups;
+};
+
+static void numbered_groups_deinit(struct numbered_groups *groups)
+{
+	row_table_deinit(&groups->keys);
+	vec_deinit(&groups->groups);
+}
+
+/* Add a label to its group. Sets *ret_group to the group, or to ROW_NONE if it has no numbers. */
+static int add_to_group(struct frame_diff *diff, uint32_t number, struct numbered_groups *groups,
+			uint32_t *ret_group)
+{
+	const struct frame_diff_label *label = &diff->labels.data[number];
+	struct label_key key = *(const struct label_key *)row_table_get(&diff->keys, number);
+	AUTO_FREE char *name = strdup(label->name);
+	struct numbered_group *group;
+	int err;
+
+	*ret_group = ROW_NONE;
+	if (!name)
+		return -ENOMEM;
+	if (label->kind == FRAME_KIND_JIT)
+		engine_unnumber(name);
+	if (!strcmp(name, label->name))
+		return 0;
+	err = keep(diff, name, &key.name);
+	err = err ?: vec_reserve(&groups->groups, groups->groups.size + 1);
+	err = err ?: row_table_add(&groups->keys, &key, ret_group);
+	if (err)
+		return err;
+	if (*ret_group == groups->groups.size)
+		groups->groups.data[groups->groups.size++] =
+			(struct numbered_group){.first = number};
+	group = &groups->groups.data[*ret_group];
+	for (int side = 0; side < DIFF_SIDES; side++)
+		group->labels[side] += diff->sides.data[number] >> side & 1;
+	group->differs |= diff->sides.data[number] != (1u << DIFF_SIDES) - 1;
+	return 0;
+}
+
+/* Returns true if both sides have code of the group, with other numbers. */
+static bool is_renumbered(const struct numbered_group *group)
+{
+	return group->differs && group->labels[DIFF_BEFORE] && group->labels[DIFF_AFTER];
+}
+
+/* Returns the name of what the labels of a group become. */
+static int name_group(struct frame_diff *diff, const struct numbered_group *group, uint32_t name,
+		      const char **ret)
+{
+	bool several = group->labels[DIFF_BEFORE] > 1 || group->labels[DIFF_AFTER] > 1;
+	struct text *text = &diff->scratch;
+
+	text->bytes.size = 0;
+	text_put_string(text, string_pool_get(diff->strings, name));
+	text_put_string(text, several ? FRAME_DIFF_SEVERAL : "");
+	if (text->failed ||
+	    string_pool_add(diff->strings, text->bytes.data, text->bytes.size, &name))
+		return -ENOMEM;
+	*ret = string_pool_get(diff->strings, name);
+	return 0;
+}
+
+/*
+ * Make one label of each group of labels that the engine has numbered anew. Labels of other groups
+ * are compared one by one. Sets final[] to the final number of each label.
+ */
+static int fold_groups(struct frame_diff *diff, struct numbered_groups *groups,
+		       const uint32_t *group_of, uint32_t *final)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < diff->labels.size; i++) {
+		const struct numbered_group *group =
+			group_of[i] == ROW_NONE ? NULL : &groups->groups.data[group_of[i]];
+		struct frame_diff_label *label = &diff->labels.data[i];
+		const struct label_key *key;
+
+		if (group && !is_renumbered(group))
+			group = NULL;
+		if (group && group->first != i) {
+			final[i] = final[group->first];
+			continue;
+		}
+		if (group) {
+			key = row_table_get(&groups->keys, group_of[i]);
+			if (name_group(diff, group, key->name, &label->name))
+				return -ENOMEM;
+		}
+		final[i] = count;
+		diff->labels.data[count++] = *label;
+	}
+	diff->labels.size = count;
+	return 0;
+}
+
+static int fold_numbers(struct frame_diff *diff, uint32_t *final)
+{
+	CLEANUP(numbered_groups_deinit)
+	struct numbered_groups groups = {.keys.row_bytes = sizeof(struct label_key)};
+	AUTO_FREE uint32_t *group_of = calloc(diff->labels.size, sizeof(*group_of));
+	int err = group_of ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < diff->labels.size && !err; i++)
+		err = add_to_group(diff, i, &groups, &group_of[i]);
+	return err ?: fold_groups(diff, &groups, group_of, final);
+}
+
+/* --- all ------------------------------------------------------------------------------ */
+
+static int add_views(struct frame_diff *diff, const struct view *before, const struct view *after)
+{
+	CLEANUP(frame_tree_deinit) struct frame_tree tree_before = {0};
+	CLEANUP(frame_tree_deinit) struct frame_tree tree_after = {0};
+	AUTO_FREE uint32_t *final = NULL;
+	/* The view that is added first determines file and line of a label. */
+	int err = build(diff, after, DIFF_AFTER, &tree_after);
+
+	err = err ?: build(diff, before, DIFF_BEFORE, &tree_before);
+	if (err)
+		return err;
+	final = calloc(diff->labels.size, sizeof(*final));
+	if (!final)
+		return -ENOMEM;
+	err = fold_numbers(diff, final);
+	err = err ?: add_tree(diff, &tree_after, DIFF_AFTER, final);
+	return err ?: add_tree(diff, &tree_before, DIFF_BEFORE, final);
 }
 
 static int compare_labels(const void *a_, const void *b_, void *context)
@@ -175,9 +315,7 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 	diff->keys.row_bytes = sizeof(struct label_key);
 	err = string_pool_create(&diff->strings);
 	err = err ?: label_process(diff, "all", &all); /* node 0's */
-	/* The view that is added first determines file and line of a label. */
-	err = err ?: add_view(diff, after, DIFF_AFTER);
-	err = err ?: add_view(diff, before, DIFF_BEFORE);
+	err = err ?: add_views(diff, before, after);
 	err = err
 		      ?: frame_diff_tree_order(&diff->tree, diff->labels.size, compare_labels,
 					       diff->labels.data);

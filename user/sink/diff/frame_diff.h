@@ -2,7 +2,12 @@
 /*
  * The difference of two profiles: one tree of the frames of both, with the samples of each side.
  * Frames are equal if name, kind and the file name of the module are. Numbers and directories
- * differ between two runs, and are not compared; nor are numbers that an engine gives its code.
+ * differ between two runs, and are not compared.
+ *
+ * An engine can number its code, as PHP does: TRACE-1$f$7 and TRACE-2$f$7 are other code of one
+ * function and line. If both sides have the same numbers, or one has none, these names are compared
+ * as they are. Otherwise the numbers do not say which code of one side is which of the other, so
+ * names that differ in them are one frame without a number, marked if a side has several.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H
@@ -12,6 +17,9 @@
 #include <stdio.h>
 
 #include "sink/frame_tree.h"
+
+/* End of the name of a frame for several names, which differ in the numbers of an engine. */
+#define FRAME_DIFF_SEVERAL " [several]"
 
 enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 

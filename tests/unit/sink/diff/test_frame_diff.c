@@ -307,10 +307,64 @@ static void a_full_disk_is_an_error(void **state)
 	fclose(out);
 }
 
+/* Numbers of JIT code of each side: names with their samples, ended by NULL. */
+struct numbered {
+	const char *name;
+	uint32_t samples;
+};
+
+static void make_numbered(struct made_view *m, const struct numbered *code)
+{
+	for (uint32_t i = 0; code[i].name; i++)
+		made_stack(m, 4, "p", code[i].samples,
+			   STACK(made_named(m, LOCATION_JIT, i + 1, code[i].name, "[jit]")));
+}
+
+static void numbers_of_an_engine_are_folded_with_care(void **state)
+{
+	static const struct {
+		struct numbered before[4], after[4];
+		const char *folded;
+	} rows[] = {
+		/* One on each side: it was renumbered. */
+		{{{"TRACE-1$f$7", 5}}, {{"TRACE-9$f$7", 6}}, "p;TRACE$f$7_[j] 5 6\n"},
+		/* The same numbers: they are other code. */
+		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
+		 {{"TRACE-2$f$7", 2}, {"TRACE-1$f$7", 6}},
+		 "p;TRACE-1$f$7_[j] 5 6\np;TRACE-2$f$7_[j] 1 2\n"},
+		/* Which is which is not known. */
+		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
+		 {{"TRACE-2$f$7", 6}, {"TRACE-3$f$7", 2}},
+		 "p;TRACE$f$7 [several]_[j] 6 8\n"},
+		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
+		 {{"TRACE-1$f$7", 6}},
+		 "p;TRACE$f$7 [several]_[j] 6 6\n"},
+		/* Other functions, lines, and names that are nothing but a number. */
+		{{{"TRACE-1$f$7", 5}, {"TRACE-2$g$7", 1}},
+		 {{"TRACE-2$f$8", 6}, {"TRACE-1$g$7", 2}},
+		 "p;TRACE$g$7_[j] 1 2\np;TRACE-1$f$7_[j] 5 0\np;TRACE-2$f$8_[j] 0 6\n"},
+		{{{"TRACE-1", 5}, {"TRACE-2", 1}},
+		 {{"TRACE-2", 6}, {"TRACE-3", 2}},
+		 "p;TRACE-1_[j] 5 0\np;TRACE-2_[j] 1 6\np;TRACE-3_[j] 0 2\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(diff_deinit) struct made_diff d;
+
+		diff_init(&d);
+		make_numbered(&d.sides[DIFF_BEFORE], rows[i].before);
+		make_numbered(&d.sides[DIFF_AFTER], rows[i].after);
+		diff_make(&d, false);
+		AUTO_FREE char *text = folded_of(&d, false);
+		assert_string_equal(text, rows[i].folded);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_shown_alike_is_one_node),
+		cmocka_unit_test(numbers_of_an_engine_are_folded_with_care),
 		cmocka_unit_test(folded_has_a_line_for_each_stack_of_either),
 		cmocka_unit_test(folded_has_no_line_twice),
 		cmocka_unit_test(table_shows_what_changed_most_first),
