@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/quiet_thread.h"
 #include "agent/workers/live_feed.h"
 #include "base/scope.h"
 #include "cli/refresh_lives.h"
@@ -92,13 +92,8 @@ static void *keep_fresh(void *refresh_)
 
 static int start_thread(struct refresh *refresh)
 {
-	sigset_t all, before;
-	int err;
+	int err = quiet_thread_start(&refresh->thread, keep_fresh, refresh);
 
-	sigfillset(&all); /* signals are for the main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&refresh->thread, NULL, keep_fresh, refresh);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	refresh->started = !err;
 	return err;
 }

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/quiet_thread.h"
 #include "agent/server/server_message.h"
+#include "agent/server/socket_send.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
@@ -31,30 +32,13 @@ struct live_streams {
 	uint64_t dropped; /* count of the streams that were released */
 };
 
-static int send_all(int socket, const void *bytes, size_t size_bytes, int flags)
-{
-	const char *at = bytes;
-
-	while (size_bytes) {
-		ssize_t sent = send(socket, at, size_bytes, MSG_NOSIGNAL | flags);
-
-		if (sent < 0 && errno != EINTR)
-			return -errno;
-		if (sent > 0) {
-			at += sent;
-			size_bytes -= (size_t)sent;
-		}
-	}
-	return 0;
-}
-
 /* NULL: the end of the run. */
 static int send_delta(int socket, const struct shared_bytes *delta)
 {
 	uint32_t size = htole32(delta ? (uint32_t)delta->size_bytes : 0);
-	int err = send_all(socket, &size, sizeof(size), delta ? MSG_MORE : 0);
+	int err = socket_send(socket, &size, sizeof(size), delta ? MSG_MORE : 0);
 
-	return err || !delta ? err : send_all(socket, delta->data, delta->size_bytes, 0);
+	return err || !delta ? err : socket_send(socket, delta->data, delta->size_bytes, 0);
 }
 
 static void *write_deltas(void *stream_)
@@ -71,18 +55,6 @@ static void *write_deltas(void *stream_)
 		send_delta(stream->socket, NULL);
 	stream->done = true;
 	return NULL;
-}
-
-static int start_thread(struct live_stream *stream)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all); /* signals are for the main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&stream->thread, NULL, write_deltas, stream);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
 }
 
 static void free_stream(struct live_stream *stream)
@@ -116,7 +88,7 @@ int live_streams_add(struct live_streams *streams, int socket)
 	stream->socket = socket;
 	err = vec_reserve(&streams->live, streams->live.size + 1);
 	err = err ?: live_reader_open(streams->feed, QUEUE_BYTES, &stream->reader);
-	err = err ?: start_thread(stream);
+	err = err ?: quiet_thread_start(&stream->thread, write_deltas, stream);
 	if (err) {
 		free_stream(stream);
 		return err;

@@ -2,10 +2,10 @@
 #include "agent/workers/work_thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "agent/clock.h"
+#include "agent/quiet_thread.h"
 
 static void *request_at(const struct work_thread *thread, size_t number)
 {
@@ -78,7 +78,6 @@ static void release(struct work_thread *thread)
 
 int work_thread_start(struct work_thread *ret, const struct work_kind *kind)
 {
-	sigset_t all, before;
 	int err;
 
 	if (kind->request_bytes > WORK_REQUEST_BYTES_MAX)
@@ -88,14 +87,11 @@ int work_thread_start(struct work_thread *ret, const struct work_kind *kind)
 	pthread_mutex_init(&ret->lock, NULL);
 	init_condition(&ret->asked);
 	init_condition(&ret->done);
-	sigfillset(&all); /* signals are handled by the event loop */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&ret->thread, NULL, work, ret);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = quiet_thread_start(&ret->thread, work, ret);
 	if (err)
 		release(ret);
 	ret->started = !err;
-	return -err;
+	return err;
 }
 
 void work_thread_stop(struct work_thread *thread)
