@@ -2,9 +2,11 @@
 /*
  * How version 3 of a recording (uapi/recording.h) packs its chunks.
  *
- * Behind the file header come segments: a struct jitbpf_segment_head and the compressed bytes. All
- * segments of a file are one zstd stream, which is flushed at the end of each. A recorder ends a
- * segment at least once a second, so a file that is cut can be read up to its last whole segment.
+ * Behind the file header come segments: a struct jitbpf_segment_head and the compressed bytes. The
+ * bytes of all segments are a sequence of zstd frames, flushed at the end of each segment. A
+ * recording is one frame; a copy that was made while it was written has another one for its end.
+ * A recorder ends a segment at least once a second, so a file that is cut can be read up to its
+ * last whole segment.
  *
  * The content of a segment is the size in bytes of each lane, then the lanes (enum jitbpf_lane).
  * A lane holds the values of one kind, since similar values compress better together. Chunks are

@@ -254,29 +254,42 @@ static inline void small_recording_init(struct small_recording *small)
 	small_add_names(small, with_build_id, without);
 }
 
-/* Write the file. The caller frees *ret_bytes. */
-static inline void small_recording_write(const struct small_recording *small, char **ret_bytes,
-					 size_t *ret_size)
+/* ledger is borrowed. */
+static inline struct view small_recording_view(const struct small_recording *small,
+					       const struct ledger *ledger)
 {
-	const struct ledger ledger = {0};
-	struct view view = {
-		.ledger = &ledger,
+	return (struct view){
+		.ledger = ledger,
 		.info = &small->info,
 		.strings = small->strings,
 		.locations = &small->locations,
 		.frames = small->frames,
 	};
+}
+
+/* Write the record of a number, from 0 on. */
+static inline void small_recording_put(const struct small_recording *small,
+				       struct recorder *recorder, size_t number)
+{
+	const struct jitbpf_record *record = small->records[number];
+
+	small_require(!(record->type == JITBPF_CHUNK_ROUND
+				? recorder_end_round(recorder, record->time_ns)
+				: recorder_write(recorder, record)));
+}
+
+/* Write the file. The caller frees *ret_bytes. */
+static inline void small_recording_write(const struct small_recording *small, char **ret_bytes,
+					 size_t *ret_size)
+{
+	const struct ledger ledger = {0};
+	struct view view = small_recording_view(small, &ledger);
 	FILE *out = open_memstream(ret_bytes, ret_size);
 	struct recorder *recorder;
 
 	small_require(out && !recorder_create(out, &small->info, &recorder));
-	for (size_t i = 0; i < small->count; i++) {
-		const struct jitbpf_record *record = small->records[i];
-
-		small_require(!(record->type == JITBPF_CHUNK_ROUND
-					? recorder_end_round(recorder, record->time_ns)
-					: recorder_write(recorder, record)));
-	}
+	for (size_t i = 0; i < small->count; i++)
+		small_recording_put(small, recorder, i);
 	small_require(!recorder_finish(recorder, &view, &small->modules));
 	recorder_destroy(recorder);
 	fclose(out);

@@ -8,7 +8,7 @@
 
 #include "base/scope.h"
 #include "pipeline/finished_records.h"
-#include "pipeline/record/frames_chunk.h"
+#include "pipeline/record/location_names.h"
 #include "pipeline/record/record_packer.h"
 #include "pipeline/record/sample_packer.h"
 #include "pipeline/record/segment_writer.h"
@@ -234,80 +234,85 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 	put(recorder, &head, values);
 }
 
-struct name_order {
-	const struct location *location;
-	uint32_t number;
-};
-
-/* By module and offset: neighbours have much in common. */
-static int compare_places(const void *a_, const void *b_)
+static int put_names(struct recorder *recorder, struct location_names *names,
+		     const struct view *view, const struct module_table *modules, size_t max)
 {
-	const struct location *a = ((const struct name_order *)a_)->location;
-	const struct location *b = ((const struct name_order *)b_)->location;
+	const struct jitbpf_record *chunk;
+	int state = 1, err = recorder->writer.error;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->owner != b->owner)
-		return a->owner < b->owner ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-static int put_frames(struct recorder *recorder, struct frames_chunk *chunk,
-		      const struct view *view, const struct module_table *modules,
-		      const struct name_order *place)
-{
-	const struct location *location = place->location;
-	const struct module *module = NULL;
-	const struct frame *frames;
-	uint32_t count;
-	int err;
-
-	if (location->kind == LOCATION_NATIVE)
-		module = module_table_get(modules, (uint32_t)location->owner);
-	frames = frame_table_get(view->frames, place->number, &count);
-	if (!frames || (!module && location->kind != LOCATION_KERNEL))
-		return 0;
-	err = frames_chunk_make(chunk, location, module, view->strings, frames, count);
-	if (err)
-		return err;
-	return put(recorder, (const struct jitbpf_record *)chunk->bytes.data,
-		   chunk->bytes.data + sizeof(struct jitbpf_record));
-}
-
-static int put_names(struct recorder *recorder, const struct view *view,
-		     const struct module_table *modules)
-{
-	size_t locations = view->locations->locations.size, count = 0;
-	AUTO_FREE struct name_order *order = reallocarray(NULL, locations ?: 1, sizeof(*order));
-	struct frames_chunk chunk = {0};
-	int err = order ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < locations && !err; i++) {
-		const struct location *location = &view->locations->locations.data[i];
-
-		/* JIT code is named by its own records. Of an unnamed one, a replay knows the file,
-		 * too. */
-		if ((location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL) &&
-		    frame_table_is_named(view->frames, i))
-			order[count++] = (struct name_order){location, i};
+	for (size_t i = 0; i < max && !err; i++) {
+		state = location_names_next(names, view, modules, &chunk);
+		if (state <= 0)
+			return state;
+		err = put(recorder, chunk, chunk + 1);
 	}
-	if (count)
-		qsort(order, count, sizeof(*order), compare_places);
-	for (size_t i = 0; i < count && !err; i++)
-		err = put_frames(recorder, &chunk, view, modules, &order[i]);
-	vec_deinit(&chunk.bytes);
-	return err;
+	return err ?: 1;
+}
+
+static int put_end(struct recorder *recorder, const struct ledger *ledger)
+{
+	put_late_counters(recorder, ledger);
+	put_round(recorder);
+	put_mark(recorder, JITBPF_CHUNK_END, recorder->round_ns);
+	return segment_write(&recorder->writer, &recorder->packer.lanes);
 }
 
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules)
 {
-	int err = recorder->writer.error ?: put_names(recorder, view, modules);
+	CLEANUP(location_names_deinit) struct location_names names = {0};
+	int err = recorder->writer.error ?: location_names_init(&names, view);
+
+	err = err ?: put_names(recorder, &names, view, modules, SIZE_MAX);
+	return err ?: put_end(recorder, view->ledger);
+}
+
+/* --- copies ----------------------------------------------------------------- */
+
+struct recording_end {
+	struct recorder recorder; /* continues the copy; it gets no samples */
+	struct location_names names;
+};
+
+DEFINE_CLEANUP(struct recording_end *, recording_end_destroy);
+
+int recording_end_begin(struct recorder *recorder, const struct view *view, FILE *out,
+			struct recording_end **ret, uint64_t *ret_bytes)
+{
+	CLEANUP(recording_end_destroyp) struct recording_end *end = calloc(1, sizeof(*end));
+	int err = end ? 0 : -ENOMEM;
 
 	if (err)
 		return err;
-	put_late_counters(recorder, view->ledger);
-	put_round(recorder);
-	put_mark(recorder, JITBPF_CHUNK_END, recorder->round_ns);
-	return segment_write(&recorder->writer, &recorder->packer.lanes);
+	err = recorder->writer.error ?: segment_write(&recorder->writer, &recorder->packer.lanes);
+	if (err)
+		return err;
+	end->recorder.packer = recorder->packer;
+	end->recorder.packer.lanes = (struct lanes){0};
+	end->recorder.round_ns = recorder->round_ns;
+	err = segment_writer_continue(&end->recorder.writer, &recorder->writer, out);
+	err = err ?: location_names_init(&end->names, view);
+	if (err)
+		return err;
+	*ret_bytes = recorder->writer.bytes;
+	*ret = TAKE_PTR(end);
+	return 0;
+}
+
+int recording_end_step(struct recording_end *end, const struct view *view,
+		       const struct module_table *modules, size_t max)
+{
+	int state = put_names(&end->recorder, &end->names, view, modules, max);
+
+	return state ?: put_end(&end->recorder, view->ledger);
+}
+
+void recording_end_destroy(struct recording_end *end)
+{
+	if (!end)
+		return;
+	location_names_deinit(&end->names);
+	segment_writer_deinit(&end->recorder.writer);
+	lanes_deinit(&end->recorder.packer.lanes);
+	free(end);
 }

@@ -59,4 +59,29 @@ uint64_t recorder_bytes(const struct recorder *recorder);
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules);
 
+/*
+ * A complete copy of a recording that is still being written: the first bytes of the file, and an
+ * end that is made for the copy, with the names of all native and kernel locations so far. The
+ * recording itself continues unchanged.
+ */
+struct recording_end; /* see recorder.c */
+
+/*
+ * Flush the recording, and begin the end of a copy of its first *ret_bytes bytes. The end is
+ * written to out, which is borrowed. view: of the epoch that the recorder records. Returns 0 or a
+ * negative errno; on failure both outputs are unchanged.
+ */
+int recording_end_begin(struct recorder *recorder, const struct view *view, FILE *out,
+			struct recording_end **ret, uint64_t *ret_bytes);
+
+/*
+ * Write the names of up to max locations. view and modules: of the same epoch, also later ones.
+ * The recorder may have been destroyed. Returns 1 if more is left to do, 0 when the end is complete
+ * in out, or a negative errno, after which the caller discards out.
+ */
+int recording_end_step(struct recording_end *end, const struct view *view,
+		       const struct module_table *modules, size_t max);
+
+void recording_end_destroy(struct recording_end *end); /* NULL is allowed */
+
 #endif

@@ -76,6 +76,21 @@ int segment_writer_init(struct segment_writer *writer, FILE *out,
 	return put(writer, &header, sizeof(header));
 }
 
+int segment_writer_continue(struct segment_writer *writer, const struct segment_writer *base,
+			    FILE *out)
+{
+	*writer = (struct segment_writer){
+		.out = out,
+		.zstd = create_zstd(SEGMENT_SMALL),
+		.crc = base->crc,
+		.ends_frame = true,
+		.error = base->error,
+	};
+	if (!writer->zstd)
+		writer->error = -ENOMEM;
+	return writer->error;
+}
+
 void segment_writer_deinit(struct segment_writer *writer)
 {
 	ZSTD_freeCCtx(writer->zstd);
@@ -107,6 +122,22 @@ static int pack_bytes(struct segment_writer *writer, const void *bytes, size_t s
 	return 0;
 }
 
+/* An empty raw block that is the last one of its frame (RFC 8878, 3.1.1.2). */
+static const uint8_t last_block[] = {1, 0, 0};
+
+static int begin_packed(struct segment_writer *writer)
+{
+	writer->packed.size = 0;
+	if (!writer->ends_frame)
+		return 0;
+	if (vec_reserve(&writer->packed, sizeof(last_block)))
+		return -ENOMEM;
+	memcpy(writer->packed.data, last_block, sizeof(last_block));
+	writer->packed.size = sizeof(last_block);
+	writer->ends_frame = false;
+	return 0;
+}
+
 static int pack_lanes(struct segment_writer *writer, const struct lanes *lanes)
 {
 	uint8_t sizes[JITBPF_LANE_COUNT * LEB128_BYTES_MAX];
@@ -115,8 +146,8 @@ static int pack_lanes(struct segment_writer *writer, const struct lanes *lanes)
 
 	for (size_t i = 0; i < JITBPF_LANE_COUNT; i++)
 		sizes_bytes += leb128_write(lanes->lanes[i].bytes.size, sizes + sizes_bytes);
-	writer->packed.size = 0;
-	err = pack_bytes(writer, sizes, sizes_bytes, ZSTD_e_continue);
+	err = begin_packed(writer);
+	err = err ?: pack_bytes(writer, sizes, sizes_bytes, ZSTD_e_continue);
 	for (size_t i = 0; i < JITBPF_LANE_COUNT && !err; i++)
 		err = pack_bytes(writer, lanes->lanes[i].bytes.data, lanes->lanes[i].bytes.size,
 				 ZSTD_e_continue);

@@ -6,6 +6,7 @@
 #ifndef JITBPF_PIPELINE_RECORD_SEGMENT_WRITER_H
 #define JITBPF_PIPELINE_RECORD_SEGMENT_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,7 +20,8 @@ struct segment_writer {
 	uint64_t bytes; /* written so far */
 	uint32_t crc;	/* of these bytes, without the CRCs */
 	VEC(uint8_t) packed;
-	int error; /* the first, negative errno */
+	bool ends_frame; /* the next segment ends the zstd frame of the file that it continues */
+	int error;	 /* the first, negative errno */
 };
 
 enum segment_compression {
@@ -34,6 +36,13 @@ enum segment_compression {
 int segment_writer_init(struct segment_writer *writer, FILE *out,
 			enum segment_compression compression);
 void segment_writer_deinit(struct segment_writer *writer);
+
+/*
+ * Write segments to out that continue a copy of base's file, in a zstd frame of their own. At least
+ * one segment of base was written. base goes on unchanged. Errors and ownership as above.
+ */
+int segment_writer_continue(struct segment_writer *writer, const struct segment_writer *base,
+			    FILE *out);
 
 /* Write what the lanes hold, as a segment, and empty them. Empty lanes are no segment. */
 int segment_write(struct segment_writer *writer, struct lanes *lanes);
