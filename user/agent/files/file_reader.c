@@ -72,6 +72,12 @@ int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t addre
 	return fd < 0 ? -EIO : TAKE_FD(fd);
 }
 
+bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid)
+{
+	return place_accounts_gave_up(&reader->accounts,
+				      (struct file_place){.kind = FILE_PLACE_MEMORY, .a = pid});
+}
+
 int file_reader_memfd(struct file_reader *reader, const struct file_request *request)
 {
 	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = request->pid};

@@ -44,6 +44,9 @@ void file_reader_destroy(struct file_reader *reader);
 int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t address,
 			uint64_t size_bytes);
 
+/* Returns true if requests about the memory of a process had no answer in time, and none since. */
+bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid);
+
 /*
  * Send a request of kind FILE_OPEN_MEMFD. Returns a descriptor for reading, owned by the caller, or
  * a negative errno: -EACCES if the file is no memfd.

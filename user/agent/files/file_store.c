@@ -198,6 +198,7 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 		.inode = mapping->inode,
 		.generation = generation,
 	};
+	bool hides = file_reader_gave_up_memory(user->mappings, mapping->pid);
 	AUTO_CLOSE int fd = -1;
 	int err;
 
@@ -205,6 +206,12 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 		return -ENAMETOOLONG;
 	fd = file_reader_mapping(user->mappings, mapping->pid, mapping->address,
 				 mapping->size_bytes);
+	/*
+	 * The helper may only have waited for a CPU. A file system that does not answer look-ups
+	 * would be given up, so the path is for processes that do not answer a second time either.
+	 */
+	if (fd == -ETIMEDOUT && !hides)
+		return fd;
 	if (fd == -EPERM)
 		user->store->mappings_error = fd;
 	err = file_reader_find(user->reader, place_of(mapping), &request, fd, ret);

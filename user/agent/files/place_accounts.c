@@ -125,6 +125,13 @@ void place_accounts_set_owner(struct place_accounts *accounts, struct file_place
 	account_of(accounts, place)->owner = owner;
 }
 
+bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_place place)
+{
+	const struct place_account *account = account_of(accounts, place);
+
+	return account && account->given_up;
+}
+
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place)
 {
 	uint32_t count =

@@ -104,6 +104,9 @@ void place_accounts_set_owner(struct place_accounts *accounts, struct file_place
 bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
 			    uint32_t owner);
 
+/* Returns true if the place was given up, and was not restored. */
+bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_place place);
+
 /* Returns true if the place has answered quickly. */
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place);
 

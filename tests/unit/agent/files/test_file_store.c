@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +29,9 @@ struct stored {
 	struct module module;
 };
 
-static int setup(void **state)
+/* Create a file, and describe it as the module. */
+static void make_file(struct stored *stored)
 {
-	struct file_store_options options = {.live = true};
-	struct stored *stored = calloc(1, sizeof(*stored));
 	struct mapped_identity identity;
 	int fd;
 
@@ -48,6 +49,14 @@ static int setup(void **state)
 		.pid = (uint32_t)getpid(),
 		.path = stored->path,
 	};
+}
+
+static int setup(void **state)
+{
+	struct file_store_options options = {.live = true};
+	struct stored *stored = calloc(1, sizeof(*stored));
+
+	make_file(stored);
 	*state = stored;
 	return file_store_create(&options, &stored->store);
 }
@@ -172,6 +181,81 @@ static void test_vdso(void **state)
 	assert_memory_equal(magic, "\177ELF", sizeof(magic));
 }
 
+/* Returns the parent of a process, or 0. Sets comm to its name. */
+static pid_t parent_of(pid_t pid, char comm[16])
+{
+	char path[32], text[256] = "";
+	pid_t parent = 0;
+	char *end;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	stat = fopen(path, "re");
+	if (stat && fgets(text, sizeof(text), stat) && (end = strrchr(text, ')'))) {
+		*end = 0;
+		snprintf(comm, 16, "%s", strchr(text, '(') + 1);
+		sscanf(end + 1, " %*c %d", &parent);
+	}
+	if (stat)
+		fclose(stat);
+	return parent;
+}
+
+/* Signals all openers of this process, and returns their number. */
+static size_t signal_openers(int signal)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(processes);
+	while ((entry = readdir(processes))) {
+		pid_t pid = atoi(entry->d_name), ancestor = pid;
+		char comm[16] = "", other[16];
+
+		if (pid <= 0)
+			continue;
+		for (ancestor = parent_of(pid, comm); ancestor > 1 && ancestor != getpid();)
+			ancestor = parent_of(ancestor, other);
+		if (ancestor != getpid() || strcmp(comm, "jitbpf-files") != 0)
+			continue;
+		assert_int_equal(kill(pid, signal), 0);
+		count++;
+	}
+	closedir(processes);
+	return count;
+}
+
+/*
+ * The opener of a mapping gets no CPU in time. The file is not searched by its path at once: a file
+ * system that does not answer look-ups would be given up. The late answer counts.
+ */
+static void test_late_mapping(void **state)
+{
+	struct stored *stored = *state;
+
+	file_store_begin_turn(stored->store);
+	meet(stored); /* starts the openers */
+	assert_int_not_equal(stored->module.inode_generation, 0);
+	assert_int_equal(unlink(stored->path), 0);
+	make_file(stored);
+	assert_int_equal(signal_openers(SIGSTOP), 2);
+	file_store_begin_turn(stored->store);
+	meet(stored);
+	assert_int_equal(stored->module.inode_generation, 0);
+	assert_int_equal(file_store_counts(stored->store).unanswered, 1);
+	assert_null(file_store_given_up(stored->store, 0));
+
+	assert_int_equal(signal_openers(SIGCONT), 2);
+	for (int i = 0; i < 1000 && !stored->module.inode_generation; i++) {
+		usleep(10000);
+		file_store_begin_turn(stored->store);
+		meet(stored);
+	}
+	assert_int_not_equal(stored->module.inode_generation, 0);
+	assert_int_equal(file_store_counts(stored->store).unanswered, 0);
+}
+
 /* Memory is read in pieces, up to the end of the mapping. */
 static void test_memory(void **state)
 {
@@ -211,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 	};
 
