@@ -402,8 +402,12 @@ static bool within_budget(struct code_doubts *doubts, uint64_t now_ns)
 /* Copy the code of a region for a request. Returns 0 or -ENOMEM. */
 static int copy_code(struct code_check *check, const struct code_copy *copy)
 {
-	struct overlap overlap;
+	struct overlap overlap =
+		overlap_of(&check->seen, check->address, copy->bytes, copy->size_bytes);
 
+	/* A shorter copy may have replaced the one that the sample was compared with. */
+	if (check->seen_ns && !overlap.size_bytes)
+		check->seen_ns = 0;
 	check->copy = malloc(copy->size_bytes);
 	if (check->seen_ns)
 		check->is = malloc(copy->size_bytes);
@@ -417,8 +421,7 @@ static int copy_code(struct code_check *check, const struct code_copy *copy)
 		return 0;
 	check->asked_seen_ns = check->seen_ns;
 	memcpy(check->is, copy->bytes, copy->size_bytes);
-	overlap = overlap_of(&check->seen, check->address, check->is, copy->size_bytes);
-	memcpy(check->is + (overlap.code - check->is), overlap.seen, overlap.size_bytes);
+	memcpy(check->is + (overlap.code - copy->bytes), overlap.seen, overlap.size_bytes);
 	return 0;
 }
 

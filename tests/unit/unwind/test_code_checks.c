@@ -437,6 +437,25 @@ static void test_saw_linked_code(void **state)
 	assert_int_equal(trust(f, 40), CODE_VOUCHED);
 }
 
+/* The copy that the sample differs from was evicted, and a shorter one came: memory is read. */
+static void test_saw_what_the_copy_lacks(void **state)
+{
+	static const uint8_t shorter[32];
+	struct fixture *f = *state;
+
+	copy_region(f);
+	see(f, 30, 64, 64);
+	assert_int_equal(trust(f, 31), CODE_WAITS);
+	code_copies_deinit(&f->copies);
+	assert_int_equal(code_copies_init(&f->copies), 0);
+	code_copies_put(&f->copies, f->check->identity, shorter, sizeof(shorter));
+	assert_int_equal(code_copies_find(&f->copies, f->check->identity)->size_bytes,
+			 sizeof(shorter));
+	assert_true(request(f));
+	assert_int_equal(f->request.copy_bytes, sizeof(shorter));
+	assert_null(f->request.is);
+}
+
 static void test_saw_other_code(void **state)
 {
 	struct fixture *f = *state;
@@ -629,6 +648,7 @@ int main(void)
 		TEST(test_share),
 		TEST(test_ranges),
 		TEST(test_many_events),
+		TEST(test_saw_what_the_copy_lacks),
 		TEST(test_seen),
 		TEST(test_saw_linked_code),
 		TEST(test_saw_other_code),
