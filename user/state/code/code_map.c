@@ -410,6 +410,8 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 	if (!err)
 		err = cow_tree_reserve(&map->methods, indexed_hits(map), 0);
 	if (!err && map->newest_ns <= time_ns)
+		err = space_map_reserve_clear(map->space);
+	if (!err && map->newest_ns <= time_ns)
 		code_map_for_each(map, end_live, map);
 	if (!err)
 		err = space_map_clear(map->space, time_ns);

@@ -294,11 +294,16 @@ static int clearing_retire(void *context, const struct cow_item *item)
 	return 0;
 }
 
+int space_map_reserve_clear(struct space_map *map)
+{
+	return space_history_reserve(&map->history, map->tree.size) ? -ENOMEM : 0;
+}
+
 int space_map_clear(struct space_map *map, uint64_t time_ns)
 {
 	struct clearing clearing = {.map = map, .time_ns = space_map_within_reach(map, time_ns)};
 
-	if (space_history_reserve(&map->history, map->tree.size) ||
+	if (space_map_reserve_clear(map) ||
 	    cow_tree_for_each(&map->tree, clearing_keep, &clearing)) {
 		cow_tree_deinit(&clearing.kept);
 		return -ENOMEM;

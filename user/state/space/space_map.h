@@ -83,6 +83,10 @@ int space_map_replace(struct space_map *map, const struct space_key *key, uint64
 int space_map_end_each(struct space_map *map, const struct space_key *keys, size_t count,
 		       uint64_t time_ns, size_t *ret_ended);
 
+/* Allocate what space_map_clear() of all entries needs: it cannot fail then. Returns 0 or -ENOMEM.
+ */
+int space_map_reserve_clear(struct space_map *map);
+
 /* End all entries that are not newer than time_ns, at time_ns (exec). Returns 0 or -ENOMEM. */
 int space_map_clear(struct space_map *map, uint64_t time_ns);
 

@@ -144,7 +144,7 @@ static void test_space_map(void **state)
 	struct dice dice = {3};
 	size_t failures = 0;
 
-	for (size_t round = 0; round < 60; round++) {
+	for (size_t round = 0; round < 300; round++) {
 		struct space_map *map = NULL, *clone;
 
 		assert_int_equal(space_map_create(round % 2 ? SPACE_CUT : SPACE_END_WHOLE, &map),
