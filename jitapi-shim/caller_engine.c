@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#define MIXER 0x9e3779b97f4a7c15ull /* odd, so that different devices stay different */
+
 uint8_t caller_engines_index(struct caller_engines *engines, uint64_t address)
 {
 	uint8_t i = 0;
@@ -73,7 +75,7 @@ static void find_files(struct caller_engines *engines, struct maps *maps)
 			struct caller *caller = &engines->callers[i];
 
 			if (inode && caller->address >= start && caller->address < end)
-				caller->file = device << 40 ^ inode;
+				caller->file = device * MIXER ^ inode;
 		}
 	}
 }

@@ -58,11 +58,11 @@
 #define JITBPF_SEGMENT_MAX	  (48u << 20)
 #define JITBPF_SEGMENT_WINDOW_LOG 20
 
-#define JITBPF_RUN_WORDS_MAX 40
-#define JITBPF_STACK_ROOTS   16
-#define JITBPF_NODES_MAX     (1u << 17) /* nodes of the tree, with its roots */
-#define JITBPF_THREADS_MAX   (1u << 16)
-#define JITBPF_CPUS_MAX	     (1u << 16) /* a sample of a higher CPU is in general form */
+#define JITBPF_RUN_WORDS_MAX   40
+#define JITBPF_STACK_ROOTS     16
+#define JITBPF_NODES_MAX       (1u << 17) /* nodes of the tree, with its roots */
+#define JITBPF_THREADS_MAX     (1u << 16)
+#define JITBPF_PACKED_CPUS_MAX (1u << 16) /* a sample of a higher CPU is in general form */
 
 struct jitbpf_segment_head {
 	__u32 bytes; /* compressed */

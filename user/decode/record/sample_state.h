@@ -42,7 +42,8 @@ static inline int sample_state_forget(struct sample_state *state)
 	return stack_tree_clear(&state->tree);
 }
 
-/* Set *ret to a CPU below JITBPF_CPUS_MAX, valid until the next call. Returns 0 or -ENOMEM. */
+/* Set *ret to a CPU below JITBPF_PACKED_CPUS_MAX, valid until the next call. Returns 0 or -ENOMEM.
+ */
 static inline int sample_state_cpu(struct sample_state *state, uint32_t cpu,
 				   struct sample_cpu **ret)
 {

@@ -20,7 +20,7 @@ static int read_head(struct sample_state *state, struct cursor *heads, uint8_t b
 
 	if (bits & ~known || !state->tree.nodes.size)
 		return -EBADMSG;
-	if (bits & JITBPF_PACKED_CPU && lane_read(heads, JITBPF_CPUS_MAX - 1, &head.cpu))
+	if (bits & JITBPF_PACKED_CPU && lane_read(heads, JITBPF_PACKED_CPUS_MAX - 1, &head.cpu))
 		return -EBADMSG;
 	if (sample_state_cpu(state, (uint32_t)head.cpu, ret_cpu))
 		return -ENOMEM;

@@ -19,6 +19,7 @@ static uint64_t hash_of(uint64_t identity)
 /* Returns true if the region is new and its owner has room. */
 static bool admit(struct kept_code *kept, const struct known_code *code, struct owner_key key)
 {
+	uint64_t bytes = KEPT_CODE_CHARGE + code->bytes_known;
 	struct budget_owner *owner;
 	uint32_t number;
 	int err;
@@ -28,15 +29,20 @@ static bool admit(struct kept_code *kept, const struct known_code *code, struct 
 			   &code->identity) != INDEX_MAP_NONE ||
 	    owner_budget_get(&kept->budget, key, &owner))
 		return false;
-	err = owner_budget_charge(&kept->budget, owner, KEPT_CODE_CHARGE + code->bytes_known);
+	err = owner_budget_charge(&kept->budget, owner, bytes);
 	if (err) {
 		kept->refused++;
 		owner_budget_put(&kept->budget, owner);
 		return false;
 	}
-	/* The reference stays until kept_code_renew(), as the charge does. */
-	return vec_intern(&kept->regions, &kept->index, hash_of(code->identity), equal,
-			  &code->identity, &number) == 1;
+	err = vec_intern(&kept->regions, &kept->index, hash_of(code->identity), equal,
+			 &code->identity, &number);
+	if (err < 0) {
+		owner_budget_release(&kept->budget, owner, bytes);
+		owner_budget_put(&kept->budget, owner);
+	}
+	/* Otherwise, charge and reference stay until kept_code_renew(). */
+	return err == 1;
 }
 
 int kept_code_emit(struct kept_code *kept, struct unwinder *unwinder, const struct process *process,

@@ -34,7 +34,7 @@ bool sample_packer_can(const struct jitbpf_sample *sample)
 
 	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
 	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
-	       sample->cpu < JITBPF_CPUS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
+	       sample->cpu < JITBPF_PACKED_CPUS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
 	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
 }
 
