@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What attaching to probes needs, in an object of its own: it is loaded first, and its programs run
- * while the others are loaded.
+ * The programs that attaching to probes needs. They are in an object of their own that is loaded
+ * first, so they run while the other objects are loaded.
  *
  * find_lock_holders() finds processes whose memory map is locked by a thread that sleeps.
  * Registering a uprobe in a file waits for the maps of all processes that have mapped it, and all
- * forks of the machine wait for the registration. The locks are only looked at: nothing waits here.
+ * forks of the machine wait for the registration. The program only reads the words of the locks,
+ * and never waits for a lock.
  */
 #include "bpf/kernel_types.h"
 

@@ -2,14 +2,15 @@
 /*
  * Finds out whether reading a file can wait for a process. The registration of a uprobe reads the
  * file while all forks of the machine wait for it. User space writes the number of a descriptor of
- * its own, and runs the program. The file system is not asked: it may not answer.
+ * its own, and runs the program. The program reads kernel structures only: a file system that is
+ * asked may never answer.
  *
- * What is listed here is allowed, anything else is refused: an unknown file system may have files
- * of a FUSE file system below it.
+ * Only the file systems listed here are accepted: an unknown one may have files of a FUSE file
+ * system below it.
  *
- * The kernel registers the probe in the real file below an overlay. Its owner can replace that file
- * until then, by writing to it: it is copied to the uppermost layer. The layers themselves remain
- * the same as long as the overlay is mounted, so all of them are examined.
+ * In an overlay, the kernel registers the probe in the real file of a layer. Until then, the owner
+ * of the overlay can change which file that is: a write copies the file to the uppermost layer. So
+ * all layers are examined. They stay the same while the overlay is mounted.
  */
 #include "bpf/kernel_types.h"
 
@@ -39,8 +40,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 __u32 waiting_file = 0;
 
 /*
- * Returns 0 if a file system has no other below it and is served by no process. Functions that are
- * called in loops are global: they are verified once, and not for each turn.
+ * Returns 0 if a file system has no other file system below it, and no process serves it. Functions
+ * that are called in loops are global: they are verified once, and not for each turn.
  */
 __noinline int plain_may_wait(__u64 super_)
 {
@@ -62,7 +63,7 @@ static __always_inline bool is_overlay(struct super_block *super)
 	return BPF_CORE_READ(super, s_magic) == OVERLAY_MAGIC;
 }
 
-/* Returns the file system of a layer. The uppermost one is NULL if nobody can write. */
+/* Returns the file system of a layer. The uppermost layer is NULL if the overlay is read-only. */
 static __always_inline struct super_block *layer_of(struct ovl_fs *overlay, __u32 number)
 {
 	struct ovl_layer *layer;

@@ -38,13 +38,13 @@ struct {
 	__type(value, struct jitbpf_jit_loss);
 } jit_losses SEC(".maps");
 
-/* Incremented after each change of jit_losses, so that user space scans that only if needed. */
+/* Incremented after each change of jit_losses, so that user space scans the map only if needed. */
 __u64 losses_noted = 0;
 
 /*
- * One function per size class, since a ring reservation needs a constant size. The function
- * copies into the ring without a per-CPU buffer, since uprobe programs can be preempted and
- * would share that. Returns 0, or the counter of the loss.
+ * One function per size class, since a ring reservation needs a constant size. The function copies
+ * into the ring directly. Uprobe programs can be preempted, so they would share a per-CPU buffer.
+ * Returns 0, or the counter of the loss.
  */
 #define DEFINE_EMIT(kind, class, is_copy, flags)                                                   \
 	struct kind##_slot_##class                                                                 \
@@ -205,7 +205,8 @@ struct code_copying {
 
 /*
  * Copies the piece of code at head.offset and advances head. Returns 0 if more code may follow, or
- * the reason why not. A global function, so that the verifier checks it once.
+ * a value other than 0: -1 at the end of the copied part, else the counter of the loss. A global
+ * function, so that the verifier checks it once.
  */
 __noinline int copy_code_piece(struct code_copying *copying)
 {
@@ -233,8 +234,8 @@ __noinline int copy_code_piece(struct code_copying *copying)
 }
 
 /*
- * User space reads code that was not copied if a stack needs it. But then it may be other code than
- * that of the load.
+ * If a stack needs code that was not copied, user space reads it from memory. By then, the memory
+ * may hold other code.
  */
 static __always_inline void copy_code(const struct ring_payer *payer, const struct jitbpf_jit *jit,
 				      const struct jitbpf_jit_header *event)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Gets the kernel's name of an address. User space writes the address, runs the program and
- * reads the name, in memory that it has mapped. It makes one request at a time.
+ * Gets the kernel's name of an address. User space has mapped both variables. It writes the
+ * address, runs the program and reads the name. It makes one request at a time.
  */
 #include "bpf/kernel_types.h"
 

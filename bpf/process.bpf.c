@@ -22,7 +22,10 @@ static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 		count(JITBPF_COUNT_SIDEBAND_LOST);
 }
 
-/* Reports the pid in the process's own namespace if it differs. /proc may miss it. */
+/*
+ * Reports the pid in the process's own namespace if it differs. A short process may exit before its
+ * entry in /proc is read.
+ */
 static __always_inline void tell_inner_pid(struct task_struct *task, __u32 pid)
 {
 	__u32 inner_pid = pid_in_own_space(task);

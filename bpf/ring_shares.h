@@ -51,8 +51,8 @@ struct {
 const volatile __u32 code_ring_bytes = RING_DEFAULT;
 
 /*
- * Random, so that nobody can find a pid whose slot is that of another process. User space sets it
- * before loading.
+ * Random, so that an attacker cannot choose a pid that shares the slot of another process. User
+ * space sets it before loading.
  */
 const volatile __u64 ring_slot_seed = 0;
 
@@ -154,7 +154,7 @@ __noinline __u64 ring_used(const struct ring_share *share, __u32 from)
 	return used;
 }
 
-/* The limit of a level, as a multiple of what is free. */
+/* Returns the limit of a level, as a multiple of the free bytes. */
 static __always_inline __u32 ring_limit(int level)
 {
 	return level == RING_PROCESS ? 6 : level == RING_OWNER ? 8 : level == RING_USER ? 12 : 16;
@@ -162,9 +162,9 @@ static __always_inline __u32 ring_limit(int level)
 
 /*
  * Returns 1 if a payer may reserve a record of so many bytes when the ring is filled up to `used`.
- * Copies of code leave 1/32 of the ring free, and a process has a quarter of the ring for them.
- * Their other limits are twice as high, so that a flood of events refuses only the copies of its
- * own process.
+ * Copies of code leave 1/32 of the ring free, and a process has a quarter of the ring for them. The
+ * other limits of copies are twice as high. So a flood of events causes refusals of copies only for
+ * its own process.
  */
 __noinline int ring_has_share(const struct ring_payer *payer, __u64 used, __u32 bytes, bool is_copy)
 {

@@ -83,8 +83,8 @@ static __always_inline bool wants_copy(const struct sample_scratch *s)
 }
 
 /*
- * Adds what a sample has besides its frames, and writes it into the ring. Global, as walk_frame()
- * is.
+ * Adds the parts of a sample that follow its frames, and writes the sample into the ring. Global,
+ * as walk_frame() is.
  */
 __noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept)
 {
@@ -167,7 +167,7 @@ static __always_inline void watch_owner(struct sample_scratch *s, struct task_st
 	last->pid = s->head.pid;
 	last->start_ns = s->head.start_ns;
 	last->time_ns = s->head.h.time_ns;
-	/* With a time before the sample's, so that the sample counts for this cgroup. */
+	/* 1 ns before the sample, so that the sample counts for this cgroup. */
 	read_owner((__u64)BPF_CORE_READ(task, group_leader), s->head.pid, s->head.h.time_ns - 1);
 }
 
@@ -186,8 +186,8 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 }
 
 /*
- * The verifier checks each global function once, but code that is inlined here once for each state
- * in which the code before it can end.
+ * The verifier checks a global function once. It checks code that is inlined here once for each
+ * state in which the code before it can end.
  */
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)

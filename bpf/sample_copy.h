@@ -30,7 +30,7 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 }
 
 /*
- * Adds to a copy of the stack up to the end of the next page. A page that cannot be read becomes a
+ * Extends a copy of the stack up to the next page boundary. A page that cannot be read becomes a
  * hole in the copy or, if the end of the stack is not known, the end of the copy. Returns 1 when
  * the copy is complete.
  */

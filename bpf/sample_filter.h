@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Decides which of the tracked processes are sampled. A process must satisfy each list that is not
- * empty, and satisfies a list by one of its items. User space sets the lists before the programs
- * are loaded, so the verifier drops the code of empty lists.
+ * Decides which of the tracked processes are sampled. A process must match one item of each list
+ * that is not empty. User space sets the lists before the programs are loaded, so the verifier
+ * drops the code of empty lists.
  */
 #ifndef JITBPF_BPF_SAMPLE_FILTER_H
 #define JITBPF_BPF_SAMPLE_FILTER_H
@@ -61,7 +61,7 @@ static __always_inline bool is_listed_name(const struct filter_name *name)
 	return false;
 }
 
-/* Global, so that the verifier checks it once; so are the others. */
+/* This function and those below are global, so that the verifier checks each once. */
 __noinline int has_listed_name(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

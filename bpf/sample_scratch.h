@@ -49,7 +49,10 @@ struct sample_scratch {
 	struct owner_read owner_read;
 };
 
-/* By CPU, but no per-CPU map: those have at most 32 KB. User space sets the number of entries. */
+/*
+ * Entries by CPU number. A per-CPU map cannot be used, since its values have at most 32 KB. User
+ * space sets the number of entries.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

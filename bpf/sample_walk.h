@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user frames of a sample: by the unwind tables (bpf/unwind_walk.h), of which the outermost
- * callers can be those of the last walk (bpf/unwind_kept.h), or by frame pointers.
+ * Walks the user frames of a sample by the unwind tables (bpf/unwind_walk.h) or by frame pointers.
+ * A walk by the tables can reuse the outermost callers of the last walk (bpf/unwind_kept.h).
  */
 #ifndef JITBPF_BPF_SAMPLE_WALK_H
 #define JITBPF_BPF_SAMPLE_WALK_H
@@ -14,7 +14,10 @@
 
 /* Walk by unwind tables, and copy the stack if they lack a row; otherwise by frame pointers. */
 const volatile bool walk_tables = false;
-/* Loops of this length are cheap to verify, and their product is what a sample holds. */
+/*
+ * Loops of these lengths are cheap to verify. The product of the WALK_ lengths is
+ * JITBPF_USER_FRAMES_MAX.
+ */
 #define WALK_PIECE  4 /* callers */
 #define WALK_PIECES 8
 #define KEEP_PIECE  8
@@ -89,8 +92,8 @@ __noinline int walk_callers(struct sample_scratch *s, struct kept_walk *kept, __
 
 /*
  * Walks until the stack ends, or until the remaining callers are those of the last walk. Then ips
- * lacks s->walk.reused callers. The row of the outermost frame is looked up again, so that the walk
- * ends by the tables of now.
+ * lacks s->walk.reused callers. The row of the outermost frame is looked up again, so that the
+ * current tables decide how the walk ends.
  */
 __noinline int walk_or_reuse(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
@@ -154,7 +157,7 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 
 	if (!s || !kept)
 		return 0;
-	/* This walk came to the first reused frame from another called frame: keep its step. */
+	/* This walk reached the first reused frame from another callee: keep this walk's step. */
 	i = s->walk.callers - s->walk.reused;
 	asm volatile("" : "+r"(i));
 	met = s->walk.reused ? kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.reused) : NULL;
@@ -197,7 +200,7 @@ __noinline int begin_user(struct sample_scratch *s)
 	return user->cs == USER_CS_32 ? BEGUN_32 : BEGUN;
 }
 
-/* Walks by the tables. Returns how the stack ends. */
+/* Returns how the stack ends (enum jitbpf_stack_end). */
 static __always_inline int walk_by_tables(struct sample_scratch *s, struct kept_walk *kept,
 					  __u32 at)
 {

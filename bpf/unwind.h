@@ -75,10 +75,10 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 
 /*
  * Corrects the leaf of a sample in the kernel. To deliver a signal, the kernel sets sp to the
- * signal frame, and ip to the handler only after that. A sample between both finds the ip of the
- * interrupted frame with the sp of the signal frame, where that same ip is saved. Then s becomes
- * the interrupted frame. The state is the same if a handler, interrupted at its first instruction,
- * is called for a second signal; then s becomes the frame before the second delivery.
+ * signal frame, and ip to the handler only after that. A sample between these two steps finds the
+ * ip of the interrupted frame with the sp of the signal frame, which holds the same ip. Then s
+ * becomes the interrupted frame. The state is the same if a handler, interrupted at its first
+ * instruction, is called for a second signal; then s becomes the frame before the second delivery.
  */
 static inline __attribute__((always_inline)) void unwind_undo_delivery(struct unwind_state *s)
 {
@@ -198,7 +198,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	default:
 		return JITBPF_END_NO_RULE;
 	}
-	/* Each frame is above the one before, so that no walk loops. */
+	/* Each frame is above the one before, so a walk cannot loop. */
 	if (cfa <= s->sp || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;

@@ -2,7 +2,7 @@
 /*
  * For each CPU, the callers that its last walk found, and the stack words that they were read from.
  * If these words, the tables and the mappings are unchanged, a walk that reaches one of these
- * frames has the same callers. Then the walk compares the words instead of looking up rows.
+ * frames has the same callers. So a walk compares the words instead of looking up rows.
  */
 #ifndef JITBPF_BPF_UNWIND_KEPT_H
 #define JITBPF_BPF_UNWIND_KEPT_H

@@ -10,8 +10,8 @@
 #include "uapi/unwind.h"
 
 /*
- * Preallocated where perf_event programs cannot use other hash maps, before 6.1; otherwise
- * user/agent/live/live_programs.c changes that.
+ * Preallocated, since before Linux 6.1 perf_event programs cannot use other hash maps. On newer
+ * kernels, user/agent/live/live_programs.c turns preallocation off.
  */
 struct unwind_pages_map {
 	__uint(type, BPF_MAP_TYPE_HASH);

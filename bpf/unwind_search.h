@@ -22,7 +22,7 @@ enum unwind_search {
 
 /*
  * A search takes turns, of some steps of a binary search each. The verifier checks the function for
- * a turn once. Each step that it checks takes about a microsecond of a run's start.
+ * a turn once. Each step that the verifier checks delays the start of a run by about 1 us.
  */
 #define UNWIND_MAPPING_STEPS 4
 #define UNWIND_MAPPING_TURNS 4
@@ -62,8 +62,8 @@ static inline __attribute__((always_inline)) enum unwind_search unwind_search_ma
 }
 
 /*
- * One turn of the search for the last row at or before an offset, which is the first one of the
- * range afterwards. Returns UNWIND_ABSENT if the page is only reserved.
+ * One turn of the search for the last row at or before an offset. On UNWIND_FOUND, range->first is
+ * that row. Returns UNWIND_ABSENT if the page is only reserved.
  */
 static inline __attribute__((always_inline)) enum unwind_search unwind_search_rows(
 	struct unwind_range *range, __u32 offset)

@@ -41,8 +41,8 @@ enum jitbpf_code_event_kind {
 	JITBPF_CODE_LINES = 8,	/* a line table (and source) for the region at address */
 	/*
 	 * Made by intake, not by a publisher: the region at address ends at time_ns, because its
-	 * memory holds other code; or, with JITBPF_EVENT_UNCHECKED, may hold other code. sequence
-	 * has no meaning. Samples from time_ns up to reported_ns come after this event.
+	 * memory holds other code. With JITBPF_EVENT_UNCHECKED, the memory may hold other code.
+	 * sequence has no meaning. Samples from time_ns up to reported_ns come after this event.
 	 */
 	JITBPF_CODE_REPLACED = 9,
 	/*
@@ -57,7 +57,7 @@ enum jitbpf_code_event_kind {
 #define JITBPF_EVENT_RECOVERED	    1u /* read from a log of the process; may also be reported live */
 #define JITBPF_EVENT_BEFORE_RUN	    2u	/* with RECOVERED: from before the profiler ran */
 #define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may have run from since_ns on */
-#define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible, and replaced */
+#define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible; replaced */
 #define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else the form is guessed */
 #define JITBPF_EVENT_UNCHECKED	    64u	 /* REPLACED: the memory could not be read in time */
 #define JITBPF_EVENT_TRUNCATED	    128u /* strings or tables were too large, and are missing */
@@ -68,8 +68,8 @@ enum jitbpf_segment {
 	JITBPF_SEGMENT_UNKNOWN = 0,
 	JITBPF_SEGMENT_CODE = 1,
 	JITBPF_SEGMENT_DATA = 2,
-	JITBPF_SEGMENT_KEEP = 3, /* as it was */
-	JITBPF_SEGMENT_EOF = 4,	 /* the last one */
+	JITBPF_SEGMENT_KEEP = 3, /* the content stays */
+	JITBPF_SEGMENT_EOF = 4,	 /* end of file */
 	JITBPF_SEGMENT_COUNT
 };
 
@@ -86,7 +86,9 @@ enum jitbpf_segment {
 struct jitbpf_code_event {
 	struct jitbpf_record h; /* time_ns: when the event happened */
 	__u32 pid;
-	/* The reporting thread; the pid if not known. THREAD: method_id if it has just begun, or 0.
+	/*
+	 * The reporting thread; the pid if not known. THREAD: method_id if that thread has just
+	 * begun, else 0.
 	 */
 	__u32 tid;
 	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 if not known */
@@ -99,7 +101,7 @@ struct jitbpf_code_event {
 	__u64 engine;
 	/* SHIM, JVMTI: one count per process; JITBPF_JIT_INHERITED is possible. */
 	__u64 sequence;
-	__u64 method_id; /* the publisher's; 0: none. THREAD: a tid, as those of samples */
+	__u64 method_id; /* the publisher's; 0: none. THREAD: a tid, in the namespace of samples */
 	__u64 parent_id; /* INLINE */
 	__u64 address;
 	__u64 old_address;    /* MOVE */
@@ -113,7 +115,7 @@ struct jitbpf_code_event {
 };
 
 enum jitbpf_code_part_type {
-	JITBPF_CODE_PART_NAME = 1, /* bytes without NUL; so are the next three */
+	JITBPF_CODE_PART_NAME = 1, /* this and the next three: bytes without NUL */
 	JITBPF_CODE_PART_CLASS = 2,
 	JITBPF_CODE_PART_SOURCE = 3, /* source file */
 	JITBPF_CODE_PART_MODULE = 4,

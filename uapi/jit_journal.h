@@ -2,25 +2,25 @@
 /*
  * A journal: a log of the code events of one process, for a reader that attaches late or loses
  * records. The shim writes its JIT API events to a memfd named JITBPF_JOURNAL_NAME. The agent for
- * Java writes its events to one of its own, JITBPF_JOURNAL_JVM_NAME; below, "the shim" is either.
+ * Java writes its events to a second memfd, JITBPF_JOURNAL_JVM_NAME. Below, "the shim" stands for
+ * both.
  *
  * Contents: a page for the header, then entries from data_offset up to used_bytes, each
  * 8-byte aligned, by ascending sequence number. Replaying the entries in that order gives
  * the live code. An entry is valid if its commit word is JITBPF_JOURNAL_COMMITTED. A
  * reader skips other entries by their size; the process was killed while it wrote them.
  *
- * Compaction: as the log grows, the shim drops entries that describe no live code.
- * The others keep their order and sequence numbers. If an entry describes dead code, an
- * entry behind it ends that code. Each shim decides what it drops; a reader depends on
- * these rules only.
+ * Compaction: as the log grows, the shim drops entries that describe no live code. The others keep
+ * their order and sequence numbers. If an entry describes dead code, a later entry ends that code.
+ * Each version of the shim decides which entries it drops. A reader depends on these rules only.
  *
  * Reading: generation is odd while a compaction moves entries, and has changed after it.
  * A reader therefore reads generation before and after the entries. The writer is not
  * trusted: the only guarantee is the seal against shrinking the file.
  *
- * Forks: a child inherits the mapping and does not write to it. Its first event creates
- * its own journal. A reader takes the events before the fork from the ancestor's journal.
- * That may lack code which has died in the ancestor since then and lives in the child.
+ * Forks: a child inherits the mapping and does not write to it. Its first event creates its own
+ * journal. A reader takes the events before the fork from the ancestor's journal. That journal may
+ * lack code that is still live in the child, but has ended in the ancestor since the fork.
  */
 #ifndef JITBPF_UAPI_JIT_JOURNAL_H
 #define JITBPF_UAPI_JIT_JOURNAL_H
@@ -44,17 +44,17 @@ struct jitbpf_journal_header {
 	__u64 generation;    /* odd: a compaction moves entries */
 	__u64 next_sequence; /* of the process: the number of its next event */
 	/*
-	 * Number of events that are missing, for lack of room or because they came during
-	 * another append. If there is room for an event's header only, that is present and
-	 * flagged JITBPF_JIT_TRUNCATED, so that it ends the code that it overwrites. A load that
-	 * is present without its scope table, so flagged, is not counted.
+	 * Number of events that the journal lacks: it had no room for them, or they came during
+	 * another append. An event is also counted if only its header had room. Its entry is the
+	 * header alone, flagged JITBPF_JIT_TRUNCATED, so that a load still ends the code that it
+	 * overwrites. A load that only lacks its scope table has the flag and is not counted.
 	 */
 	__u64 left_out;
-	__u64 left_out_last;	  /* the sequence number of the last of them */
+	__u64 left_out_last;	  /* highest sequence number of these events */
 	__u64 epoch_ns;		  /* CLOCK_MONOTONIC when this journal was made */
 	__u32 pid;		  /* of the writer, as it sees itself */
 	__u32 inherited_pid;	  /* of the parent whose journal was inherited; 0: none */
-	__u64 inherited_sequence; /* the parent's entries from here on are after the fork */
+	__u64 inherited_sequence; /* parent's entries from this number on: after the fork */
 	__u64 compactions;
 };
 

@@ -26,8 +26,8 @@
 #define JITBPF_THREAD_NAME_MAX 255
 
 /*
- * The JIT API's numbers of its events. Those from JIT_EVENT_JVM_LOAD on are our own: the agent for
- * Java virtual machines sends them, with sequence numbers and a journal of its own.
+ * Event numbers of the JIT API. Numbers from JIT_EVENT_JVM_LOAD on are our own. The agent for Java
+ * sends them, with its own sequence numbers and journal.
  */
 enum jit_event_kind {
 	JIT_EVENT_SHUTDOWN = 2,
@@ -40,7 +40,10 @@ enum jit_event_kind {
 	JIT_EVENT_LEAVE_NIDS = 20,
 	JIT_EVENT_LOAD_V2 = 21,
 	JIT_EVENT_LOAD_V3 = 22,
-	/* Sent after the code was installed: it may have run since its memory was last freed. */
+	/*
+	 * Sent after the code was installed. The code may have run at any time since other code in
+	 * its memory was freed.
+	 */
 	JIT_EVENT_JVM_LOAD = 256,
 	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
 	/*
@@ -77,7 +80,7 @@ struct jitbpf_jit_header {
 	__u64 caller;	  /* return address of NotifyEvent; 0: from the agent */
 	__u32 method_id;
 	__u32 parent_id;
-	__u64 address;	  /* of the code; 0: none; a LOAD then registers a method without code */
+	__u64 address;	  /* of the code. 0: none; a LOAD then registers a method without code */
 	__u64 code_bytes; /* size of the code */
 	__u32 flags;
 	__u32 reserved;

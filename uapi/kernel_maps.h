@@ -15,9 +15,9 @@
 #define JITBPF_CPUS_MAX 1024
 
 /*
- * Values of the map `tracked`, by pid: the processes to profile, if the programs have
- * only_tracked. A process that has exited stays for a while, since the kernel tears its memory
- * down on its account; user space removes it.
+ * Values of the map `tracked`, by pid: the processes to profile, if only_tracked is set
+ * (bpf/pid_space.h). An entry outlives its process: while the kernel frees the memory of the
+ * process, samples still count for it. User space removes the entry.
  */
 enum jitbpf_tracked {
 	JITBPF_TRACKED_LIVES = 1,
@@ -51,7 +51,7 @@ _Static_assert(sizeof(struct jitbpf_lost_key) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss_key) == 8, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss) == 24, "ABI");
 
-/* Most items of the lists that choose the sampled processes (bpf/sample_filter.h). */
+/* Limits of the lists that choose the sampled processes (bpf/sample_filter.h). */
 #define JITBPF_FILTER_NAMES_MAX	  8
 #define JITBPF_FILTER_USERS_MAX	  8
 #define JITBPF_FILTER_CGROUPS_MAX 16

@@ -15,14 +15,17 @@
  *
  * A chunk begins with a byte in HEADS. If the byte has JITBPF_PACKED_SAMPLE, the chunk is a sample.
  * Else the byte is the type of a chunk in general form:
- *   HEADS: type, flags, number of runs; for each run the number of its words, the mask of those
- *          that are not as expected (if there are any words), and the difference of the number
- *          of its bytes to its last word (0 without words), modulo 2^32
+ *   HEADS: type, flags, number of runs; then for each run:
+ *          - the number of its words
+ *          - if there are words: a mask of the words that differ from the expected ones
+ *          - the number of its bytes, as a difference to its last word (to 0 without words),
+ *            modulo 2^32
  *   TIMES: difference of time_ns to the chunk before
  *   WORDS: for each word of the masks, its difference to the expected one, modulo 2^32
  *   TEXT:  the bytes of the runs
- * A run is a part of the chunk behind its header: 32-bit words, then bytes. decode/record/
- * word_columns.h says which word is expected. A writer may split a chunk into any runs.
+ * A run is a part of the chunk behind its header: 32-bit words, then bytes.
+ * decode/record/word_columns.h computes the expected words. A writer may split a chunk into any
+ * runs.
  *
  * A sample without mappings_age_ns is usually in this form:
  *   HEADS: a byte of JITBPF_PACKED_*, and what its bits announce, in this order
@@ -66,7 +69,7 @@
 
 struct jitbpf_segment_head {
 	__u32 bytes; /* compressed */
-	/* CRC-32 of all bytes of the file up to the segment's end, except for fields crc */
+	/* CRC-32 of all bytes of the file up to the segment's end, except for the crc fields */
 	__u32 crc;
 };
 

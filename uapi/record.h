@@ -52,7 +52,7 @@ struct jitbpf_record {
 
 /*
  * jitbpf_record.flags of any type, in recordings only: an earlier recording of the same run counts
- * what the record reports. Here it only changes the state.
+ * the event. In this recording, the record only changes the state.
  */
 #define JITBPF_RECORD_COUNTED 0x8000u
 
@@ -76,20 +76,21 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_STACK_COPY     2u /* struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
- * flags, in the rings of CPUs only: user_end >> JITBPF_REUSED_SHIFT of the outermost frames are not
- * in ips. They are the same number of outermost frames of the CPU's last sample with this flag.
+ * flags, in the rings of CPUs only: ips lacks the N outermost user frames, where N is user_end >>
+ * JITBPF_REUSED_SHIFT. They equal the N outermost user frames of the CPU's previous sample with
+ * this flag.
  */
 #define JITBPF_SAMPLE_REUSES_CALLERS 32u
 #define JITBPF_REUSED_SHIFT	     16
 /*
  * flags, by intake: the outermost user frame is in JIT code that was replaced without a report, or
- * that could not be checked in time. Its callers are left out.
+ * that could not be checked in time. The callers of that frame are left out.
  */
 #define JITBPF_SAMPLE_CODE_REPLACED 16u
 /*
  * flags, by intake: the code of the outermost user frame is unknown. The sample may be from the
- * code that was reported there at its time, or from code that was reported later. Its callers are
- * left out.
+ * code that was reported there at its time, or from code that was reported later. The callers of
+ * that frame are left out.
  */
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
 
@@ -109,8 +110,8 @@ struct jitbpf_sample {
 	__u32 mappings_age_ns;
 	char comm[JITBPF_COMM_MAX]; /* of the thread, NUL-padded */
 	/*
-	 * Kernel frames, then user frames, leaf first in both. A caller's frame is a return
-	 * address. The frame of code that a signal interrupted is its address + 1.
+	 * Kernel frames, then user frames, leaf first in both. The address of a caller is its
+	 * return address. For code that a signal interrupted, it is the interrupted address + 1.
 	 */
 	__u64 ips[];
 };
@@ -202,9 +203,9 @@ struct jitbpf_code {
 #define JITBPF_KEPT_CODE_MAX (1u << 20) /* bytes of one region's code */
 
 /*
- * The beginning of the machine code of the region that a sample at h.time_ns was in, as of its load
- * or as it was read then. It comes before the sample, once for each region. Only in recordings,
- * with `record --code`.
+ * The beginning of the machine code of a region, as copied at its load or as read from memory.
+ * h.time_ns is the time of the region's first sample. The record comes before that sample, once for
+ * each region. Only in recordings, with `record --code`.
  */
 struct jitbpf_kept_code {
 	struct jitbpf_record h;
@@ -222,10 +223,10 @@ struct jitbpf_kept_code {
  * With JITBPF_JOURNAL_LATE, the process ran before the profiler attached. The JIT records of
  * the journal follow, in one or several rounds.
  *
- * Without it, events between from_ns and to_ns were lost. The round holds those that the
- * journal has. If JITBPF_JOURNAL_COMPLETE is not set, some are missing for good. Then live
- * has the sequence numbers of the events that the journal vouches for at to_ns. All other
- * code may have ended at any time from from_ns on.
+ * Without it, events between from_ns and to_ns were lost. The round holds those that the journal
+ * has. If JITBPF_JOURNAL_COMPLETE is not set, some are missing for good. Then live has the sequence
+ * numbers of the events whose code the journal confirms as live at to_ns. All other code may have
+ * ended at any time from from_ns on.
  */
 #define JITBPF_JOURNAL_LATE	  1u /* flags: a late attach, not a loss */
 #define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */
@@ -233,7 +234,7 @@ struct jitbpf_kept_code {
 /* flags, with UNREADABLE: the library that wrote the journal is of another version */
 #define JITBPF_JOURNAL_OTHER_VERSION 8u
 
-/* next_sequence, with LATE: not known; it is the number of the first event that follows. */
+/* next_sequence, with LATE: not known. The number of the first event that follows is used. */
 #define JITBPF_JOURNAL_FROM_FIRST (~(__u64)0)
 
 struct jitbpf_journal {
@@ -262,9 +263,8 @@ struct jitbpf_journal {
 #define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
 
 /*
- * flags: the process maps a shared object and could not write it, as far as is known. Then its
- * reports of code there are not valid for other processes. Recordings from before this flag lack
- * it.
+ * flags: the process maps a shared object and, as far as is known, could not write to it. Then its
+ * reports of code there do not hold for other processes. Recordings from before this flag lack it.
  */
 #define JITBPF_MAPPING_READ_ONLY 4u
 
@@ -331,14 +331,15 @@ struct jitbpf_inner_pid {
 };
 
 #define JITBPF_UNKNOWN_USER (~(__u32)0) /* no uid: the kernel does not use it */
-#define JITBPF_NESTED_USERS (~(__u32)1) /* charged_uid of all in deeply nested user namespaces */
+#define JITBPF_NESTED_USERS (~(__u32)1) /* charged_uid of users in deeply nested namespaces */
 
 /*
- * The owner of a process, reported at its fork, and when an exec, a sample or a JIT record finds a
- * change. Uids are those of the initial user namespace. charged_uid is the user that budgets
- * charge: uid, or in a user namespace the owner of its outermost ancestor below the initial one. So
- * a user who maps many uids into a namespace is charged as one user. Users of namespaces that are
- * nested more than 8 deep share the budget of JITBPF_NESTED_USERS.
+ * The owner of a process. Reported at the fork of the process, and when an exec, a sample or a JIT
+ * record shows a change. Uids are those of the initial user namespace. charged_uid is the user that
+ * budgets charge. It is uid or, in a user namespace, the owner of that namespace's outermost
+ * ancestor below the initial namespace. So a user who maps many uids into a namespace is charged as
+ * one user. Users of namespaces that are nested more than 8 deep share the budget of
+ * JITBPF_NESTED_USERS.
  */
 struct jitbpf_owner {
 	struct jitbpf_record h;
@@ -396,7 +397,7 @@ enum jitbpf_jit_total {
 	JITBPF_TOTALS_MAX = 128
 };
 
-#define JITBPF_CGROUP_GONE 1u /* flags: the names that were reported for the cgroup are void */
+#define JITBPF_CGROUP_GONE 1u /* flags: the names reported before are no longer valid */
 
 #define JITBPF_CGROUP_PATH_MAX 4096 /* with its NUL */
 #define JITBPF_CGROUP_NAME_MAX 256  /* with its NUL */

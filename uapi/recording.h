@@ -46,7 +46,7 @@ enum jitbpf_chunk_type {
 	JITBPF_CHUNK_FRAMES = 104,     /* names of one location: struct jitbpf_frames_chunk */
 	JITBPF_CHUNK_END = 105,	       /* only the header */
 	JITBPF_CHUNK_THREAD = 106,     /* version 3: struct jitbpf_thread_chunk */
-	JITBPF_CHUNK_FRESH = 107,      /* version 3: threads and stacks before it are forgotten */
+	JITBPF_CHUNK_FRESH = 107,      /* version 3: discards all threads and stacks before it */
 };
 
 /* h.time_ns: start of the recording. */
@@ -113,8 +113,8 @@ struct jitbpf_frames_chunk {
 };
 
 /*
- * A thread of the samples that follow. Threads are numbered in order from 0, and anew after a
- * FRESH.
+ * A thread of the samples that follow. Threads are numbered in order from 0. The numbers restart
+ * after a FRESH chunk.
  */
 struct jitbpf_thread_chunk {
 	struct jitbpf_record h;

@@ -40,8 +40,8 @@ struct jitbpf_scope {
 	__u32 caller;	/* index of a scope before this one, or JITBPF_NO_SCOPE: outermost */
 	__u32 depth;	/* 1: outermost; else that of the caller + 1 */
 	__u32 method;	/* index of the method */
-	__s32 position; /* the engine's, as a bytecode index, of one place on that line; -1: none */
-	__u32 line;	/* there; 0: not known */
+	__s32 position; /* the engine's (bytecode index), of a place on that line; -1: none */
+	__u32 line;	/* source line; 0: not known */
 };
 
 /* By ascending offset, each offset once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables: rules by which a frame's caller is found. User space fills them, and the BPF
- * programs walk stacks by them. They are a cache: entries may be evicted at any time. If an
+ * Unwind tables: rules that find a frame's caller. User space fills the tables, and the BPF
+ * programs walk stacks with them. The tables are a cache: entries may be evicted at any time. If an
  * entry is missing, the sample has a struct jitbpf_stack_copy, and user space adds the entry.
  *
  * Code is identified by its owner and an offset. The owner is an executable file, with file
@@ -71,7 +71,7 @@ struct unwind_row {
 #define UNWIND_PAGE_ROWS_MAX	    (1u << 14) /* of one page */
 #define UNWIND_PROCESS_MAPPINGS_MAX (1u << 12)
 
-/* Owners below it are files. UNWIND_OWNER_CODE | n is the process with number n. */
+/* Owners below UNWIND_OWNER_CODE are files. UNWIND_OWNER_CODE | n is process number n. */
 #define UNWIND_OWNER_CODE 0x80000000u
 
 struct unwind_page_key {
@@ -80,10 +80,10 @@ struct unwind_page_key {
 };
 
 /*
- * The rows of a page in their array, ascending; the first has pc 0. User space reserves a page
- * of JIT code before it makes the rows, and publishes them only if the page is still reserved.
- * It replaces the rows of a page only if the page is still there.
- * The BPF program removes a page when code in it changes, before user space knows.
+ * The rows of a page in their array, ascending; the first has pc 0. User space reserves a page of
+ * JIT code before it makes the rows, and publishes the rows only if the page is still reserved. It
+ * replaces the rows of a page only if the page still exists. The BPF program removes a page as soon
+ * as code in it changes, before user space knows of the change.
  */
 struct unwind_page {
 	__u32 first;
@@ -100,8 +100,8 @@ struct unwind_mapping {
 
 /*
  * A process, by pid: its mappings in their array, ascending and disjoint. stack_top is
- * mm->start_stack at that time. If it differs, the process has executed another program, or
- * the pid was reused; then the entry is stale.
+ * mm->start_stack when the entry is made. If the process at a sample has another value, it has
+ * executed another program, or the pid was reused. Then the entry is stale.
  */
 struct unwind_process {
 	__u64 stack_top;
