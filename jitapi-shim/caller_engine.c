@@ -40,7 +40,7 @@ static char next_char(struct maps *maps)
 	return maps->buffer[maps->at++];
 }
 
-/* Reads a number and the character behind it. libc's conversions look at the locale. */
+/* Reads a number and the character behind it. libc's conversions depend on the locale. */
 static uint64_t next_number(struct maps *maps, uint64_t base)
 {
 	uint64_t value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tells which call sites of NotifyEvent belong to one engine: those in one mapped file.
- * Each file that calls has its own copy of the API's static part, and each copy counts
- * its own method IDs.
+ * Groups the call sites of NotifyEvent by engine: all call sites in one mapped file belong to one
+ * engine. Each such file has its own copy of the API's static part, which counts its own method
+ * IDs.
  */
 #ifndef JITBPF_SHIM_CALLER_ENGINE_H
 #define JITBPF_SHIM_CALLER_ENGINE_H
@@ -15,7 +15,7 @@
 /* All zeros: no callers yet. */
 struct caller_engines {
 	uint8_t count;
-	bool unknown; /* there are several callers, and the file of one is not known */
+	bool unknown; /* there are several callers, and the file of some caller is not known */
 	struct caller {
 		uint64_t address;
 		uint64_t file;	/* device and inode; 0: none */
@@ -24,7 +24,10 @@ struct caller_engines {
 	char buffer[4096];
 };
 
-/* Returns the index of a caller in callers[], where it is added if it is new. */
+/*
+ * Returns the index of a caller in callers[]. Adds a new caller; if the table is full, sets
+ * `unknown` and returns 0.
+ */
 uint8_t caller_engines_index(struct caller_engines *engines, uint64_t address);
 
 /* Sets engine of all callers. If there are several, it reads /proc/self/maps. */

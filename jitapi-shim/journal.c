@@ -18,9 +18,9 @@
 #define COMPACT_BYTES (1u << 20)
 
 /*
- * The pid whose journal this memory last wrote to, and the number of its next event.
- * A fork copies it instead of wiping it, so a child finds its parent's values as of the
- * fork. Guarded by the lock.
+ * The pid whose journal this memory last wrote to, and the number of its next event. A fork copies
+ * this memory and does not wipe it, so a child finds its parent's values as of the fork. Guarded by
+ * the lock.
  */
 static struct {
 	uint32_t pid;
@@ -51,10 +51,10 @@ static bool is_unload(const struct record *record)
 }
 
 /*
- * Returns how far the log may grow for an event. Scope tables may fill three quarters, which leaves
- * an eighth for the names of loads. The last eighth is for bare headers: if there is no room for a
- * load's name, the header alone still ends the code that the load overwrites. Half of that is for
- * unloads only, since they free space.
+ * Returns the limit of used_bytes for an event. Events with scope tables may fill three quarters of
+ * the capacity, and other events with fields seven eighths. The last eighth is for bare headers: if
+ * there is no room for a load's name, the header alone still ends the code that the load
+ * overwrites. Half of this eighth is for unloads only, since they let a compaction free space.
  */
 static uint64_t room_for(const struct journal *journal, const struct record *record)
 {
@@ -123,7 +123,7 @@ static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 	schedule_compaction(journal);
 	journal->since_bytes = size_bytes;
 
-	/* Return the memory that a burst has needed. */
+	/* Return memory that only a burst needed. */
 	needed = align_up(journal->used_bytes + journal->due_bytes, BACK_BYTES);
 	if (journal->backed_bytes <= needed)
 		return;
@@ -190,7 +190,7 @@ static int journal_write(struct journal *journal, const struct record *record)
 		record_drop_scopes(&less);
 		err = entry_write(journal, &less);
 	}
-	/* Without its name, a thread or a method that has no code says nothing. */
+	/* For a thread, or a method without code, an entry without the name would be useless. */
 	if (!err || !record->field_count || record_is_method(&record->header) ||
 	    record->header.event == JIT_EVENT_JVM_THREAD)
 		return err;

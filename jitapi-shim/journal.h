@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes the journal of this process (uapi/jit_journal.h), for a profiler that attaches
- * late or loses records. The first event creates it; so does the first event of a forked
- * child. If the system refuses it, events go to the probe only.
+ * Writes the journal of this process (uapi/jit_journal.h), for a profiler that attaches late or
+ * loses records. The first event of a process creates the journal, also in a forked child. If the
+ * system refuses to create one, events go to the probe only.
  *
  * Callers may be any thread, a signal handler, or code that runs before the constructors.
  */
@@ -26,17 +26,20 @@ struct journal {
 	uint64_t backed_bytes; /* from the start of the file; these have memory */
 	uint64_t used_bytes;
 	uint32_t entry_count;
-	/* Bytes of events since the last compaction, and how many make the next one due. */
+	/*
+	 * Bytes of events since the last compaction, and the number of bytes that makes the next
+	 * one due.
+	 */
 	uint64_t since_bytes, due_bytes;
 	_Atomic uint64_t left_out; /* events refused before there was a header */
 };
 
-/* Returns false if journal_append() would only number the record. */
+/* Returns false if this process will have no journal: journal_append() only numbers the record. */
 bool journal_wanted(void);
 
 /*
- * Sets the record's sequence number and appends the record. An event that cannot be
- * appended is counted in the header. May change errno.
+ * Sets the record's sequence number and appends the record. An event that cannot be appended is
+ * counted in the journal's header. May change errno.
  */
 void journal_append(struct record *record);
 

@@ -8,7 +8,7 @@
 #include "jitapi-shim/journal.h"
 #include "jitapi-shim/log_liveness.h"
 
-/* Closes the gaps in the log. Readers discard what they read at an odd generation. */
+/* Closes the gaps in the log. Readers discard entries that they read at an odd generation. */
 static void drop_entries(struct journal *journal, const bool *stays)
 {
 	struct jitbpf_journal_header *header = journal->header;

@@ -6,8 +6,8 @@
 struct journal;
 
 /*
- * The caller holds the journal's lock. Meanwhile it takes about 80 bytes of memory per
- * entry. Returns 0, or negative errno if there is no memory; then nothing has changed.
+ * The caller holds the journal's lock. The compaction needs about 80 bytes of memory per entry
+ * while it runs. Returns 0, or negative errno if there is no memory, with the journal unchanged.
  */
 int journal_compact(struct journal *journal);
 

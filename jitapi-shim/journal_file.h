@@ -16,8 +16,8 @@ uint64_t journal_file_capacity(void);
 void *journal_file_create(uint64_t capacity);
 
 /*
- * Populates the pages of [from, to), which is page-aligned. If memory is short, this
- * fails, whereas an access to the page would raise SIGBUS. Returns 0 or negative errno.
+ * Populates the pages of [from, to), which is page-aligned. Without this call, an access to a page
+ * raises SIGBUS if memory is short. Returns 0 or negative errno.
  */
 int journal_file_back(void *map, uint64_t from, uint64_t to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A lock that may be refused, so that no engine hangs on it. 0: free; otherwise it holds
- * the owner's thread ID. It is refused:
+ * A lock whose request may be refused, so that no engine hangs on it. Its value is 0 if it is free,
+ * else the owner's thread ID. A request is refused:
  * - at once, to a signal handler that interrupted the owner;
  * - if the owner makes no progress (a garbage collector may have stopped it): to the
  *   first waiter after 250 ms, and then to all threads until the owner releases it.

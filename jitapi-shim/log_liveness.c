@@ -14,7 +14,7 @@
 
 enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE, THREAD, THREAD_END };
 
-/* References to events are their numbers in the log, from 1; 0 is none. */
+/* Events refer to each other by number in the log, from 1. 0: none. */
 struct event {
 	const struct jitbpf_jit_header *header;
 	uint64_t start, end; /* of the code */
@@ -145,7 +145,9 @@ static uint32_t end_bit(uint64_t word, bool up)
 	return (uint32_t)(up ? __builtin_ctzll(word) : 63 - __builtin_clzll(word));
 }
 
-/* Returns the live load whose start is next to a rank or at it, above or below; or 0. */
+/*
+ * Returns the live load with the nearest start at or above a rank (up), or at or below it; 0: none.
+ */
 static uint32_t load_near(const struct judge *judge, uint32_t rank, bool up)
 {
 	for (int level = 0; level < LEVELS; level++) {
@@ -251,7 +253,10 @@ static uint32_t parent_in(const struct judge *judge, const struct event *event, 
 	return found;
 }
 
-/* Attaches a parent's orphans to the load that hosts it, and then the orphans of those. */
+/*
+ * Attaches a parent's orphans to the load that hosts the parent, and then the orphans of these
+ * orphans.
+ */
 static void adopt(struct judge *judge, uint32_t parent, uint32_t host)
 {
 	struct event *events = judge->events;
@@ -417,8 +422,8 @@ static uint32_t keep(struct judge *judge, uint32_t i, uint32_t *todo)
 }
 
 /*
- * Marks the dead loads whose names are those of a load that stays, and the events that ended them.
- * Returns their number.
+ * Marks the dead loads from which a load that stays has its name, and the events that ended them.
+ * Returns the number of newly marked events.
  */
 static uint32_t keep_names(struct judge *judge)
 {

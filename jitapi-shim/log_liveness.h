@@ -2,8 +2,8 @@
 /*
  * Finds the entries of a journal's log that still describe live code or threads.
  *
- * A load without an address, which registers a method, is dead once its engine unloads its ID or
- * loads code of that ID, which it then names.
+ * A load without an address registers a method. It is dead once its engine unloads its ID. It is
+ * also dead once its engine loads code of that ID; that code then keeps it as its name.
  *
  * The name of a thread is dead once the thread ends or gets another name.
  *
@@ -12,8 +12,8 @@
  * that they describe. Without the dead entries the log replays to the same regions,
  * with the same names, lines and inlined methods. Some entries stay although they may
  * be dead:
- * - An inlined method whose parent has not been reported stays for ten seconds. The last
- *   1024 such methods stay for any time, since the engine can be preempted.
+ * - An inlined method whose parent has not been reported stays for ten seconds. The last 1024 such
+ *   methods stay without a time limit, since the engine can be preempted.
  * - A method has the strings of its first report. A dead load therefore stays if a live
  *   load was reported as a part of the same method, and so do the events that ended it.
  *   If there are over 4096 more such entries than live ones, they are dropped as well.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One event: its header, and pointers to the bytes of its fields. The bytes are copied
- * into the journal, and to the probe through a buffer on the stack. So nothing is
- * allocated, and calls may nest.
+ * One event: its header, and pointers to the bytes of its fields. The bytes are copied into the
+ * journal, and to the probe through a buffer on the stack. So the shim allocates nothing, and calls
+ * may nest.
  */
 #ifndef JITBPF_SHIM_RECORD_H
 #define JITBPF_SHIM_RECORD_H

@@ -29,9 +29,9 @@ EXPORT unsigned int iJIT_IsProfilingActive(void);
 EXPORT unsigned int iJIT_GetNewMethodID(void);
 
 /*
- * Copies size_bytes, of which only the first 4 are known to be readable. If all are on
- * one page, all are readable. Otherwise the kernel copies them, which fails if they are
- * not readable, or if the engine's sandbox forbids the call.
+ * Copies size_bytes, of which only the first 4 are known to be readable. Bytes on the same page as
+ * these are readable. If the bytes reach another page, the kernel copies them. That fails if they
+ * are not readable, or if the engine's sandbox forbids the call.
  */
 static bool read_behind(const void *from, void *to, size_t size_bytes)
 {
@@ -46,8 +46,8 @@ static bool read_behind(const void *from, void *to, size_t size_bytes)
 }
 
 /*
- * Many engines pass a pointer to a bare ID, with garbage or an unmapped page behind it.
- * Those that pass ID 0 pass a whole load, and unload its address range.
+ * Many engines pass a pointer to a bare ID, with garbage or an unmapped page behind it. Engines
+ * that pass ID 0 pass a whole struct jitapi_load, and unload its address range.
  */
 static void describe_unload(struct record *record, const uint32_t *id)
 {
@@ -159,7 +159,7 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 	int saved_errno = errno;
 	struct record record;
 
-	/* An unknown number must not become that of another event. */
+	/* An unknown number must not be truncated to that of another event. */
 	send_begin(&record, event < JIT_EVENT_JVM_LOAD ? (uint16_t)event : JIT_EVENT_UNKNOWN,
 		   caller);
 	describe(&record, event, data);

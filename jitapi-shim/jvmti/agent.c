@@ -94,7 +94,7 @@ static void send_compiled(const struct compiled_method *compiled, struct workspa
 	send_record(&record);
 }
 
-/* Another thread may have taken the agent's workspace: then the load has one of its own. */
+/* If another thread uses the agent's workspace, this load uses a temporary one. */
 static void send_in_workspace(const struct compiled_method *compiled, jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	bool is_own = atomic_exchange(&agent.workspace_taken, true);
@@ -152,7 +152,9 @@ static void JNICALL compiled_method_unload(jvmtiEnv *jvmti, jmethodID id, const 
 	errno = saved_errno;
 }
 
-/* The JVM may call it before it can run Java code, so it calls no function of the JVM. */
+/*
+ * The JVM may call this before it can run Java code, so this function calls no function of the JVM.
+ */
 static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, const void *address,
 					   jint length)
 {
@@ -167,7 +169,7 @@ static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, co
 	errno = saved_errno;
 }
 
-/* Threads that the JVM created before it reports their starts. */
+/* Report the threads that the JVM created before ThreadStart events were possible. */
 static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	int saved_errno = errno;
@@ -292,9 +294,9 @@ static const char *begin(JavaVM *vm, const char *options, jvmtiEnv **ret)
 }
 
 /*
- * Returns NULL with *ret set, which is NULL if an agent is loaded already; or the reason why
- * nothing is reported. After a failure, the library stays in the JVM: a later attempt is
- * the first one again.
+ * Returns NULL on success, with *ret set to NULL if an agent is loaded already; else the reason why
+ * nothing is reported. After a failure, the library stays in the JVM, and the agent can be loaded
+ * again.
  */
 static const char *load(JavaVM *vm, const char *options, jvmtiEnv **ret)
 {
@@ -320,8 +322,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 }
 
 /*
- * A JVM takes commands a moment before agents may use its tool interface. In between, HotSpot says
- * that the thread is detached.
+ * A starting JVM accepts attach commands shortly before agents may use its tool interface. Until
+ * then, HotSpot's GetEnv() returns JNI_EDETACHED.
  */
 static bool is_live(JavaVM *vm)
 {
@@ -339,8 +341,8 @@ static bool is_live(JavaVM *vm)
 }
 
 /*
- * The JVM already runs: report its threads, and request events for its live code. Whoever loads the
- * agent says why it failed: nothing is printed here.
+ * The JVM already runs: report its threads, and request events for its live code. Prints nothing:
+ * the process that loads the agent reports a failure.
  */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {

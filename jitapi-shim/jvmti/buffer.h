@@ -13,7 +13,10 @@ struct buffer {
 	size_t size_bytes, room_bytes;
 };
 
-/* Append bytes. Returns their place, valid until the next call; or NULL: no memory. */
+/*
+ * Append a copy of bytes. Returns a pointer to the copy, valid until the next call; NULL: no
+ * memory.
+ */
 void *buffer_add(struct buffer *buffer, const void *bytes, size_t size_bytes);
 void buffer_deinit(struct buffer *buffer);
 
@@ -21,8 +24,8 @@ void buffer_deinit(struct buffer *buffer);
 void buffer_reset(struct buffer *buffer);
 
 /*
- * A hash index of the items of a buffer, which begin with their key: 32-bit words. All zeros:
- * empty. Items have numbers by place, from 0.
+ * A hash index of the items of a buffer. Each item begins with its key, which consists of 32-bit
+ * words. An item's number is its index in the buffer, from 0. All zeros: empty.
  */
 struct buffer_index {
 	uint32_t *slots; /* number of the item + 1; 0: free */

@@ -19,14 +19,14 @@ static uint32_t add_scope(struct methods *methods, struct scopes *scopes, uint32
 			  bytecode < 0 ? 0 : method_line(method, bytecode));
 }
 
-/* The last place, and its scopes from the outermost one on: the next place shares most of them. */
+/* The previous place, and its scopes, outermost first: the next place shares most of them. */
 struct last_chain {
 	const PCStackInfo *place;
 	uint32_t depth; /* scopes that are set */
 	uint32_t scopes[JITBPF_SCOPE_DEPTH_MAX];
 };
 
-/* Returns how many of its outermost scopes a place shares with the last one. */
+/* Returns the number of outermost scopes that a place shares with the previous place. */
 static uint32_t shared_depth(const struct last_chain *last, const PCStackInfo *place)
 {
 	uint32_t shared = 0;
@@ -75,13 +75,13 @@ static const jvmtiCompiledMethodLoadInlineRecord *find_inline_record(const void 
 	return NULL;
 }
 
-/* Returns true if a program counter is one of the code, or just behind it. */
+/* Returns true if a program counter is inside the code, or just behind it. */
 static bool is_inside(const struct compiled_method *compiled, uint64_t pc)
 {
 	return pc >= compiled->address && pc - compiled->address <= compiled->size_bytes;
 }
 
-/* If a program counter is left out, its range belongs to the next one. */
+/* If a program counter is left out, its range is added to the range of the next one. */
 static bool add_inline_record(const struct compiled_method *compiled,
 			      const jvmtiCompiledMethodLoadInlineRecord *record,
 			      struct methods *methods, struct scopes *scopes)

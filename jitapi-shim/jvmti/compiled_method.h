@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The scopes of a compiled method, from what the JVM passes to CompiledMethodLoad.
+ * Makes the scopes of a compiled method from the arguments of CompiledMethodLoad.
  *
  * Ranges: a program counter of an inline record (HotSpot's PcDesc) ends its range, so it describes
- * previous < pc <= own. It lies behind a call or another instruction that needs its state. An entry
- * of the address map begins its range.
+ * previous < pc <= own. Such a pc is the address behind a call, or behind another instruction whose
+ * state the JVM needs. An entry of the address map begins its range.
  */
 #ifndef JITBPF_SHIM_JVMTI_COMPILED_METHOD_H
 #define JITBPF_SHIM_JVMTI_COMPILED_METHOD_H

@@ -19,7 +19,7 @@ static void put_text(struct name *name, const char *text)
 		put(name, *text++);
 }
 
-/* Put a class name up to a semicolon. Returns what follows. */
+/* Put a class name up to a semicolon. Returns the text after it. */
 static const char *put_class(struct name *name, const char *from)
 {
 	for (; *from && *from != ';'; from++)

@@ -9,15 +9,15 @@
 /*
  * Write "pkg.Class.method" to name, NUL-terminated; with a method descriptor, its parameter types
  * follow: "pkg.Class.method(int, java.lang.String[])". class_descriptor is "Lpkg/Class;". A hidden
- * class, "Lpkg/Class.0x12;", is "pkg.Class/0x12". Any of the strings may be malformed; what is not
- * understood is copied. A name that does not fit is cut.
+ * class, "Lpkg/Class.0x12;", is "pkg.Class/0x12". Any of the strings may be malformed: malformed
+ * parts are copied as they are. A name that does not fit is cut.
  */
 void java_name(const char *class_descriptor, const char *method, const char *method_descriptor,
 	       char *name, size_t size_bytes);
 
 /*
- * Returns true for the methods by which method handles call their targets. The JVM gives all of
- * them the ID of one, whose name it returns.
+ * Returns true for a method by which method handles call their targets. The JVM gives all such
+ * methods one ID, and returns the name of one of them.
  */
 bool java_is_linker(const char *class_descriptor, const char *method);
 

@@ -170,7 +170,10 @@ struct method *methods_get(struct methods *methods, jmethodID id)
 	return buffer_items_get(&methods->methods, number);
 }
 
-/* Returns the last entry of the greatest start that is not above the index, or NULL. */
+/*
+ * Of the entries that start at or before the index, returns the last one with the greatest start;
+ * or NULL.
+ */
 static const jvmtiLineNumberEntry *find_line(const struct method *method, jlocation bytecode)
 {
 	const jvmtiLineNumberEntry *best = NULL;
@@ -202,7 +205,7 @@ static const jvmtiLineNumberEntry *find_ascending_line(const struct method *meth
 	return first ? &method->lines[first - 1] : NULL;
 }
 
-/* The JVM may sort in any order. */
+/* The JVM may return the entries in any order. */
 uint32_t method_line(const struct method *method, jlocation bytecode)
 {
 	const jvmtiLineNumberEntry *line = method->lines_ascend

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The methods of one load: names, source files, line tables. Each method is looked up once per
- * load. Lines are freed at its end: once a class is redefined, its method IDs have other lines.
+ * load. Lines are freed at the end of the load, since a redefined class has other lines for the
+ * same method IDs.
  *
  * Names and source files may be kept for later loads, since they are half of the cost of a load.
- * That is right only in a VM that never gives a method ID to another method.
+ * This is safe only in a VM that never reuses a method ID for another method.
  */
 #ifndef JITBPF_SHIM_JVMTI_METHODS_H
 #define JITBPF_SHIM_JVMTI_METHODS_H
@@ -38,7 +39,7 @@ struct method_name {
 
 struct method {
 	jmethodID id;
-	uint32_t scope_method;	     /* index in the scope table; UINT32_MAX: not there yet */
+	uint32_t scope_method;	     /* index in the scope table; UINT32_MAX: not added yet */
 	const char *name, *source;   /* borrowed from struct method_name */
 	jvmtiLineNumberEntry *lines; /* allocated by the JVM */
 	jint line_count;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's tid of a running Java thread other than the calling one, which JVMTI does not tell.
+ * Finds the kernel's tid of a running Java thread other than the calling one. JVMTI does not report
+ * it.
  *
- * HotSpot exports a table of its structures for tools (gHotSpotVMStructs). With it, the field eetop
- * of java.lang.Thread leads to the tid. Memory is read by a system call, so no address can crash
- * the JVM. eetop is 0 once the thread has ended: it is read again afterwards, and only an unchanged
- * value vouches for what was read. The calling thread's own tid vouches for the table.
+ * HotSpot exports a table of its structures for tools (gHotSpotVMStructs). With this table, the
+ * field eetop of java.lang.Thread leads to the tid. Memory is read by a system call, so no address
+ * can crash the JVM. eetop becomes 0 when the thread ends. So eetop is read again after the tid,
+ * and a tid is valid only if eetop has not changed. The table is trusted if it gives the right tid
+ * for the calling thread.
  */
 #ifndef JITBPF_SHIM_JVMTI_NATIVE_THREADS_H
 #define JITBPF_SHIM_JVMTI_NATIVE_THREADS_H

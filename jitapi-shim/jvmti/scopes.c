@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * A scope, which begins with its key. Readers show lines only, so places on one line share a scope,
- * with the position of the first one. Otherwise tables would be several times as large.
+ * A scope; its first members are its key. Readers show lines only, so places on one line share a
+ * scope, which has the position of the first place. Otherwise tables would be several times as
+ * large.
  */
 struct built_scope {
 	uint32_t caller, method, line;

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Write a name in Java's modified UTF-8 to `name` in UTF-8, NUL-terminated: two surrogates of three
- * bytes each become one character of four. Other bytes are copied. A name that does not fit is cut
- * before a character. size_bytes is at least 1.
+ * Convert a name from Java's modified UTF-8 to UTF-8 in `name`, NUL-terminated: a pair of
+ * surrogates, of three bytes each, becomes one character of four bytes. Other bytes are copied. A
+ * name that does not fit is cut before a character. size_bytes is at least 1.
  */
 void thread_name(const char *modified, char *name, size_t size_bytes);
 

@@ -14,8 +14,9 @@
 #define ENDED_MAX 1024
 
 /*
- * The threads that end while threads_report_running() runs. Their names may be reported after their
- * ends, so these are reported again. Without a lock, since a thread that ends must not wait.
+ * The threads that end while threads_report_running() runs. The name of such a thread may be
+ * reported after its end, so the end is reported again. There is no lock, since a thread that ends
+ * must not wait.
  */
 static struct {
 	_Atomic uint32_t phase; /* odd while it runs */
@@ -23,7 +24,10 @@ static struct {
 	_Atomic uint32_t tids[ENDED_MAX];
 } ended;
 
-/* Note a thread that ends. Returns false if it came too late for threads_report_running(). */
+/*
+ * Note the end of a thread. Returns false if threads_report_running() has ended, and may have
+ * missed it.
+ */
 static bool note_end(uint32_t tid)
 {
 	uint32_t place = atomic_fetch_add(&ended.count, 1);
@@ -92,7 +96,10 @@ void JNICALL threads_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	errno = saved_errno;
 }
 
-/* Report the ends again; if there were too many to note, take all names back. */
+/*
+ * Report the ends again. If there were too many to note, report the ends of all threads that were
+ * named.
+ */
 static void report_ended(const uint32_t *tids, jint count)
 {
 	uint32_t noted = atomic_load(&ended.count);
