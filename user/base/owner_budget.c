@@ -80,7 +80,10 @@ static void remove_owner(struct owner_budget *budget, struct budget_owner *owner
 	free(owner);
 }
 
-/* Find or add the user of a key, and replace a key that is beyond the limits. */
+/*
+ * Find or add the user of a key. If a limit is reached, *key becomes that of the owner of all
+ * others.
+ */
 static int get_user(struct owner_budget *budget, struct owner_key *key, struct budget_user **ret)
 {
 	static const struct owner_key unknown = {.uid = OWNER_UNKNOWN_UID};

@@ -76,7 +76,7 @@ void owner_budget_add(struct owner_budget *budget, struct budget_owner *owner, u
 /* Release an amount that was charged. */
 void owner_budget_release(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
 
-/* Charge what one owner was charged to another instead. */
+/* Move a charge from one owner to another. */
 void owner_budget_move(struct owner_budget *budget, struct budget_owner *from,
 		       struct budget_owner *to, uint64_t amount);
 
@@ -87,14 +87,14 @@ static inline bool owner_budget_has_room(const struct owner_budget *budget, uint
 }
 
 /*
- * Returns the owner that must give up memory so that `wants` gets an amount: the largest cgroup of
- * the largest user, with the amount already added to `wants`. Of equal owners, it is `wants`; also
- * if no other owner uses anything.
+ * Returns the owner that must lose objects so that `wants` gets an amount: the largest cgroup of
+ * the largest user, as if the amount were charged to `wants` already. Among equals, `wants` is
+ * returned.
  */
 struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 					  struct budget_owner *wants, uint64_t amount);
 
-/* The owners without references, too. The owners are freed, so none has references any more. */
+/* Frees all owners. The caller has dropped all references before. */
 void owner_budget_deinit(struct owner_budget *budget);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define NONE OWNER_SLOTS_NONE
 
-/* The slots of an owner; without any, it is freed. */
+/* The slots of an owner. A queue without slots is freed. */
 struct owner_slots_queue {
 	struct owner_key key;		  /* as the caller passed it */
 	struct budget_owner *busy, *idle; /* references */
@@ -118,7 +118,7 @@ static void unlink_idle(struct owner_slots *slots, uint32_t number)
 	owner_budget_release(&slots->idle, queue->idle, 1);
 }
 
-/* The idle slots of some owners can be those of one budget owner (OWNER_USERS_MAX). */
+/* Several queues can share one budget owner, beyond the limits of owner_budget.h. */
 static struct owner_slots_queue *queue_of(const struct owner_slots *slots,
 					  const struct budget_owner *idle)
 {
@@ -129,7 +129,10 @@ static struct owner_slots_queue *queue_of(const struct owner_slots *slots,
 	return NULL;
 }
 
-/* Returns an idle slot of the owner with most of them, for one who wants it, or NONE. */
+/*
+ * Returns the oldest idle slot of the owner with most idle slots, or NONE. Of equal owners, `wants`
+ * loses the slot.
+ */
 static uint32_t slot_to_evict(const struct owner_slots *slots, struct owner_slots_queue *wants)
 {
 	struct owner_slots_queue *from =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The slots of a table that owners share (base/owner_budget.h). A slot is free, idle or busy. A
- * busy slot is never taken from its owner, so the busy slots of an owner are limited to its share.
- * If no slot is free, the owner with most idle slots loses the slot that has been idle longest.
+ * busy slot is never evicted, so the busy slots of an owner are limited to its share. If no slot is
+ * free, the owner with most idle slots loses the slot that has been idle longest.
  *
  * The caller keeps the contents of slots in an array of its own. Single-threaded.
  */
@@ -21,7 +21,7 @@ struct owner_slots_queue;
 
 struct owner_slot {
 	struct owner_slots_queue *queue; /* of its owner; NULL: the slot is free */
-	uint32_t older, newer;		 /* in the queue, if idle; newer: or the next free slot */
+	uint32_t older, newer;		 /* in the queue, if idle; newer: also the next free slot */
 	bool busy;
 };
 
@@ -29,19 +29,22 @@ struct owner_slots {
 	struct owner_slot *slots;
 	uint32_t count;
 	uint32_t used; /* slots that were ever used */
-	uint32_t free; /* the first free one of these */
+	uint32_t free; /* head of the list of freed slots */
 	struct owner_budget busy, idle;
 	VEC(struct owner_slots_queue *) queues; /* by owner */
 };
 
-/* Empties a slot, which is then another owner's. */
+/* Discards the contents of a slot that its owner loses. */
 typedef void (*owner_slots_evict_fn)(void *context, uint32_t slot);
 
 /* Returns 0 or -ENOMEM. */
 int owner_slots_init(struct owner_slots *slots, uint32_t count);
 void owner_slots_deinit(struct owner_slots *slots); /* zero-initialized is allowed */
 
-/* Take a slot, which is idle then. Returns 0 and sets *ret; -EBUSY (all are busy) or -ENOMEM. */
+/*
+ * Take a slot for an owner. It is idle at first. Returns 0 with *ret set, -EBUSY (all slots are
+ * busy) or -ENOMEM. `evict` is called for a slot that another owner loses.
+ */
 int owner_slots_take(struct owner_slots *slots, struct owner_key owner, owner_slots_evict_fn evict,
 		     void *context, uint32_t *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Room for new items of a table: who fills a table gives it a function that charges each new item
- * to a budget. Items that a table has already are found without room. Zero-initialized: no limit.
+ * Room for new items of a table: the owner of a table sets a function that charges each new item to
+ * a budget. Items that are in the table already need no room. Zero-initialized: no limit.
  */
 #ifndef JITBPF_BASE_ROOM_H
 #define JITBPF_BASE_ROOM_H

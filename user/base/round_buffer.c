@@ -59,7 +59,7 @@ static int compare_offsets(const void *a_, const void *b_)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Returns true if memory is left over from a larger round. */
+/* Returns true if an earlier, larger round has left too much memory allocated. */
 static bool is_too_large(size_t capacity, size_t used, size_t item_bytes)
 {
 	return capacity > KEPT_BYTES / item_bytes && used < capacity / 4;

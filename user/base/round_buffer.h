@@ -29,8 +29,8 @@ int round_buffer_add(struct round_buffer *buffer, uint64_t time_ns,
 		     const struct jitbpf_record *record);
 
 /*
- * Room for a record of size_bytes, 8-byte aligned, to be delivered at time_ns. The caller
- * writes the record, with that size, before the next call. NULL: no memory.
+ * Add a record of size_bytes, to be delivered at time_ns. Returns its memory, 8-byte aligned, or
+ * NULL (no memory). The caller writes the record, with that size, before the next call.
  */
 struct jitbpf_record *round_buffer_place(struct round_buffer *buffer, uint64_t time_ns,
 					 uint32_t size_bytes);

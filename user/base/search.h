@@ -7,11 +7,11 @@
  * before some point of [low, high), and for none from there on. Returns that point: the first
  * index where the condition is false, or high. If high <= low, it returns low.
  *
- *	after = partition_point(0, rows->size, i, rows->data[i].offset <= offset);
+ * 	after = partition_point(0, rows->size, i, rows->data[i].offset <= offset);
  *
- * The type is that of low + high. If the condition is not monotone, the result is some index
- * of [low, high]. The loop has no branch that depends on the condition if that is a comparison:
- * it is up to four times as fast as one that does, as long as the array fits into the cache.
+ * The type is that of low + high. If the condition is not monotone, the result is some index of
+ * [low, high]. If the condition is a comparison, the loop has no branch that depends on it. While
+ * the array fits into the cache, that is up to four times as fast as a loop with such a branch.
  */
 #define partition_point(low, high, at, condition)                                                  \
 	({                                                                                         \

@@ -25,7 +25,7 @@ struct shared_bytes *shared_bytes_get(struct shared_bytes *bytes)
 
 void shared_bytes_put(struct shared_bytes *bytes)
 {
-	/* The thread that frees sees all that others did with the bytes before. */
+	/* Release and acquire: the accesses of other threads come before the free(). */
 	if (bytes && atomic_fetch_sub_explicit(&bytes->refs, 1, memory_order_acq_rel) == 1)
 		free(bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Immutable bytes with an atomic reference count. One thread makes them, any
- * thread may hold and read them; the last one frees them.
+ * Immutable bytes with an atomic reference count. One thread makes them. Any thread may hold and
+ * read them. The last holder frees them.
  */
 #ifndef JITBPF_BASE_SHARED_BYTES_H
 #define JITBPF_BASE_SHARED_BYTES_H
@@ -16,7 +16,7 @@ struct shared_bytes {
 	uint8_t data[];
 };
 
-/* A copy of data with one reference. NULL: no memory. */
+/* Returns a copy of data with one reference, or NULL (no memory). */
 struct shared_bytes *shared_bytes_create(const void *data, size_t size_bytes);
 
 /* Take another reference; returns bytes. */

@@ -24,7 +24,7 @@ void string_pool_destroy(struct string_pool *pool);
  */
 int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, uint32_t *ret);
 
-/* New strings take room of STRING_POOL_BYTES and their length each. Copies *room. */
+/* Limit new strings: each takes STRING_POOL_BYTES plus its length of *room, which is copied. */
 void string_pool_set_room(struct string_pool *pool, const struct room *room);
 
 #define STRING_POOL_BYTES 48 /* its NUL, pointer, and places in the index */
@@ -32,7 +32,7 @@ void string_pool_set_room(struct string_pool *pool, const struct room *room);
 /* Returns the NUL-terminated string of a number, or "" for an unknown number. */
 const char *string_pool_get(const struct string_pool *pool, uint32_t number);
 
-/* Returns how many strings there are: their numbers are below it. */
+/* Returns the number of strings. The numbers of all strings are below it. */
 uint32_t string_pool_size(const struct string_pool *pool);
 
 #endif

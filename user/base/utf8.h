@@ -54,8 +54,8 @@ static inline bool utf8_is_control(uint32_t code)
 }
 
 /*
- * Returns how many columns of a terminal a code point takes: 2 for those of East Asian scripts and
- * emoji, 0 for marks that combine with the character before, else 1.
+ * Returns the number of terminal columns of a code point: 2 for East Asian characters and emoji, 0
+ * for marks that combine with the character before, else 1.
  */
 uint32_t utf8_columns(uint32_t code);
 

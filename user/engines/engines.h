@@ -27,8 +27,8 @@ enum engine_setting_kind {
 
 /*
  * An environment variable that makes an engine publish its code. Without --jit-debug, a setting
- * publishes only: the engine generates the same machine code as without it. What changes the
- * code is in debug_text.
+ * does not change the machine code that the engine generates. Settings that change the code are in
+ * debug_text.
  */
 struct engine_setting {
 	const char *name;
@@ -83,15 +83,15 @@ struct engine {
 	bool (*is_plugin)(const char *file);
 	const char *entry_symbol; /* the interpreter's function, in the host */
 
-	/* Returns how code of that name, reported by the engine's agent, uses frames. */
+	/* Returns how code of a name, reported by the engine's agent, uses frames. */
 	enum engine_frames (*frames)(const char *name);
 
-	/* How the names of processes (comm) of programs with the engine begin, up to NULL. */
+	/* Prefixes of the names (comm) of processes with the engine, ended by NULL. */
 	const char *processes[ENGINE_PROCESSES_MAX];
 	/*
-	 * Returns what to do about code of such a process that is not published. command: the
-	 * command line that jitbpf has run, with the variables of the settings; "": the process
-	 * was started otherwise. Set if there are names of processes.
+	 * Returns advice to the user, if such a process does not publish its code. command: the
+	 * command line that jitbpf has run, with the variables of the settings; "": the process was
+	 * started in another way. Not NULL if `processes` has names.
 	 */
 	const char *(*advice)(const char *command);
 	const char *without_code; /* why such a process may have no JIT code at all; or NULL */
@@ -107,17 +107,18 @@ struct engine {
 
 	/*
 	 * Remove from a name, in place, the numbers by which the engine counts its code, since a
-	 * change anywhere in the program renumbers them. The rest says what the code is of. For
-	 * comparing recordings.
+	 * change anywhere in the program changes them. The rest of the name identifies the code.
+	 * For comparing recordings.
 	 */
 	void (*unnumber)(char *name);
 
 	/*
-	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind; all
-	 * or none is set. wrote_jitdump() returns true if the reserved field of a file's header is
-	 * the engine's. jitdump_line_bias is subtracted from the addresses of lines, in bytes.
-	 * has_jitdump_lines() returns true if the line table of code with that name has machine
-	 * addresses, and is_jitdump_source() if a line's file name can be that of a source file.
+	 * For an engine that writes its own kind of jitdump files (decode/record/jitdump.h). Either
+	 * all of these members are set, or none. wrote_jitdump() returns true if the reserved field
+	 * of a file's header is the engine's. jitdump_line_bias is subtracted from the addresses of
+	 * lines, in bytes. has_jitdump_lines() returns true if the line table of code with a name
+	 * has machine addresses. is_jitdump_source() returns true if a line's file name can be that
+	 * of a source file.
 	 */
 	bool (*wrote_jitdump)(uint32_t reserved);
 	uint32_t jitdump_line_bias;
@@ -127,7 +128,7 @@ struct engine {
 	const struct engine_setting *settings; /* setting_count of them */
 	size_t setting_count;
 	/*
-	 * How to make the engine publish where no setting does: "which engine: option", with
+	 * How to make an engine publish that has no setting for it: "which engine: option", with
 	 * ENGINE_OPTION_FOLDER for the folder of libjitbpf.so; or NULL.
 	 */
 	const char *option;

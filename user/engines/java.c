@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Java virtual machines of OpenJDK, which publish code through our agent only. It is loaded into
- * them by agent/jvm/, and by agent/launch/java_command.h. */
+/*
+ * Java virtual machines of OpenJDK. They publish code only through our agent, which agent/jvm/ and
+ * agent/launch/java_command.h load into them.
+ */
 #include <string.h>
 
 #include "base/scope.h"
@@ -8,9 +10,9 @@
 #include "engines/engines.h"
 
 /*
- * A virtual thread that continues has a few of its frames on the stack of its carrier. The
- * outermost of them returns to this code, which copies further ones. Java 21 has other names than
- * later ones.
+ * A virtual thread that continues has only a few of its frames on the stack of its carrier. The
+ * outermost of these frames returns to this code, which copies further frames. Java 21 uses other
+ * names than later releases.
  */
 static bool is_return_barrier(const char *name)
 {
@@ -18,7 +20,10 @@ static bool is_return_barrier(const char *name)
 	       begins_with(name, "Cont thaw return barrier");
 }
 
-/* Names of methods have a class, those of the virtual machine's own code have no dot. */
+/*
+ * A method's name contains its class and a dot. Names of the virtual machine's own code have no
+ * dot.
+ */
 static enum engine_frames frames(const char *name)
 {
 	if (!strcmp(name, "Interpreter"))
@@ -39,8 +44,8 @@ static const char *advice(const char *command)
 }
 
 /*
- * HotSpot then records inlined methods between safepoints, too, for agents that come later. The
- * code stays the same. A JVM prints a line about the variable.
+ * With this option, HotSpot also records inlined methods between safepoints, for an agent that is
+ * loaded later. The machine code stays the same. A JVM prints a line about the variable.
  */
 static const struct engine_setting settings[] = {
 	{

@@ -25,7 +25,7 @@ static const char openers[] = "<[(", closers[] = ">])";
 
 #define PAIRS (sizeof(openers) - 1)
 
-/* A demangled name of numba has a version tag, or at least array types in numba's form. */
+/* Returns true if a demangled name has numba's version tag, or array types in numba's form. */
 static bool is_numba(const char *text)
 {
 	const char *tag = strstr(text, "[abi:v");
@@ -119,7 +119,7 @@ static void respell(char *name, bool had_prefix)
 }
 
 static const struct engine_setting settings[] = {
-	/* numba's default is that of the next one; debug info stops inlining, but gives lines. */
+	/* numba's default is the next variable. Debug info stops inlining, but gives lines. */
 	{.name = "NUMBA_DEBUGINFO",
 	 .rule = ENGINE_SETTING_DEFAULT,
 	 .text = "0",

@@ -46,7 +46,7 @@ static size_t number_bytes(const char *text)
 	return digits ? 1 + digits : 0;
 }
 
-/* "$function$line", which PHP appends to the number of a trace. */
+/* Returns true for "$function$line", which PHP appends to the number of a trace. */
 static bool is_place(const char *text)
 {
 	const char *line = strrchr(text, '$');
@@ -55,8 +55,8 @@ static bool is_place(const char *text)
 }
 
 /*
- * "TRACE-1$function$line" becomes "TRACE$function$line", and "ESCAPE-1-2", an exit, "ESCAPE". Of
- * another name, such as "TRACE-1", the number may be all that tells functions apart.
+ * "TRACE-1$function$line" becomes "TRACE$function$line". "ESCAPE-1-2", an exit, becomes "ESCAPE".
+ * Other names, such as "TRACE-1", stay: the number may be all that distinguishes two functions.
  */
 static void unnumber(char *name)
 {

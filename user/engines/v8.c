@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* V8 (Node, Chromium), whose jitdump files --perf-prof turns on. */
+/* V8 (Node, Chromium). The option --perf-prof turns on its jitdump files. */
 #include <string.h>
 
 #include "base/text.h"
@@ -11,8 +11,9 @@ static bool wrote_jitdump(uint32_t reserved)
 }
 
 /*
- * "JS:*name file:1:2" is code of TurboFan, "+" of Maglev. Of other tiers ("^" Sparkplug, "~" the
- * interpreter) the addresses of lines are made of offsets in the bytecode.
+ * "JS:*name file:1:2" is code of TurboFan, "JS:+..." of Maglev. For other tiers ("^": Sparkplug,
+ * "~": the interpreter), V8 computes the addresses of lines from bytecode offsets: they are not
+ * machine addresses.
  */
 static bool has_jitdump_lines(const char *name)
 {

@@ -16,7 +16,7 @@ struct code_site {
 	const struct code_region *region; /* for JIT; borrowed */
 };
 
-/* Returns what was at an address of a process at time_ns. The region, if any, is borrowed. */
+/* Returns the code site at an address of a process at time_ns. The region, if any, is borrowed. */
 struct code_site code_site_at(const struct process *process, uint64_t address, uint64_t time_ns);
 
 /*

@@ -36,8 +36,9 @@ static int locate_kernel(struct location_table *table, const struct space_map *k
 }
 
 /*
- * A caller is looked up at its call, which is before the return address. Code to which the engine
- * makes frames return, instead of to their callers, begins at the return address.
+ * A caller is looked up at its call, which is before the return address. Some engines replace a
+ * return address by the start of special code (ENGINE_FRAMES_RETURNED_TO). That code begins at the
+ * return address.
  */
 static struct code_site caller_site(const struct process *process, uint64_t address,
 				    uint64_t time_ns)

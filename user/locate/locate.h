@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Conversion of sampled stacks into locations, by what was at each address at
- * the sample's time. No later stage needs the time.
+ * Converts sampled stacks into locations, by the code that was at each address at the sample's
+ * time. Later stages do not need the time.
  */
 #ifndef JITBPF_LOCATE_LOCATE_H
 #define JITBPF_LOCATE_LOCATE_H
@@ -26,9 +26,9 @@ struct raw_stack {
 
 /*
  * The locations of a stack, one per raw frame, and room for LOCATION_CUT. A user stack is cut in
- * two cases. A caller at an address where nothing executable is mapped is no frame,
- * and ends the stack before it. During execve, the user registers are still
- * those of the old program; then there is no user stack.
+ * two cases. A caller at an address where nothing executable is mapped is dropped, and its callers
+ * too. During execve, the user registers are still those of the old program; then there is no user
+ * stack.
  */
 struct located_stack {
 	uint32_t locations[LOCATED_FRAMES_MAX + 1]; /* location numbers, or LOCATION_NO_ROOM */

@@ -28,15 +28,15 @@ enum location_kind {
 #define LOCATION_KIND_LAST LOCATION_CUT
 
 /*
- * offset is that of the address looked up: the pc in a leaf frame, the return
- * address minus 1 in all others.
+ * offset is that of the looked-up address: the pc in a leaf frame, the return address minus 1 in
+ * other frames.
  */
 struct location {
 	enum location_kind kind;
-	uint32_t payer; /* as of the table when it was added */
+	uint32_t payer; /* location_table.payer when the location was added */
 	uint64_t owner;
 	uint64_t offset;
-	/* for JIT a code_region, for KERNEL_CODE a kernel_code; holds a reference */
+	/* for JIT a code_region, for KERNEL_CODE a kernel_code; a reference */
 	const struct space_value *code;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Loads and unloads of JIT code by time, and the bytes of live code by engine. An engine is a name,
- * that of the processes that load code.
+ * Loads and unloads of JIT code by time, and the bytes of live code by engine. Engines are
+ * distinguished by the name of the process that loads code.
  *
  * Time is in bins, whose number is fixed. When they are used up, two bins become one.
  * Single-threaded.
@@ -26,7 +26,7 @@ struct code_lane {
 	uint32_t shift;	  /* a bin is 2^shift ticks of TIME_SLICES_TICK_NS long */
 	uint32_t version; /* counts the changes */
 	uint32_t engine_count;
-	uint32_t engines[CODE_LANE_ENGINES]; /* names: string numbers; of the last one, no name */
+	uint32_t engines[CODE_LANE_ENGINES]; /* names: string numbers; the last one has no name */
 	uint64_t live[CODE_LANE_ENGINES];
 };
 

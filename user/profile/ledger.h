@@ -50,11 +50,11 @@ struct jit_counts {
 	uint64_t inline_outside;
 	uint64_t inline_overlap;
 	uint64_t update_refused; /* updates of unknown code, or across the boundary of a segment */
-	/* loads and inlined ranges whose end was among lost events: see code_map_gap() */
+	/* loads and inlined ranges that a lost event may have ended: see code_map_gap() */
 	uint64_t in_gap;
 	uint64_t truncated;  /* events whose strings or tables were too large for a record */
 	uint64_t incomplete; /* records that were truncated on their way */
-	uint64_t malformed;  /* records with impossible lengths and the like */
+	uint64_t malformed;  /* records that cannot be decoded, e.g. for an impossible length */
 	uint64_t invalid;    /* size 0, wrapping range, or an unknown process */
 	uint64_t over_budget;
 	uint64_t not_understood; /* unknown kinds of events and fields */
@@ -62,11 +62,15 @@ struct jit_counts {
 	uint64_t left_out;	 /* events that a full journal dropped */
 	uint64_t unreadable;	 /* failed attempts to read a journal */
 	uint64_t other_version;	 /* records, and journals, of another version of the publisher */
-	/* methods that ended: replaced without a report, or not checked for that in time */
+	/*
+	 * methods that ended because their memory held other code, or could not be checked in time
+	 */
 	uint64_t replaced;
 	uint64_t unchecked;
-	uint64_t replaced_samples; /* samples of unknown code in such methods until the check */
-	/* load times after the probe hit or long before it, replaced by the time of the hit */
+	uint64_t replaced_samples; /* samples in such methods before the check, of unknown code */
+	/*
+	 * load times later than the probe hit, or long before it: replaced by the time of the hit
+	 */
 	uint64_t time_corrected;
 };
 
@@ -74,7 +78,9 @@ struct ledger_process {
 	uint32_t pid;
 	uint32_t changed_round; /* number of the round in which the row last changed */
 	uint64_t start_ns;	/* of its leader, CLOCK_BOOTTIME; 0: not known */
-	/* Processes that share the row, which has no pid then; 0: it is that of one process. */
+	/*
+	 * Number of processes that share the row, which then has no pid. 0: the row of one process.
+	 */
 	uint64_t processes;
 	uint32_t inner_pid; /* pid in the process's own namespace; 0 if it is the same or unknown */
 	uint32_t comm;	    /* string number of the last known name */

@@ -31,16 +31,16 @@ struct profile {
 
 #define PROFILE_NODE_BYTES 64 /* with its places in the index */
 
-#define PROFILE_NO_LOCATION UINT32_MAX /* instead of a location number: it has none */
+#define PROFILE_NO_LOCATION UINT32_MAX /* instead of the number, for a frame without a location */
 
 /*
  * Find or add the node of a stack: locations leaf first, of a process with a
  * name. An empty stack is the root. Returns 0 and sets *ret, or -ENOMEM; in
  * that case outer nodes without samples may have been added.
  *
- * Without room for all of it, or from a PROFILE_NO_LOCATION on, the innermost
- * locations are left out: returns their number, with *ret the node of the
- * others; or -EDQUOT if there is no room for the root.
+ * If there is no room for the whole path, or at a PROFILE_NO_LOCATION, the innermost locations are
+ * left out. Then returns the number of these, with *ret the node of the other locations; or -EDQUOT
+ * if there is no room for the root.
  */
 int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		    const uint32_t *locations, uint32_t count, uint32_t *ret);

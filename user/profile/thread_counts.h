@@ -10,8 +10,8 @@
 #include "base/vec.h"
 
 /*
- * A thread with a name and a cgroup. After a rename or a move, it is another entry. Names are
- * numbers in the profile's string pool; see sink/cgroup_text.h.
+ * A thread with a name and a cgroup. After a rename, or a move to another cgroup, it gets another
+ * entry. Names are numbers in the profile's string pool; see sink/cgroup_text.h.
  */
 struct sampled_thread {
 	uint32_t pid, tid;

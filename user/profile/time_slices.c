@@ -77,8 +77,8 @@ static int fold_first(struct time_slices *s, size_t count)
 }
 
 /*
- * Raise the ends as of a tick: ticks older than `detail` have a length of 2, those older than twice
- * that a length of 4, and so on. Returns the number of slices below the ends.
+ * Raise the ends as of a tick: ticks older than `detail` have a length of 2, ticks older than twice
+ * `detail` a length of 4, and so on. Returns the number of slices below the ends.
  */
 static size_t raise_ends(struct time_slices *s, uint32_t now)
 {
@@ -96,8 +96,8 @@ static size_t raise_ends(struct time_slices *s, uint32_t now)
 }
 
 /*
- * Fold as of a tick. The detail follows from how many slices remain. Without memory, they are
- * folded later.
+ * Fold as of a tick. `detail` is adapted to the number of slices that remain. If memory is short,
+ * the slices are folded later.
  */
 static void fold(struct time_slices *s, uint32_t now)
 {

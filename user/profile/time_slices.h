@@ -4,8 +4,8 @@
  * is TIME_SLICES_TICK_NS long. The sum of the slices of a count is the number of its samples.
  *
  * When there are TIME_SLICES_MAX slices, they fold: ticks become longer, in proportion to their
- * age, and slices of one tick and count are added. So the number of slices grows with that of
- * different counts, and not with the duration. Single-threaded.
+ * age, and slices of the same tick and count are merged. So the number of slices depends on the
+ * number of different counts, not on the duration. Single-threaded.
  */
 #ifndef JITBPF_PROFILE_TIME_SLICES_H
 #define JITBPF_PROFILE_TIME_SLICES_H
@@ -26,7 +26,9 @@ struct time_slice {
 
 _Static_assert(sizeof(struct time_slice) == 12, "there may be a million");
 
-/* Zero-initialized is empty. Slices are in the order of their arrival, about that of their ticks.
+/*
+ * Zero-initialized is empty. Slices are in the order of their arrival, so their ticks ascend only
+ * roughly.
  */
 struct time_slices {
 	VEC(struct time_slice) slices;
@@ -36,11 +38,11 @@ struct time_slices {
 	 */
 	uint32_t ends[TIME_SLICES_LEVELS];
 	uint32_t folds;	  /* number of times that they folded */
-	size_t folded;	  /* the first slices, which have been folded; others never were */
-	uint64_t removed; /* slices that folding has removed from these */
-	size_t max;	  /* number of slices above which they fold; 0: TIME_SLICES_MAX */
+	size_t folded;	  /* number of slices at the beginning that have been folded */
+	uint64_t removed; /* number of slices that folding has removed */
+	size_t max;	  /* limit of slices; 0: TIME_SLICES_MAX */
 	size_t limit;	  /* number at which they fold next; 0: max */
-	uint32_t detail;  /* slices older than so many ticks cover more than one */
+	uint32_t detail;  /* slices older than this number of ticks cover several ticks */
 };
 
 /* Add a sample of a count, since_ns after the start. Returns 0 or -ENOMEM. */
@@ -53,8 +55,8 @@ int time_slices_add(struct time_slices *slices, uint64_t since_ns, uint32_t coun
 int time_slices_follow(struct time_slices *slices, const uint32_t ends[TIME_SLICES_LEVELS]);
 
 /*
- * Sort the slices by tick and count, and add those of one tick and count. Returns 0, or -ENOMEM
- * with the slices unchanged.
+ * Sort the slices by tick and count, and merge slices of the same tick and count. Returns 0, or
+ * -ENOMEM with the slices unchanged.
  */
 int time_slices_sort(struct time_slices *slices);
 

@@ -45,7 +45,7 @@ size_t call_frame_section_bytes(const struct call_frame_section *section)
 	return section_reader_bytes(&section->entries) + section_reader_bytes(&section->cies);
 }
 
-/* Decode the field after the length, which tells a CIE from an FDE. */
+/* Decode the field after the length. Its value distinguishes a CIE from an FDE. */
 static int entry_identify(const struct call_frame_section *section, struct entry *entry,
 			  uint64_t id_offset, uint8_t offset_bytes)
 {

@@ -12,9 +12,8 @@ struct eh_pointer_base {
 };
 
 /*
- * Read an encoded pointer. Returns 0, or -EBADMSG if it is truncated, its
- * encoding is unknown, or it is indirect, which only the process could follow.
- * On failure the cursor does not move.
+ * Read an encoded pointer. Returns 0, or -EBADMSG if it is truncated, its encoding is unknown, or
+ * it is indirect: only the process itself could follow it. On failure the cursor does not move.
  */
 int eh_pointer_read(struct cursor *c, uint8_t encoding, const struct eh_pointer_base *base,
 		    uint64_t *ret);

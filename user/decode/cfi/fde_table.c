@@ -22,7 +22,6 @@ bool fde_table_has_header(const struct fde_table *table)
 
 /* --- .eh_frame_hdr ------------------------------------------------------------- */
 
-/* Header fields of .eh_frame_hdr. */
 struct header {
 	uint64_t eh_frame; /* address of .eh_frame */
 	uint64_t count;	   /* entries; 0 if there is no table */

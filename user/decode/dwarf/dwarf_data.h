@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Integers of DWARF, read from a cursor. The functions return 0, or -EBADMSG as the cursor does. */
+/*
+ * Integers of DWARF, read from a cursor. The functions return 0, or -EBADMSG if the value is cut.
+ */
 #ifndef JITBPF_DECODE_DWARF_DWARF_DATA_H
 #define JITBPF_DECODE_DWARF_DWARF_DATA_H
 

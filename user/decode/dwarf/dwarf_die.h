@@ -75,7 +75,9 @@ size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs);
 /* Returns the abbreviation of a code, or NULL. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
-/* Returns true if DIEs of a tag are types with members, or namespaces and such types. */
+/*
+ * Returns true if DIEs of a tag are types with members; or, for _scope(), such types or namespaces.
+ */
 bool dwarf_tag_is_type(uint16_t tag);
 bool dwarf_tag_is_scope(uint16_t tag);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the container and the systemd unit of processes in the path of their cgroup. The owner of a
- * cgroup chooses its path, so any cgroup can look like a container.
+ * Finds the container and the systemd unit in the path of a cgroup. The owner of a cgroup chooses
+ * its path, so any cgroup can look like a container.
  */
 #ifndef JITBPF_DECODE_RECORD_CGROUP_PATH_H
 #define JITBPF_DECODE_RECORD_CGROUP_PATH_H
@@ -15,9 +15,9 @@
 #define CGROUP_PATH_SHORT_ID 12
 
 /*
- * Read from the name of a cgroup's directory which container it is of: the ID that Docker, Podman,
- * CRI-O and containerd use, or the name of an LXC container or a machine of systemd. Returns false
- * if it is of none.
+ * Get the container from the name of a cgroup's directory: the ID that Docker, Podman, CRI-O and
+ * containerd use, or the name of an LXC container or a systemd machine. Returns false, with *ret
+ * undefined, if the directory is of no container.
  */
 bool cgroup_path_container(const char *directory, char ret[JITBPF_CGROUP_NAME_MAX]);
 
@@ -28,8 +28,8 @@ bool cgroup_path_container(const char *directory, char ret[JITBPF_CGROUP_NAME_MA
 bool cgroup_path_next(const char **path, char ret[JITBPF_CGROUP_NAME_MAX]);
 
 /*
- * Get the user whose session a cgroup is part of: of systemd's /user.slice/user-UID.slice, in which
- * users can make cgroups, but not beside it. Returns false if it is in none.
+ * Get the user whose systemd session a cgroup is in, from /user.slice/user-UID.slice: users can
+ * make cgroups in that directory, but not beside it. Returns false if the cgroup is in no session.
  */
 bool cgroup_path_user(const char *path, uint32_t *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A code event (uapi/code_event.h) as a value: what publishers' decoders produce,
- * records carry, and the code map applies.
+ * A code event (uapi/code_event.h) as a value. Decoders of publishers make such events, records
+ * carry them, and the code map applies them.
  */
 #ifndef JITBPF_DECODE_RECORD_CODE_EVENT_H
 #define JITBPF_DECODE_RECORD_CODE_EVENT_H
@@ -60,8 +60,9 @@ static inline bool code_event_is_thread(uint16_t kind)
 size_t code_event_record_bytes(const struct code_event *event);
 
 /*
- * Copy the record of an event without its scope table. Sets *ret to the copy, for free(), or to
- * NULL if there is no table. Returns 0 or -ENOMEM, and the errors of code_event_decode().
+ * Copy the record of an event without its scope table. Sets *ret to the copy, which the caller
+ * frees, or to NULL if there is no table. Returns 0 or -ENOMEM, and the errors of
+ * code_event_decode().
  */
 int code_event_without_scopes(const struct jitbpf_code_event *record,
 			      struct jitbpf_code_event **ret);
@@ -70,18 +71,18 @@ int code_event_without_scopes(const struct jitbpf_code_event *record,
 void code_event_encode(const struct code_event *event, struct jitbpf_code_event *ret);
 
 /*
- * Decode a record. *ret borrows from it. Of a part that comes twice the first
- * counts; the second, and parts of unknown types, are added to unknown_fields.
- * Returns 0; -EBADMSG (not h.size_bytes long, a part runs past the end, a size that
- * its type cannot have, an invalid scope table, times that do not ascend); or -ENOTSUP (a publisher
- * of a newer version). *ret is unchanged on failure.
+ * Decode a record. *ret borrows from the record. If a part occurs twice, the first one is used.
+ * Repeated parts, and parts of unknown types, are counted in unknown_fields. Returns 0, -EBADMSG
+ * (the record is cut, a part has a size that its type cannot have, the scope table is invalid, or
+ * times do not ascend), or -ENOTSUP (unknown publisher). *ret is unchanged on failure.
  */
 int code_event_decode(const struct jitbpf_code_event *record, size_t available_bytes,
 		      struct code_event *ret);
 
 /*
- * Find the last of the parts of a record, which have size_bytes. Returns its offset in them with
- * *ret set; or size_bytes if there is none, or if the parts do not end where the record does.
+ * Find the last part of a record; `parts` are all its parts, of size_bytes. Returns the offset of
+ * the last part in `parts`, with *ret set. Returns size_bytes if there is no part, or if the parts
+ * do not end with the record.
  */
 size_t code_event_last_part(const void *parts, size_t size_bytes, struct jitbpf_code_part *ret);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Fields that the records of the shim (uapi/jit_record.h) and code events (uapi/code_event.h) have
- * in common. Each function takes a field of size_bytes from the cursor. What it returns points into
- * the record. If *ret is set already, the field is repeated: it is taken, and added to *unknown.
- * Functions return 0, or -EBADMSG (cut, or a size or content that the field cannot have).
+ * in common. Each function takes a field of size_bytes from the cursor; *ret points into the
+ * record. If *ret is set already, the field is a repetition: it is skipped, and counted in
+ * *unknown. Functions return 0, or -EBADMSG (the field is cut, or has an invalid size or content).
  */
 #ifndef JITBPF_DECODE_RECORD_EVENT_FIELDS_H
 #define JITBPF_DECODE_RECORD_EVENT_FIELDS_H

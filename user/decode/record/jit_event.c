@@ -83,12 +83,12 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 
 /* --- conversion -------------------------------------------------------------------- */
 
-/* A hit takes far less time; an older time is forged, or of another time namespace. */
+/* A hit comes far sooner after the event. An older time is forged, or of another time namespace. */
 #define REPORT_DELAY_MAX_NS 10000000000ull
 
 /*
- * A Java virtual machine queues its reports of compiled code for a thread of its own. Code that was
- * reported is assumed to have run for at most that long.
+ * A Java virtual machine queues its reports of compiled code for a thread of its own. Code is
+ * assumed to have run for at most this long before its report.
  */
 #define JVM_DELAY_MAX_NS 1000000000ull
 
@@ -123,7 +123,7 @@ static enum jitbpf_code_event_kind kind_of(uint16_t event)
 	}
 }
 
-/* The reader of the journal has clamped the time. */
+/* The times of recovered events were clamped by the reader of the journal. */
 static void set_times(struct code_event *event, uint64_t time_ns, uint64_t reported_ns)
 {
 	bool recovered = event->flags & JITBPF_EVENT_RECOVERED;
@@ -149,9 +149,9 @@ static void set_jvm_origin(struct code_event *event, uint16_t kind)
 }
 
 /*
- * The agent knows tids of its own PID namespace only. A live record has the tid that the kernel
- * knows of its reporter: in another namespace, only that thread's is known. The reader of a journal
- * has translated them.
+ * The agent knows only tids of its own PID namespace. A live record has the reporting thread's tid
+ * in our namespace. If the two namespaces differ, other threads cannot be translated: method_id
+ * becomes 0. The reader of a journal has translated all tids.
  */
 static void set_thread(struct code_event *event, const struct jitbpf_jit_header *header)
 {

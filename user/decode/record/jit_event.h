@@ -48,11 +48,10 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 		      struct jit_event *ret);
 
 /*
- * Convert an event to a code event. Loads of a Java virtual machine are LATE; names of its threads
- * are cut to JITBPF_THREAD_NAME_MAX. The record is the one
- * that completed it: h.time_ns is the time of the report. time_ns is the event's own time, unless
- * that is impossible (later than the hit, or more than 10 s before it). Borrows the event's strings
- * and lines.
+ * Convert an event to a code event. `record` is the record that completed the event; its h.time_ns
+ * is the time of the report. ret->time_ns is the event's own time, unless that is impossible (later
+ * than the report, or more than 10 s before it). Loads of a Java virtual machine are LATE. Names of
+ * its threads are cut to JITBPF_THREAD_NAME_MAX. Borrows the event's strings and lines.
  */
 void jit_event_convert(const struct jit_event *event, const struct jitbpf_jit *record,
 		       struct code_event *ret);

@@ -13,8 +13,8 @@
 
 #include "base/cursor.h"
 
-#define JITDUMP_HEADER_MAX   4096u	 /* bytes of the header, with what later versions append */
-#define JITDUMP_RECORD_BYTES 16u	 /* of what every record begins with */
+#define JITDUMP_HEADER_MAX   4096u /* bytes of the header, with fields that later versions append */
+#define JITDUMP_RECORD_BYTES 16u   /* of the common start of every record */
 #define JITDUMP_RECORD_MAX   (16u << 20) /* a record that is larger is skipped */
 
 enum jitdump_kind {
@@ -64,12 +64,12 @@ struct jitdump_record {
 int jitdump_header_decode(struct cursor *bytes, struct jitdump_header *ret);
 
 /*
- * Size of the record that begins at the cursor, as it claims, without moving. Returns 1 with
- * *ret_bytes set, 0 if the bytes end before it, or -EBADMSG: no record can follow any more.
+ * Get the size that the record at the cursor claims; the cursor does not move. Returns 1 with
+ * *ret_bytes set, 0 if the bytes end before the size, or -EBADMSG: no record can follow any more.
  */
 int jitdump_record_size(const struct cursor *bytes, uint32_t *ret_bytes);
 
-/* Kind of the record that begins at the cursor, where jitdump_record_size() finds one. */
+/* Returns the kind of the record at the cursor, for which jitdump_record_size() has returned 1. */
 uint32_t jitdump_record_kind(const struct cursor *bytes);
 
 /*
@@ -80,8 +80,8 @@ uint32_t jitdump_record_kind(const struct cursor *bytes);
 int jitdump_record_next(struct cursor *bytes, struct jitdump_record *ret);
 
 /*
- * The next line; *ret is the line before it, or zero-initialized. Returns 1, 0 at the end, or
- * -EBADMSG.
+ * Decode the next line. On entry, *ret is the line before it, or zero-initialized. Returns 1 with
+ * *ret set, 0 at the end, or -EBADMSG.
  */
 int jitdump_line_next(struct jitdump_lines *lines, struct jitdump_line *ret);
 

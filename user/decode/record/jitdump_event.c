@@ -29,8 +29,8 @@ static int set_source(struct jitdump_events *events, const char *file)
 }
 
 /*
- * Returns true if a name can be that of a source file: it has no control characters, and its engine
- * names source files like that.
+ * Returns true if a name can be that of a source file: it has no control characters, and has the
+ * form that the engine gives to such names.
  */
 static bool is_source(const struct jitdump_events *events, const char *file)
 {
@@ -47,9 +47,8 @@ static bool is_source(const struct jitdump_events *events, const char *file)
 }
 
 /*
- * A code event has lines of one source file: that of the first line with one. A line of another
- * file, of something inlined, is kept as line 0, so that its code has no line rather than a wrong
- * one.
+ * A code event has lines of one source file: that of the first line with a file. A line of another
+ * file (inlined code) becomes line 0, so that its code has no line rather than a wrong one.
  */
 static int take_debug_info(struct jitdump_events *events, const struct jitdump_record *record)
 {

@@ -16,16 +16,16 @@ struct engine;
 /* Zero-initialized except for header. The owner calls jitdump_events_deinit(). */
 struct jitdump_events {
 	struct jitdump_header header;
-	uint64_t debug_address; /* of the code that the lines below are of; 0: there are none */
+	uint64_t debug_address; /* of the code to which the lines below belong; 0: no lines */
 	VEC(char) source;
 	VEC(struct sort_key) keys; /* key: offset from debug_address; item: line */
 	VEC(struct jitbpf_code_line) lines;
 };
 
 /*
- * Convert a record. *ret borrows from the record and from events until the next call; publisher,
- * kind, time_ns and what describes the code are set, the rest is 0. pid is as the process
- * sees itself: that of the header, or of a process that inherited the file.
+ * Convert a record. *ret borrows from the record and from events until the next call. Only
+ * publisher, kind, pid, time_ns, and the members and flags that describe the code are set. pid is
+ * as the process sees itself: that of the header, or of a process that inherited the file.
  *
  * Returns 1 with *ret set; 0: the record makes no event; -EBADMSG: malformed; or -ENOMEM.
  */

@@ -64,7 +64,7 @@ bool jvm_answer_return_code(const struct jvm_answer *answer, int32_t *ret)
 	return read_line(&at, end, ret);
 }
 
-/* As JDK 25 says it. Earlier ones call the agent, which returns JITBPF_JVM_AGENT_TOO_EARLY. */
+/* The text of JDK 25. Earlier releases call the agent, which returns JITBPF_JVM_AGENT_TOO_EARLY. */
 bool jvm_answer_is_early(const struct jvm_answer *answer)
 {
 	static const char words[] = "only permitted in the live phase";

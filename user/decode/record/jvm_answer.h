@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Answers of HotSpot's attach mechanism: a line with a decimal status, then text. They come from a
- * profiled process, so any bytes are valid input. Nothing is copied but by jvm_answer_words().
+ * profiled process, so any bytes are valid input. Only jvm_answer_words() copies.
  */
 #ifndef JITBPF_DECODE_RECORD_JVM_ANSWER_H
 #define JITBPF_DECODE_RECORD_JVM_ANSWER_H
@@ -12,7 +12,7 @@
 
 struct jvm_answer {
 	int32_t status;	  /* 0: the operation was executed */
-	const char *text; /* what follows the status; borrowed, and not NUL-terminated */
+	const char *text; /* behind the status; borrowed, and not NUL-terminated */
 	size_t text_bytes;
 };
 
@@ -25,15 +25,15 @@ int jvm_answer_parse(const char *bytes, size_t size_bytes, struct jvm_answer *re
  */
 bool jvm_answer_return_code(const struct jvm_answer *answer, int32_t *ret);
 
-/* Of "load": returns true if the JVM is still starting, and takes agents in a moment. */
+/* Of "load": returns true if the JVM is still starting: a later attempt can succeed. */
 bool jvm_answer_is_early(const struct jvm_answer *answer);
 
 /* Of "jcmd VM.version": returns the feature release of Java, such as 17; 0 if it is not found. */
 uint32_t jvm_answer_release(const struct jvm_answer *answer);
 
 /*
- * Of "printflag": returns true if a boolean flag is set, or another flag has a value. A flag that
- * is locked is not set.
+ * Of "printflag": returns true if a boolean flag is on, or a flag of another type has a value. A
+ * locked flag counts as off.
  */
 bool jvm_answer_is_set(const struct jvm_answer *answer);
 

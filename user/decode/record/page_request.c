@@ -23,7 +23,7 @@ static bool is_ours(const struct request_rules *rules, const char *prefix, const
 	return false;
 }
 
-/* The time does not depend on where the first wrong digit is. */
+/* Compares in constant time, so that the time does not reveal the first wrong digit. */
 static bool is_token(const struct request_rules *rules, const char *digits)
 {
 	unsigned int differences = 0;

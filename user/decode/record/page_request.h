@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which requests the live page's server answers. The path has a random token. Host and Origin
- * must be ours, so that pages of other sites reach nothing, even under a name that resolves to
- * 127.0.0.1.
+ * Decides which requests the live page's server answers. The path must have the random token. Host
+ * and Origin must be ours. So a page of another site gets no answer, even under a name that
+ * resolves to 127.0.0.1.
  */
 #ifndef JITBPF_DECODE_RECORD_PAGE_REQUEST_H
 #define JITBPF_DECODE_RECORD_PAGE_REQUEST_H
@@ -16,7 +16,7 @@ struct request_rules {
 	uint16_t port;
 };
 
-/* Numbers are the browser's: any are possible. */
+/* The numbers of these requests come from the browser, so any value is possible. */
 
 /* The code of a function, by a location in it. */
 struct code_wanted {
@@ -27,7 +27,7 @@ struct code_wanted {
 /* The JIT methods that were loaded or ended in a range of time, or all lives of one of them. */
 struct methods_wanted {
 	uint32_t epoch;
-	uint32_t from, to; /* ticks since the start of the epoch; UINT32_MAX: as long as it takes */
+	uint32_t from, to; /* ticks since the start of the epoch; to UINT32_MAX: no end */
 	uint32_t method;   /* number of a life of the method; 0: all methods of the range */
 };
 

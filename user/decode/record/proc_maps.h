@@ -35,7 +35,7 @@ int proc_maps_next(struct cursor *text, struct proc_map *ret);
 /*
  * Copy the path to ret, NUL-terminated, at most capacity >= 1 bytes, with each "\012" converted to
  * a newline. (A path with these four characters cannot be distinguished.) Returns the length of the
- * whole path; it was cut if that is not below capacity.
+ * whole path. The copy is cut if this is not below capacity.
  */
 size_t proc_map_path(const struct proc_map *map, char *ret, size_t capacity);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Validates records of uapi/record.h, from rings and from recordings. All other code relies on it.
+ * Validates records of uapi/record.h, from rings and from recordings. All other code relies on
+ * these checks.
  */
 #ifndef JITBPF_DECODE_RECORD_RECORD_CHECK_H
 #define JITBPF_DECODE_RECORD_RECORD_CHECK_H

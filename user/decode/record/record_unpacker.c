@@ -110,9 +110,9 @@ static int unpack_general(struct record_unpacker *u, struct cursor lanes[JITBPF_
 }
 
 /*
- * Replace the last part of a CODE_EVENT, which begins at an offset of u->record, by the scope table
- * whose packed form it is. A part that is malformed stays, as one of an unknown type. Returns 0 or
- * -ENOMEM.
+ * Replace the last part of a CODE_EVENT, a packed scope table at an offset of u->record, by the
+ * unpacked table. A malformed part stays; the decoder of events then skips it, as a part of an
+ * unknown type. Returns 0 or -ENOMEM.
  */
 static int unpack_scopes(struct record_unpacker *u, size_t at, uint32_t packed_bytes)
 {

@@ -21,9 +21,10 @@ struct record_unpacker {
 };
 
 /*
- * Unpack the next chunk from the lanes of a segment. Samples are whole, and INFO, THREAD and FRESH
- * have had their effect; the chunk itself is not checked beyond that. Returns 1 with the chunk in
- * unpacker->record; 0 at the end of the lanes; -ENOMEM; or -EBADMSG with *what set.
+ * Unpack the next chunk from the lanes of a segment. Samples are returned with all frames. INFO,
+ * THREAD and FRESH chunks are applied to the state. The contents of a chunk are not checked.
+ * Returns 1 with the chunk in unpacker->record; 0 at the end of the lanes; -ENOMEM; or -EBADMSG
+ * with *what set.
  */
 int record_unpack(struct record_unpacker *unpacker, struct cursor lanes[JITBPF_LANE_COUNT],
 		  const char **what);

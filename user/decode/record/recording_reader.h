@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reads a recording (uapi/recording.h) of any version record by record. Samples are returned with
- * their stacks, and other chunks that only recordings have as they are. A chunk is returned only
- * after the checksum of its round or segment was verified, so what comes before a damaged one can
- * still be used.
+ * their stacks. A chunk is returned only after the checksum of its round or segment was verified,
+ * so all chunks before a damaged round or segment can be used.
  */
 #ifndef JITBPF_DECODE_RECORD_RECORDING_READER_H
 #define JITBPF_DECODE_RECORD_RECORDING_READER_H

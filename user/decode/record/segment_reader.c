@@ -89,7 +89,7 @@ static int read_packed(struct segment_reader *reader, const char **what)
 	return 0;
 }
 
-/* The decoder has written all that it can when it leaves room. */
+/* The decoder has no more output when it leaves room in the output buffer. */
 static int decompress(struct segment_reader *reader, const char **what)
 {
 	ZSTD_inBuffer in = {.src = reader->packed.data, .size = reader->packed.size};

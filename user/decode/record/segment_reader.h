@@ -34,7 +34,8 @@ void segment_reader_deinit(struct segment_reader *reader);
 
 /*
  * Read the next segment. The lanes are valid until the next call. Returns 0, -ENOMEM, the blob's
- * error, or -EBADMSG: the file has no further whole segment, or it is damaged. Then *what says why.
+ * error, or -EBADMSG with *what set to the reason: no whole segment follows, or the segment is
+ * damaged.
  */
 int segment_next(struct segment_reader *reader, struct cursor lanes[JITBPF_LANE_COUNT],
 		 const char **what);

@@ -34,8 +34,9 @@ static inline bool stack_tree_is_full(const struct stack_tree *tree, size_t more
 }
 
 /*
- * Returns the address that a new child of a node is expected to be near: its latest child, if that
- * is of the same kind; else the node; else, for the outermost kernel frame, the latest one of all.
+ * Returns the address from which the difference to a new child is computed. It is that of the
+ * parent's latest child, if both are of the same kind. Else it is the parent's; for an outermost
+ * kernel frame, that of the latest outermost kernel frame.
  */
 uint64_t stack_tree_expected(const struct stack_tree *tree, uint32_t parent, bool is_kernel);
 

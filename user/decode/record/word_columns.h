@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Expects the words of a chunk (uapi/packed_recording.h), in the same way when it is packed and
- * unpacked. A column is the sequence of the words at one place of the chunks of one type: in their
- * first run, or in a later one.
+ * Predicts the words of a chunk (uapi/packed_recording.h); packer and unpacker get the same
+ * results. A column is the sequence of the words at one index in the runs of one type of chunk.
+ * First runs and later runs have separate columns.
  *
- * A word is expected to be as in the run before of its kind; or, as the low half of a time, to have
- * changed by the difference of both chunks' time_ns; or, as a counter, to have changed as it did
- * before. A column takes what would have been best last time.
+ * A column predicts its next word from the last one in one of three ways:
+ * - constant: the same word;
+ * - time: the low half of a time, which changes as much as the time_ns of the chunks;
+ * - counter: the word changes by the same step as before.
+ * A column uses the way that would have been best for its last word.
  */
 #ifndef JITBPF_DECODE_RECORD_WORD_COLUMNS_H
 #define JITBPF_DECODE_RECORD_WORD_COLUMNS_H
@@ -27,7 +29,7 @@ enum word_kind {
 
 struct word_column {
 	uint32_t last;
-	uint32_t step; /* by which it changed last time */
+	uint32_t step; /* last change of the word */
 	enum word_kind kind;
 };
 

@@ -8,10 +8,7 @@
 
 #define WORD_BYTES sizeof(uint64_t)
 
-/*
- * In each PATCH_BYTES of code, and once more, an instruction may have been replaced by a jump or
- * back.
- */
+/* Limit of patched instructions: one for each PATCH_BYTES of code, plus one. */
 #define PATCH_BYTES 128
 
 #define LOWEST_ADDRESS 0x10000 /* of mappings: vm.mmap_min_addr */
@@ -34,8 +31,8 @@ static uint64_t word_at(const uint8_t *bytes)
 }
 
 /*
- * 0: not linked yet. Programs that are not position-independent, such as Debian's python3, are
- * below 4 GB.
+ * An old value of 0 is not linked yet. Programs that are not position-independent, such as Debian's
+ * python3, have addresses below 4 GB.
  */
 static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 {
@@ -69,7 +66,7 @@ static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const 
 	return bytes;
 }
 
-/* Returns the length of the instruction of the old code at an offset, 0: it has none. */
+/* Returns the length of the instruction at an offset of the old code, or 0 if there is none. */
 static size_t decode(const struct comparison *c, size_t at, ZydisDecodedInstruction *ret)
 {
 	ZydisDecoderContext context;
@@ -81,8 +78,8 @@ static size_t decode(const struct comparison *c, size_t at, ZydisDecodedInstruct
 }
 
 /*
- * Returns the offset of the first byte of an instruction that differs, addresses aside; the length
- * of the instruction if no byte does.
+ * Returns the offset of the first byte of an instruction that differs, except for addresses.
+ * Returns the length of the instruction if none differs.
  */
 static size_t first_difference(struct comparison *c, size_t at,
 			       const ZydisDecodedInstruction *instruction)
@@ -103,8 +100,9 @@ static size_t first_difference(struct comparison *c, size_t at,
 }
 
 /*
- * Returns the length of a comparison of a word at r15, HotSpot's thread, with a number that its
- * garbage collectors change at the begin of methods; such an instruction counts as a patch. Else 0.
+ * Returns the length of an instruction that compares a word at r15 (HotSpot's thread) with a
+ * number, else 0. At the beginning of methods, HotSpot's garbage collectors change that number. The
+ * instruction counts as a patch.
  */
 static size_t same_barrier(struct comparison *c, size_t at)
 {
@@ -132,8 +130,8 @@ static bool is_near(const struct comparison *c, size_t at, uint64_t near)
 }
 
 /*
- * Returns the bytes up to the end of the word at an offset if it belongs to a table of addresses:
- * the word before or behind it is an address near its own. Else 0.
+ * Returns the number of bytes from an offset to the end of its word, if the word is part of a table
+ * of addresses: the word before or behind it holds an address near to its own. Else 0.
  */
 static size_t same_word(const struct comparison *c, size_t at)
 {
@@ -146,7 +144,10 @@ static size_t same_word(const struct comparison *c, size_t at)
 		       : 0;
 }
 
-/* Sets *ret_length. Returns true for an instruction that engines write over others. */
+/*
+ * Returns true for an instruction that engines write over others. Sets *ret_length to its length, 0
+ * if there is no valid instruction.
+ */
 static bool is_patch(const struct comparison *c, const uint8_t *code, size_t left_bytes,
 		     size_t *ret_length)
 {
@@ -164,7 +165,10 @@ static bool is_patch(const struct comparison *c, const uint8_t *code, size_t lef
 	       instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
 }
 
-/* Returns the length of the longer instruction at an offset if one of both is a patch, else 0. */
+/*
+ * If the old or the new instruction at an offset is a patch, returns the length of the longer one,
+ * else 0.
+ */
 static size_t patched(struct comparison *c, size_t at)
 {
 	size_t was_length, is_length, left_bytes = c->size_bytes - at;
@@ -179,9 +183,9 @@ static size_t patched(struct comparison *c, size_t at)
 }
 
 /*
- * Returns the bytes from an offset on that are the same code, 0: they differ. An instruction is
- * compared as a whole, and so is the next one: inside of an instruction, a changed constant can
- * look like a jump.
+ * Returns the number of bytes from an offset on that are the same code, 0 if they differ.
+ * Instructions are compared as a whole, since a changed constant inside an instruction can look
+ * like a jump.
  */
 static size_t same_bytes(struct comparison *c, size_t at)
 {

@@ -20,14 +20,16 @@ struct code_pair {
 };
 
 /*
- * Returns true if both are the same code: all bytes are equal, except for addresses. These are
- * targets of relative branches, displacements from rip, and 8-byte immediates that are or may be
- * addresses of user space above 4 GB if the old one is that or 0, or any address if the old one is
- * 0; and aligned words of tables of addresses. With objects_move, they are also what HotSpot writes
- * (decode/x86/hotspot_patches.h). A few instructions may be jumps, calls or nops in only one of
- * them or, with objects_move, compare a word at r15 with another number. Other differences, such as
- * constants, make it different code. Code is decoded from its begin on; a difference inside of an
- * instruction is never taken for another instruction.
+ * Returns true if both copies are the same code. All bytes must be equal, except for these:
+ * - Targets of relative branches, and displacements from rip.
+ * - 8-byte immediates. Both values must look like addresses of user space above 4 GB. The old value
+ *   may also be 0 (not linked yet); then the new one may be below 4 GB.
+ * - Aligned words of tables of addresses.
+ * - With objects_move, bytes that HotSpot patches (decode/x86/hotspot_patches.h).
+ * - A few instructions that are a jump, call, nop or int3 in one of the copies only; or, with
+ *   objects_move, that compare a word at r15 with another number.
+ * Other differences, such as constants, make it different code. Code is decoded from its beginning,
+ * so a difference inside an instruction is never taken for another instruction.
  */
 bool code_is_same(const struct code_pair *pair);
 

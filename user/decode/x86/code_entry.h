@@ -12,10 +12,10 @@
  * The frame at the entry of code, as a row with UNWIND_CFA_RSP or
  * UNWIND_CFA_RBP.
  *
- * inside: the engine's interpreter jumps to the code, and the code jumps back,
- * all in the frame of the interpreter's function, which this entry describes.
- * Some of such code is helpers that are called or have more on the stack. If
- * the returns and jumps do not fit the frame, the entry is corrected.
+ * inside: the engine's interpreter jumps to the code, and the code jumps back, all in the frame of
+ * the interpreter's function, which this entry describes. Some of this code is helpers that are
+ * called, or that have more on the stack. So if the returns and jumps of the code do not fit the
+ * frame, the entry is corrected.
  *
  * one_frame: code that is not reached from the entry is entered in the frame of the function's
  * body, by a signal handler or the runtime: exception handlers, and calls that do not return.

@@ -37,8 +37,8 @@ struct code_flow {
 	struct frame_states frames;
 	struct code_point *points; /* one per code byte */
 	/*
-	 * Worklists. A lead is the way to a point whose frame is set already.
-	 * Code after calls is followed last, since a call may not return.
+	 * Worklists. A lead is an edge to a point whose frame is set already. Code after calls is
+	 * followed last, since a call may not return.
 	 */
 	code_edges leads, behind_calls;
 	VEC(uint32_t) on_trial; /* offsets of points that the current trial reached */
@@ -68,12 +68,11 @@ void code_flow_deinit(struct code_flow *flow);
 int code_flow_enter(struct code_flow *flow, uint16_t frame);
 
 /*
- * Run a trial: follow the code from an offset that was not reached, with a
- * given frame. The trial is accepted if nothing refutes it (each return finds
- * its address, joining paths agree) and at least `confirmations` paths confirm
- * it. Otherwise the points are unchanged. Returns 0, -E2BIG or -ENOMEM. On
- * return 0, *ret_taken tells if the trial was accepted, and *ret_end is the end
- * of the straight-line code at offset.
+ * Run a trial: follow the code from an offset that was not reached, with a given frame. The trial
+ * is accepted if nothing refutes it (each return finds its address, joining paths agree) and at
+ * least `confirmations` paths confirm it. Otherwise the points are unchanged. Returns 0, -E2BIG or
+ * -ENOMEM. On return 0, *ret_taken is true if the trial was accepted, and *ret_end is the end of
+ * the straight-line code at offset.
  */
 int code_flow_try(struct code_flow *flow, uint32_t offset, uint16_t frame, uint32_t confirmations,
 		  bool *ret_taken, uint32_t *ret_end);

@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "decode/x86/code_unwind.h"
 
-/* A piece begins at such an address, behind the zeros at the end of the header of its memory. */
+/* A piece begins at a multiple of PIECE_ALIGNMENT, behind the zeros at the end of its header. */
 #define PIECE_ALIGNMENT	   32
 #define PIECE_HEADER_ZEROS 8
 #define PROLOGUE_BYTES_MAX 256
@@ -57,7 +57,10 @@ static size_t prologue_begin(const struct interpreter *in, size_t at)
 	return at;
 }
 
-/* Where the prologue has pushed an unknown number of local variables, its rows are unknown. */
+/*
+ * Add the rows of a prologue. Where it has pushed an unknown number of local variables, they are
+ * unknown.
+ */
 static int add_prologue(const struct interpreter *in, size_t begin, size_t at)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows made = {0};
@@ -82,7 +85,7 @@ static bool is_return(const uint8_t *code)
 }
 #define IS_RETURN_BYTES 5
 
-/* Returns the offset behind the jump to it, or 0. */
+/* Returns the offset behind the jump to the return address, or 0 if there is none. */
 static size_t jump_end(const struct interpreter *in, size_t at)
 {
 	for (size_t end = at + 2; end <= in->code_bytes && end <= at + RETURN_BYTES_MAX; end++) {

@@ -14,8 +14,8 @@
 
 /*
  * Add the rows of code_bytes of code that runs at `address` to *ret, which must be empty. The first
- * row is at offset 0. Pieces that set up a frame are called functions up to there. Returns 0,
- * -EINVAL (empty or larger than CODE_UNWIND_BYTES_MAX) or -ENOMEM.
+ * row is at offset 0. Until a piece has set up its frame, it is unwound like a called function.
+ * Returns 0, -EINVAL (empty or larger than CODE_UNWIND_BYTES_MAX) or -ENOMEM.
  */
 int code_interpreter(const uint8_t *code, size_t code_bytes, uint64_t address,
 		     struct unwind_rows *ret);

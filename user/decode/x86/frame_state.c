@@ -69,8 +69,8 @@ static void remove_slot(struct frame_state *frame, uint32_t number)
 
 /*
  * Returns true if a place is below rsp, which was `before` until now. Memory below rsp can be
- * overwritten at any time. When rsp returns to an earlier base, the whole frame of the base that it
- * leaves is below.
+ * overwritten at any time. When rsp returns to an earlier base, all places of the base that it
+ * leaves are below.
  */
 static bool is_below(struct frame_value place, struct frame_value before, struct frame_value rsp)
 {
@@ -144,9 +144,9 @@ static bool is_before(struct frame_value a, struct frame_value b)
 }
 
 /*
- * Add a slot, unless there is no room. Of the addresses that are relative to the CFA and stored in
- * the CFA's frame, only the value of rsp is added, since rsp may be restored from it. The others
- * are addresses of variables, of which compilers store many.
+ * Add a slot, unless there is no room. If an address relative to the CFA is stored in the CFA's
+ * frame, it is added only if it is the value of rsp, since rsp may be restored from it. Other such
+ * addresses are those of variables, and compilers store many of them.
  */
 static void add_slot(struct frame_state *frame, struct frame_value place, struct frame_value value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The abstract state of a frame at one instruction: what is known of registers
- * and of stack slots, as far as it leads to the CFA and to the caller's rbp.
+ * The abstract state of a frame at one instruction: the known values of registers and stack slots
+ * from which the CFA and the caller's rbp can be found.
  */
 #ifndef JITBPF_DECODE_X86_FRAME_STATE_H
 #define JITBPF_DECODE_X86_FRAME_STATE_H

@@ -48,8 +48,8 @@ static bool is_class_or_ones(uint64_t word)
 }
 
 /*
- * Returns true for a word that was, or is, all ones. In mov rax, imm64; call, it may be a part of
- * an address with ones behind it.
+ * Returns true if a word can have changed from or to all ones: the class of a call site. In "mov
+ * rax, imm64; call", the seen word may be a part of an address, followed by ones.
  */
 static bool is_cached_class(const ZydisDecodedInstruction *instruction, uint64_t was, uint64_t is,
 			    uint8_t next)
@@ -69,7 +69,7 @@ static bool is_cached_class(const ZydisDecodedInstruction *instruction, uint64_t
 
 /*
  * Returns true for the callee of a call site, in the stub behind the code: mov rbx, imm64; jmp. It
- * is 0 while the site is not linked; a part of the address may have zeros behind it.
+ * is 0 while the site is not linked. The seen word may be a part of an address, followed by zeros.
  */
 static bool is_callee(const ZydisDecodedInstruction *instruction, uint64_t was, uint64_t is,
 		      uint8_t next)
@@ -78,7 +78,9 @@ static bool is_callee(const ZydisDecodedInstruction *instruction, uint64_t was, 
 	       is < 1ull << 47;
 }
 
-/* HotSpot's heap is at the end of 4 or 32 GB, if it may be. Small negative numbers are constants.
+/*
+ * HotSpot places its heap at the end of 4 or 32 GB if possible. Small negative numbers are
+ * constants.
  */
 static bool may_be_compressed(uint64_t value)
 {
@@ -87,8 +89,8 @@ static bool may_be_compressed(uint64_t value)
 
 /*
  * Returns true for a 32-bit immediate that may be the compressed address of an object, which the
- * garbage collector moves. Comparisons with memory are left out: in methods that only differ in
- * their class, they compare the class.
+ * garbage collector moves. Comparisons with memory are left out: they compare classes, and two
+ * methods may differ only in the class.
  */
 static bool is_object(const ZydisDecodedInstruction *instruction, uint64_t was, uint64_t is)
 {
@@ -99,14 +101,17 @@ static bool is_object(const ZydisDecodedInstruction *instruction, uint64_t was, 
 
 /* --- colours ----------------------------------------------------------------------- */
 
-/* How an immediate is derived from the colour, of which it has the bits of mask. */
+/* How an immediate is derived from the bits of the colour that it contains. */
 enum colour_use {
 	COLOUR_GOOD,  /* these bits */
 	COLOUR_BAD,   /* the complement of these bits */
 	COLOUR_SHIFT, /* the number of bits up to that of R */
 };
 
-/* Returns the bits of the colour that an instruction of a barrier has, or 0: it is none. */
+/*
+ * Returns the bits of the colour that an instruction of a barrier contains; 0 for other
+ * instructions.
+ */
 static uint16_t colour_bits(const ZydisDecodedInstruction *instruction, uint64_t value,
 			    enum colour_use *ret_use)
 {
@@ -152,7 +157,7 @@ static bool is_valid(uint64_t colour, uint16_t bits)
 	       (!(bits & COLOUR_REMEMBERED) || has_one_bit(colour & COLOUR_REMEMBERED));
 }
 
-/* A pointer gets its colour by a shift and the instruction behind it: or r64, imm32. */
+/* Returns true for "or r64, imm32": behind a shift, it sets the colour of a pointer. */
 static bool is_coloured_next(const uint8_t *next, size_t left_bytes)
 {
 	return left_bytes >= 2 && (next[0] & 0xfe) == 0x48 && next[1] == 0x81;
@@ -179,7 +184,7 @@ static bool colour_of(const ZydisDecodedInstruction *instruction, uint64_t value
 	return is_valid(value, bits);
 }
 
-/* Returns the bits in bytes that differ: of other bytes, a sample may have seen nothing. */
+/* Returns a mask of the bytes that differ. A sample may not have seen the other bytes. */
 static uint16_t different_bytes(uint64_t was, uint64_t is)
 {
 	return ((was ^ is) & 0xff00 ? 0xff00 : 0) | ((was ^ is) & 0x00ff ? 0x00ff : 0);
