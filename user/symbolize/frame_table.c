@@ -17,7 +17,7 @@ struct frame_table {
 	struct string_pool *strings; /* borrowed */
 	VEC(struct frame) frames;
 	VEC(struct frame_run) runs; /* indexed by location */
-	VEC(uint32_t) named;	    /* locations, in the order in which they were */
+	VEC(uint32_t) named;	    /* locations, in the order in which their frames were set */
 };
 
 int frame_table_create(struct string_pool *strings, struct frame_table **ret)
@@ -46,7 +46,7 @@ struct string_pool *frame_table_strings(const struct frame_table *table)
 	return table->strings;
 }
 
-/* Without room, the frame has no text. */
+/* Add a text to the pool. If there is no room, *ret is the empty string. */
 static int add_text(struct frame_table *table, const char *text, uint32_t *ret)
 {
 	int err = string_pool_add(table->strings, text, strlen(text), ret);

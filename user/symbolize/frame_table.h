@@ -47,16 +47,15 @@ void frame_table_destroy(struct frame_table *table);
 struct string_pool *frame_table_strings(const struct frame_table *table);
 
 /*
- * Set the frames of a location once; they are copied, and replace a stand-in.
- * Returns 0, -EINVAL (count is 0), -EEXIST (the location has frames already,
- * which are kept) or -ENOMEM.
+ * Set the frames of a location, once. The frames are copied, and replace a stand-in. Returns 0,
+ * -EINVAL (count is 0), -EEXIST (the location has frames already, which are kept) or -ENOMEM.
  */
 int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
 		    uint32_t count);
 
 /*
- * Set the placeholder frame of a location, for the time until its frames are known. The frame is
- * copied. No effect if the location has frames or a placeholder. Returns 0 or -ENOMEM.
+ * Set the stand-in of a location: the frame that is shown until its frames are known. The frame is
+ * copied. No effect if the location has frames or a stand-in. Returns 0 or -ENOMEM.
  */
 int frame_table_set_stand_in(struct frame_table *table, uint32_t location,
 			     const struct frame *frame);
@@ -72,8 +71,8 @@ const struct frame *frame_table_get(const struct frame_table *table, uint32_t lo
 bool frame_table_is_named(const struct frame_table *table, uint32_t location);
 
 /*
- * Returns the locations whose frames were set, in the order in which they were,
- * and sets *ret_count to their number. Borrowed until the next change.
+ * Returns the locations whose frames were set, in the order of these calls, and sets *ret_count to
+ * their number. Borrowed until the next change.
  */
 const uint32_t *frame_table_named(const struct frame_table *table, size_t *ret_count);
 

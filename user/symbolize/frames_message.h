@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames of a location as bytes, for the answer of a reader process. The bytes
- * are not trusted: the process parses what others made.
+ * Frames of a location as bytes, for the answer of a reader process. The bytes are not trusted: the
+ * reader process parses untrusted files.
  */
 #ifndef JITBPF_SYMBOLIZE_FRAMES_MESSAGE_H
 #define JITBPF_SYMBOLIZE_FRAMES_MESSAGE_H
@@ -22,7 +22,7 @@ int message_put(message_bytes *bytes, const void *from, size_t size_bytes);
 int frames_message_put(message_bytes *bytes, const struct symbol_frame *frames, uint32_t count);
 
 /*
- * Decode frames, all of `module`. Their strings point into bytes. Returns 0 with
+ * Decode frames, and set their module to `module`. Other strings point into bytes. Returns 0 with
  * 1..SYMBOL_FRAMES_MAX frames, or -EBADMSG with the outputs unchanged.
  */
 int frames_message_get(const void *bytes, size_t size_bytes, const char *module,

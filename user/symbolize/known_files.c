@@ -55,7 +55,10 @@ static void discharge(struct known_files *files, const struct known_file *file)
 	files->debug_open -= !!file->debug;
 }
 
-/* Remove the files whose modules nobody else holds: no location can refer to them any more. */
+/*
+ * Remove the files whose modules have no other holder: no location can refer to these files any
+ * more.
+ */
 static void remove_unused(struct known_files *files)
 {
 	size_t kept = 0;
@@ -69,7 +72,7 @@ static void remove_unused(struct known_files *files)
 			deinit(file);
 			continue;
 		}
-		/* The removal made the room that this takes. */
+		/* Cannot fail: the removal above has made room. */
 		(void)index_map_insert(&files->index, hash_of(file->module), (uint32_t)kept);
 		files->files.data[kept++] = *file;
 	}
@@ -145,7 +148,10 @@ static void drop_debug_cache(struct known_files *files, struct known_file *file)
 	files->debug_bytes += file->debug_bytes;
 }
 
-/* Age for eviction. Parsed data, which cost work, count as used DEBUG_WORTH_USES later. */
+/*
+ * Returns the age for eviction, in uses. Parsed data cost work, so they count as used
+ * DEBUG_WORTH_USES look-ups later than caches.
+ */
 static uint64_t debug_age(const struct known_file *file)
 {
 	return file->debug_cached ? file->used : file->used + DEBUG_WORTH_USES;

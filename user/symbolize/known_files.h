@@ -20,9 +20,9 @@
 
 #define DEBUG_INFO_BYTES_MAX (16u << 20) /* memory of all files' debug info */
 #define DEBUG_INFO_OPEN_MAX  128	 /* open debug files */
-#define DEBUG_WORTH_USES     256 /* look-ups by which parsed debug info outlives its cache */
+#define DEBUG_WORTH_USES     256 /* parsed debug info counts as used so many look-ups later */
 #define SYMBOL_OPEN_MAX	     128 /* open files with symbol names */
-#define KNOWN_FILES_SWEEP    256 /* files below which none is removed */
+#define KNOWN_FILES_SWEEP    256 /* number of files up to which none is removed */
 #define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read for CRC checks of debug files */
 
 /* Counts over all requested files. */
@@ -50,7 +50,7 @@ struct known_file {
 	struct symbol_file *symbols;
 	struct debug_info *debug;
 	bool debug_cached;   /* debug may hold a cache that is cheap to read again */
-	size_t symbol_bytes; /* this and the next three: as of the last known_files_settle() */
+	size_t symbol_bytes; /* these and the next three: as of the last known_files_settle() */
 	size_t debug_bytes;
 	uint64_t splits_missing;
 	bool debug_exhausted;
@@ -60,7 +60,7 @@ struct known_files {
 	struct file_source source;
 	VEC(struct known_file) files;
 	struct index_map index; /* indexed by module number */
-	size_t sweep_at; /* when there are that many files, those without a module are removed */
+	size_t sweep_at;	/* number of files at which unused ones are removed next */
 	uint64_t uses;
 	uint64_t symbol_bytes, symbol_bytes_max;
 	uint32_t symbol_open;

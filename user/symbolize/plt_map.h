@@ -21,9 +21,9 @@ struct plt_map {
 };
 
 /*
- * Find the PLT of a file. If its .dynsym is large, blob (that of elf) is shared; if not, all of the
- * PLT is read now. A damaged PLT has no entries. Returns 0, or -ENOMEM with *ret unchanged. The
- * caller calls plt_map_deinit().
+ * Find the PLT of a file. blob is that of elf. If .dynsym is large, blob is shared, and the PLT is
+ * read later; if not, the PLT is read now. A damaged PLT has no entries. Returns 0, or -ENOMEM with
+ * *ret unchanged. The caller calls plt_map_deinit().
  */
 int plt_map_init(struct plt_map *ret, const struct elf_file *elf, struct blob *blob);
 void plt_map_deinit(struct plt_map *plt);

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 
 #define RECORDED_CODE_BYTES_MAX (256u << 20) /* of all regions; more is left out */
-#define RECORDED_CODE_CHARGE	64u	     /* bytes that a region counts beside its code */
+#define RECORDED_CODE_CHARGE	64u	     /* bytes that a region is charged, besides its code */
 
 struct recorded_region {
 	uint64_t identity; /* code_region_identity() */

@@ -120,7 +120,7 @@ static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 	return 0;
 }
 
-/* Read the fixed part of a frame, and point at its three strings: name, file, module. */
+/* Read the fixed part of a frame. Sets ret_texts to its three strings: name, file, module. */
 static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const void *ret_texts[3])
 {
 	if (cursor_read(c, ret, sizeof(*ret)) || cursor_take(c, ret->name_bytes, &ret_texts[0]) ||

@@ -18,7 +18,10 @@
 
 struct recorded_frames; /* see recorded_frames.c */
 
-/* Returns what a FRAMES chunk has for the inode and the generation of a module. */
+/*
+ * Returns the member `inode` of a FRAMES chunk for a module: its inode, or a hash of inode and
+ * generation.
+ */
 static inline uint64_t recorded_frames_inode(const struct module *module)
 {
 	return module->inode_generation ? hash_mix(module->inode, module->inode_generation)
@@ -30,10 +33,9 @@ int recorded_frames_create(struct string_pool *strings, struct recorded_frames *
 void recorded_frames_destroy(struct recorded_frames *recorded);
 
 /*
- * Add a FRAMES chunk; it is copied. Frames of a known location are kept.
- * Returns 0, -EBADMSG (inconsistent sizes; nothing is added) or -ENOMEM. A
- * chunk over the budget or with an unknown kind of location is skipped and
- * counted, without an error.
+ * Add a FRAMES chunk; it is copied. If the location has frames already, these are kept. Returns 0,
+ * -EBADMSG (inconsistent sizes; nothing is added) or -ENOMEM. A chunk over the budget or with an
+ * unknown kind of location is skipped and counted, without an error.
  */
 int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_frames_chunk *chunk);
 

@@ -62,8 +62,8 @@ static void gathered_deinit(struct gathered *gathered)
 }
 
 /*
- * Add a symbol. Without a known section, an unsized symbol is empty. It is empty too in a table
- * with exported functions only: the code after it may belong to any function.
+ * Add a symbol. Without a known section, an unsized symbol is empty. An unsized symbol is also
+ * empty in a table of exported functions only: the code after it may belong to another function.
  */
 static int add_symbol(void *gathered_, const struct elf_symbol *symbol, uint32_t number)
 {
@@ -161,7 +161,7 @@ static int gather_best(struct gathered *gathered, struct blob *blob, struct blob
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Returns the lowest address that the file's segments have. */
+/* Returns the lowest address of the file's segments. */
 static uint64_t lowest_address(const struct elf_file *elf)
 {
 	uint64_t lowest = UINT64_MAX;

@@ -27,11 +27,10 @@ void symbol_file_destroy(struct symbol_file *file);
 bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, uint64_t *ret);
 
 /*
- * Returns the (mangled) name of the function at an address, and sets
- * *ret_offset to the distance from its start. Returns NULL if there is none, or
- * if the file cannot be read any more. The padding byte before a signal
- * trampoline belongs to it, with offset 0: signal handlers return to its start.
- * The name is borrowed until the next call.
+ * Returns the (mangled) name of the function at an address, and sets *ret_offset to the distance
+ * from its start. Returns NULL if there is no function, or if the file cannot be read any more. The
+ * padding byte before a signal trampoline belongs to it, with offset 0: signal handlers return to
+ * its start. The name is borrowed until the next call.
  */
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset);
 

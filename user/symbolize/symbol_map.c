@@ -45,7 +45,7 @@ static uint32_t symbol_weight(const struct symbol_span *span)
 	       (uint32_t)(span->size_bytes > 0) << 10 | (NAME_COMPARED_MAX - length);
 }
 
-/* The preferred one of the symbols that were passed to choice_offer(). */
+/* The preferred symbol of those that were passed to choice_offer(). */
 struct choice {
 	const struct symbol_reader *reader;
 	uint32_t id, weight; /* id NONE: there is none */
@@ -103,8 +103,8 @@ static uint64_t key_end(const struct sort_key *key)
 }
 
 /*
- * Returns the end of a range if all its symbols have sizes: then no range is stored for what
- * follows. Otherwise UINT64_MAX.
+ * Returns the end of a range if all its symbols have sizes, else UINT64_MAX. A range whose end is
+ * known in this way needs no stored range without a symbol behind it.
  */
 static uint64_t implied_end(const struct sweep *sweep, const struct open_symbol *open)
 {
@@ -115,7 +115,7 @@ static uint64_t implied_end(const struct sweep *sweep, const struct open_symbol 
 	return open->end;
 }
 
-/* Keep the preferred one of keys[at..at + count), at its front. */
+/* Move the preferred key of keys[at..at + count) to its front. */
 static void choose(struct sweep *sweep, uint32_t at, uint32_t count)
 {
 	struct choice choice = {.reader = sweep->reader, .id = NONE};
@@ -294,8 +294,8 @@ static void choose_of_two(struct sweep *sweep, struct open_symbol *kept,
 }
 
 /*
- * Sort aliases with different ends by preference. Keep the best, and each one that ends after all
- * better ones.
+ * Sort aliases with different ends by preference. Keep the best one, and each alias that ends after
+ * all better ones.
  */
 static void aliases_rank(struct sweep *sweep)
 {

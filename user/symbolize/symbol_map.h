@@ -3,12 +3,11 @@
  * A map from addresses to symbols. Symbols may overlap, nest or share an
  * address; the map resolves them once into disjoint ranges.
  *
- * The map holds 8 bytes for each range and no names. Where symbols share a
- * range, their names are compared when the range is looked up for the first
- * time, by a reader of single symbols. Names are read earlier only for symbols
- * that share a start and not an end, or of which more than SYMBOL_ALIASES_MAX
- * share a range; and that for at most SYMBOL_NAMES_COMPARED_MAX symbols, after
- * which their names do not count.
+ * The map holds 8 bytes for each range and no names. Where symbols share a range, their names are
+ * compared when the range is looked up for the first time, by a reader of single symbols. When the
+ * map is built, names are read in three cases only: symbols have the same start but different ends,
+ * more than SYMBOL_ALIASES_MAX symbols share a range, or another symbol interrupts a range that
+ * symbols share. At most SYMBOL_NAMES_COMPARED_MAX names are read; then names do not count.
  */
 #ifndef JITBPF_SYMBOLIZE_SYMBOL_MAP_H
 #define JITBPF_SYMBOLIZE_SYMBOL_MAP_H
@@ -48,8 +47,8 @@ struct symbol_reader {
 typedef VEC(struct sort_key) symbol_list;
 
 /*
- * Add a symbol. limit is the highest end of an unsized symbol; one with limit == start has no name
- * and only ends an unsized symbol. Returns 0 or -ENOMEM.
+ * Add a symbol. limit is the highest end of an unsized symbol. An unsized symbol with limit ==
+ * start names no code, and only ends the unsized symbol before it. Returns 0 or -ENOMEM.
  */
 int symbol_list_add(symbol_list *list, const struct symbol_span *symbol, uint64_t limit,
 		    uint32_t id);

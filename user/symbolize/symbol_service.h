@@ -27,11 +27,10 @@ struct naming_progress {
 
 struct symbol_service {
 	/*
-	 * Request the frames of a KERNEL or NATIVE location, once per location. ticket is the
-	 * caller's, and comes back with the answer.
-	 * Work starts with the next collect() at the latest. module is that of
-	 * a NATIVE location, else NULL; the service holds it until it has the answer. Returns 0 or
-	 * -ENOMEM.
+	 * Request the frames of a KERNEL or NATIVE location, once per location. ticket is a number
+	 * of the caller, which the answer has, too. Work starts with the next collect() at the
+	 * latest. module is that of a NATIVE location, else NULL; the service holds it until the
+	 * answer. Returns 0 or -ENOMEM.
 	 */
 	int (*request)(void *context, uint64_t ticket, const struct location *what,
 		       const struct module *module);
@@ -64,12 +63,12 @@ struct symbol_request {
 	const struct module *module; /* held, or NULL */
 };
 
-/* Sort by module and offset, so that data which are read once serve all their requests. */
+/* Sort by module and offset, so that requests for the same data follow each other. */
 void symbol_requests_sort(struct symbol_request *requests, size_t count);
 
 /*
- * A service on the calling thread. It works only in collect() with wait set,
- * since a replay may still find the names in its recording.
+ * A service on the calling thread. It works only in collect() with wait set: until then, a replay
+ * may still find the names in its recording.
  */
 struct symbolize_now {
 	struct symbolizer *symbolizer; /* borrowed */

@@ -65,8 +65,8 @@ void symbolizer_set_budget(struct symbolizer *symbolizer, uint64_t size_bytes)
 }
 
 /*
- * Set the name of frame i: the demangled string, which is taken over, or else
- * `name`, truncated if too long.
+ * Set the name of frame i to `demangled`, which is taken over, or if that is NULL to `name`. A name
+ * that is too long is truncated.
  */
 static int set_name(struct symbolizer *symbolizer, uint32_t i, const char *name, char *demangled,
 		    struct symbol_frame *frame)
@@ -82,7 +82,7 @@ static int set_name(struct symbolizer *symbolizer, uint32_t i, const char *name,
 	return 0;
 }
 
-/* Get the frames of the debug info; at least one, which may be empty. */
+/* Get the frames of the debug info. If there are none, sets one empty frame. */
 static int debug_frames(struct known_file *file, uint64_t address,
 			struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The symbolizer turns a native or kernel location into frames. It reads files
- * and is slow, so `record` runs it on a worker thread; it must be used by one
- * thread at a time. A location has no process and no time, so neither has the
- * symbolizer.
+ * The symbolizer turns a native or kernel location into frames. It reads files and is slow, so
+ * `record` runs it on a worker thread; it must be used by one thread at a time. A location is
+ * independent of process and time, and so is the symbolizer.
  */
 #ifndef JITBPF_SYMBOLIZE_SYMBOLIZER_H
 #define JITBPF_SYMBOLIZE_SYMBOLIZER_H
@@ -31,7 +30,7 @@ struct symbol_frame {
 	const char *name;   /* demangled unless disabled; "" if unknown, never NULL */
 	const char *module; /* path, "[kernel.kallsyms]" or "[mod]" */
 	const char *file;   /* NULL if unknown */
-	/* of the code, or of the call site in a frame that others are inlined into */
+	/* line of the code; in a frame with an inlined call, of the call site */
 	uint32_t line;
 	uint64_t symbol_offset;
 	bool inlined; /* inlined into the next frame */

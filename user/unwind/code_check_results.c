@@ -5,7 +5,10 @@
 #include "state/code/code_region.h"
 #include "unwind/code_checks_state.h"
 
-/* The region is unknown from since_ns on; samples before until_ns may have waited. */
+/*
+ * Add a verdict. Its region is unknown from since_ns on; samples before decided_ns may have waited
+ * for it.
+ */
 static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 			const struct code_verdict *verdict)
 {
@@ -15,14 +18,20 @@ static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 		.since_ns = verdict->since_ns,
 		.until_ns = verdict->decided_ns,
 	};
-	/* Without memory, the samples that wait are unknown, but later ones are not. */
+	/*
+	 * If memory is short, the code is unknown for the samples that wait, but not for later
+	 * ones.
+	 */
 	(void)vec_push(&checks->verdicts, *verdict);
 }
 
 /* Returns the time from which a region of memory that was replaced at since_ns is unknown. */
 static uint64_t unknown_since(const struct code_check *check, uint64_t since_ns)
 {
-	/* Samples may have waited for a check of its own, for an earlier event or other bytes. */
+	/*
+	 * Samples may already wait for this region's own check, because of an earlier event or
+	 * different bytes.
+	 */
 	if (check && check->since_ns && check->since_ns < since_ns)
 		since_ns = check->since_ns;
 	if (check && check->doubt_ns && check->doubt_ns < since_ns)
@@ -30,7 +39,10 @@ static uint64_t unknown_since(const struct code_check *check, uint64_t since_ns)
 	return since_ns;
 }
 
-/* All code that is older than the event that one region did not survive is unknown. */
+/*
+ * Put verdicts on all code in the range of a doubt that is older than the event that replaced one
+ * of its regions.
+ */
 static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 		       const struct code_doubt *doubt, const struct code_verdict *one)
 {
@@ -111,7 +123,7 @@ void code_checks_refuse(struct code_checks *checks, struct code_check *check, ui
 	put_verdict(checks, doubts, &verdict);
 }
 
-/* Errors of the reader, which a later check need not have. */
+/* Returns true for errors of the reader that are temporary. */
 static bool is_passing(int error)
 {
 	return error == -ETIMEDOUT || error == -ENOMEM || error == -EIO || error == -EAGAIN;
@@ -132,11 +144,11 @@ static void vouch(struct code_checks *checks, struct code_check *check, struct c
 	}
 	check->next_ns = checks->now_ns + pause_ns;
 	checks->trusted += !check->copy;
-	/* Code that was linked, or that is read for the first time. */
+	/* Keep the code that was read: it has linked calls, or had no copy. */
 	code_copies_put(copies, check->identity, answer->bytes, answer->bytes_read);
 }
 
-/* The bytes that a sample saw belong to the code, which the engine has linked. */
+/* The bytes that a sample saw are the same code with linked calls: they become part of the copy. */
 static void vouch_for_seen(struct code_checks *checks, struct code_check *check,
 			   struct code_copies *copies)
 {

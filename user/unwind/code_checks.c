@@ -12,7 +12,10 @@
 
 #define SECOND_NS 1000000000ull
 
-/* An event concerns existing code if one of so many regions is older, or if there are more. */
+/*
+ * Limit of the regions that are examined for code older than an event; beyond it, there is assumed
+ * to be some.
+ */
 #define REGIONS_TRIED 8
 
 /* Fewer bytes of a sample are not compared, unless the region is smaller. */
@@ -190,7 +193,7 @@ void code_checks_drop_request(struct code_checks *checks, struct code_check *che
 	settle_slot(checks, check);
 }
 
-/* Empty a slot, but for its request. */
+/* Remove the check of a slot. A pending request stays. */
 static void forget(struct code_checks *checks, struct code_check *check)
 {
 	stop_wait(checks, check);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Decides whether memory still holds the JIT code that was reported there. The side-band reports
- * new executable mappings and changes of the protection alike, and neither says whether the code
- * was replaced. From such an event on, the code of that memory is in doubt. When code in doubt is
- * sampled, a check reads its memory and compares it with the copy of the code as of its load. A
- * check that passes vouches for the code up to the time of the read. After a check that fails, the
- * code is unknown from the first event on that no earlier check vouches for. Samples wait for the
- * result.
+ * new executable mappings and changes of protection by the same event, which does not say whether
+ * the code was replaced. From such an event on, the code of that memory is in doubt. When code in
+ * doubt is sampled, a check reads its memory and compares it with the copy of the code as of its
+ * load. A check that passes vouches for the code up to the time of the read. After a check that
+ * fails, the code is unknown from the first event on that comes after the last check that passed.
+ * Samples wait for the result.
  *
- * A sample has the bytes around its innermost frame in such memory. If these equal the copy, they
- * vouch for the code as well. If they differ, they put the code in doubt without an event: an
- * engine may write or move code in memory that stays executable. Then a check compares them as
- * instructions, within the rest of the copy, so that code that was linked passes.
+ * A sample has the bytes around its innermost frame in such memory. Bytes that equal the copy vouch
+ * for the code as well. Bytes that differ put the code in doubt without an event: an engine may
+ * write or move code in memory that stays executable. Then a check compares them as instructions,
+ * within the rest of the copy. So code in which the engine has only linked calls passes.
  *
  * Engines have functions with equal bytes, so a replaced function can pass. If many checks fail in
  * the memory of an event, all of this memory counts as replaced, and its code is unknown.
@@ -20,7 +20,7 @@
  * memory grows by mappings, and the side-band reports each of them for the whole memory.
  *
  * The checks are divided among the owners of the processes (base/owner_slots.h). If samples wait
- * for all checks of an owner, further code of that owner is unknown at once.
+ * for as many checks as an owner may have, further code of that owner is unknown at once.
  *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
@@ -41,7 +41,7 @@
 
 #define CODE_CHECKS_MAX	     (1u << 12)
 #define CODE_CHECKS_PER_S    1000	  /* of a process */
-#define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, for each that passed */
+#define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, times the passed checks */
 #define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
 
 /* The state of checks of a region that is or was in doubt. */
@@ -50,7 +50,7 @@ struct code_check {
 	const struct process *process;
 	uint64_t address, size_bytes;
 	enum jitbpf_publisher publisher;
-	uint64_t vouched_ns; /* the code is vouched for up to here; 0: up to its first event */
+	uint64_t vouched_ns; /* the code is vouched for up to this time; 0: up to its first event */
 	uint64_t since_ns;   /* samples from this time on wait; 0: none do */
 	uint64_t next_ns;    /* earliest time of the next check */
 	uint32_t passed;     /* number of checks */
@@ -68,7 +68,7 @@ struct code_check {
 	bool asked;
 };
 
-/* A region whose code is not vouched for from since_ns on. */
+/* A region whose code is unknown from since_ns on, as decided at decided_ns. */
 struct code_verdict {
 	const struct process *process;
 	uint64_t address, size_bytes;
@@ -90,7 +90,7 @@ struct code_checks {
 
 enum code_trust {
 	CODE_VOUCHED, /* also: there is no code, or code that is not checked */
-	CODE_WAITS,   /* for a check, which may have to be requested: code_checks_request() */
+	CODE_WAITS,   /* for a check, which the caller may have to request: code_checks_request() */
 	CODE_UNKNOWN, /* replaced, or not checked in time; its region ends before that time */
 	CODE_ENDED,   /* not checked in time, and an event has ended its region */
 };
@@ -135,19 +135,19 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 struct code_copies *copies, struct unwind_request *ret);
 void code_checks_drop_request(struct code_checks *checks, struct code_check *check);
 
-/* Take the answer of a check. Code that was linked replaces its copy. */
+/*
+ * Apply the answer of a check. If the check passed, the code that was compared replaces its copy.
+ */
 void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		      const struct unwind_answer *answer);
 
-/*
- * Give up a check that a sample of time_ns waits for: the code is unknown at that time, and later.
- */
+/* Give up a check that a sample of time_ns waits for: its code is unknown from then on. */
 void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns);
 
 /*
  * Call it before an event about code is applied to a process at time_ns; event NULL: an event that
- * may end any code. Gives up the checks of code that the event ends, since they cannot pass any
- * more.
+ * may end any code. Gives up the pending checks of code that the event may end, since they cannot
+ * pass any more.
  */
 void code_checks_code_changes(struct code_checks *checks, const struct process *process,
 			      const struct jitbpf_code_event *event, uint64_t time_ns);

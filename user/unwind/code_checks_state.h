@@ -16,13 +16,15 @@ static inline bool code_checks_by_events(const struct code_region *region)
 struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
 				    const struct process *process);
 
-/* Samples wait for the check no longer. */
+/* End the wait of samples for a check. */
 void code_checks_end_wait(struct code_checks *checks, struct code_check *check);
 
-/* Forget a check. A request stays until its answer. */
+/* Remove a check. A pending request keeps its slot until its answer. */
 void code_checks_remove(struct code_checks *checks, struct code_check *check);
 
-/* The code of a check that no sample can wait for is unknown from since_ns on. */
+/*
+ * Set the code of a check to unknown from since_ns on, because samples cannot wait for the check.
+ */
 void code_checks_refuse(struct code_checks *checks, struct code_check *check, uint64_t since_ns,
 			uint64_t time_ns);
 

@@ -159,7 +159,10 @@ static void pass_oldest(struct code_copies *copies, struct code_copies_queue *qu
 	copies->free = slot;
 }
 
-/* Returns false if the owner itself has to give way, and has nothing. */
+/*
+ * Evict copies until the budget has room. Returns false if the owner itself would have to lose
+ * copies, and has none.
+ */
 static bool make_room(struct code_copies *copies, struct code_copies_queue *queue, uint32_t charge)
 {
 	while (!owner_budget_has_room(&copies->budget, charge)) {
@@ -176,7 +179,7 @@ static bool make_room(struct code_copies *copies, struct code_copies_queue *queu
 	return true;
 }
 
-/* The charges leave a slot free. */
+/* Returns a free slot. There is one, since each copy is charged at least CODE_COPIES_CHARGE. */
 static uint32_t take_slot(struct code_copies *copies)
 {
 	uint32_t slot = copies->free;
@@ -245,7 +248,7 @@ void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_
 {
 	struct code_copy *copy = find(copies, identity);
 
-	/* Code of more bytes than were read stays as it was behind them. */
+	/* If the copy is longer than the bytes that were read, the rest of it stays. */
 	if (!copy)
 		copy = begin(copies, identity, copies->payer, size_bytes);
 	if (!copy)

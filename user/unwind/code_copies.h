@@ -5,8 +5,8 @@
  * kept after its region is unloaded, since a stack may arrive late.
  *
  * Memory is bounded, and divided by the owners of the processes (base/owner_budget.h). If it is
- * full, the largest owner's oldest copy is evicted, unless it was used since it was added or last
- * spared. Without its copy, code that was replaced cannot be told from it.
+ * full, the largest owner's oldest copy is evicted. A copy that was used since it was added or last
+ * spared is spared once more. Without a copy of the code, a replacement cannot be detected.
  */
 #ifndef JITBPF_UNWIND_CODE_COPIES_H
 #define JITBPF_UNWIND_CODE_COPIES_H
@@ -41,7 +41,7 @@ struct code_copies {
 	struct index_map index; /* of the copies, by identity */
 	struct owner_budget budget;
 	VEC(struct code_copies_queue *) queues; /* by owner */
-	struct owner_key payer;			/* whom code_copies_put() charges */
+	struct owner_key payer;			/* the owner that code_copies_put() charges */
 	uint32_t copy_bytes_max;		/* JITBPF_CODE_COPY_MAX, unless set after init */
 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * If so much of the code that was checked is replaced, all of the memory was. An engine may also
- * put a stub into the place of one function.
+ * If at least 1/REPLACED_SHARE of the checks fail, all code of the range counts as replaced. Fewer
+ * failures can be stubs that an engine puts in the place of single functions.
  */
 #define REPLACED_SHARE 8
 #define PASSED_MAX     64
@@ -18,13 +18,13 @@ static void add_time(struct code_doubt *doubt, uint64_t time_ns)
 		doubt->count--;
 		doubt->dropped = true;
 	}
-	/* A late event counts for the time at which it is known. */
+	/* Times ascend: a late event gets the time of the event before it. */
 	if (doubt->count && doubt->times_ns[doubt->count - 1] > time_ns)
 		time_ns = doubt->times_ns[doubt->count - 1];
 	doubt->times_ns[doubt->count++] = time_ns;
 }
 
-/* Widen a range. Its other part has had other events: which ones is not known any more. */
+/* Widen a range. The added part has had other events, whose times are not known. */
 static void widen(struct code_doubt *doubt, uint64_t start, uint64_t end)
 {
 	if (start >= doubt->start && end <= doubt->end)

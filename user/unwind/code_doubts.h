@@ -20,7 +20,7 @@ struct code_doubt {
 	uint64_t start, end;
 	uint64_t times_ns[CODE_DOUBT_TIMES]; /* ascending; the last `count` */
 	uint32_t count;
-	bool dropped; /* there were events before times_ns[0], whose times are not kept */
+	bool dropped;		 /* there were events before times_ns[0] whose times were dropped */
 	uint32_t passed, failed; /* numbers of checks since the first event */
 };
 
@@ -36,7 +36,7 @@ struct code_doubts {
 	const struct process *process;
 	struct code_doubt doubts[CODE_DOUBTS_MAX];
 	uint32_t doubt_count;
-	bool differed; /* some sample saw other bytes than a copy's */
+	bool differed; /* some sample has seen bytes that differ from a copy */
 	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
 	uint32_t replaced_next;
 	uint64_t second_ns; /* start of the second in which checks are counted */
@@ -48,8 +48,8 @@ struct code_doubts {
 void code_doubts_add(struct code_doubts *doubts, uint64_t start, uint64_t end, uint64_t time_ns);
 
 /*
- * Returns the time of the first event after floor_ns at an address, or UINT64_MAX. If it is not
- * known any more, it is floor_ns + 1.
+ * Returns the time of the first event after floor_ns at an address, or UINT64_MAX. Returns floor_ns
+ * + 1 if that time was dropped.
  */
 uint64_t code_doubts_since(const struct code_doubts *doubts, uint64_t address, uint64_t floor_ns);
 
@@ -57,8 +57,8 @@ uint64_t code_doubts_since(const struct code_doubts *doubts, uint64_t address, u
 void code_doubts_passed(struct code_doubts *doubts, uint64_t address);
 
 /*
- * Count a check that failed, if an event of the range from since_ns on can be the reason. Returns
- * true if all of the range was replaced, as far as the checks tell.
+ * Count a check that failed, if the range has an event from since_ns on. Returns true if so many of
+ * the range's checks have failed that all of the range counts as replaced.
  */
 bool code_doubts_failed(struct code_doubt *doubt, uint64_t address, uint64_t since_ns);
 

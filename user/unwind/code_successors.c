@@ -9,14 +9,14 @@
 #include "state/code/code_publisher.h"
 #include "state/code/code_region.h"
 
-/* Versions and successors of one region that are looked at. */
+/* Limit of the versions and successors of one region that are examined. */
 #define SUCCESSORS_TRIED 8
 
-/* Engines write to their code: bytes of which so many are equal can be the same code. */
+/* Engines write to their code. So bytes can be of the same code if at least 3 of 4 are equal. */
 #define SIMILAR_PARTS 4
 #define SIMILAR_MIN   3 /* of so many parts */
 
-/* Fewer bytes prove nothing. */
+/* A comparison of fewer bytes is not used. */
 #define OVERLAP_MIN 8
 
 enum likeness {
@@ -31,7 +31,7 @@ static bool is_late(const struct code_region *region)
 	return code_publisher_of(region->claims[0].origin.publisher)->late;
 }
 
-/* Returns true if both are loads of one method to one place: the name is right for either. */
+/* Returns true if both are loads of one method at one address: the name is the same. */
 static bool is_same_method(const struct code_region *a, const struct code_region *b)
 {
 	return a->address == b->address && a->size_bytes == b->size_bytes &&
@@ -82,7 +82,7 @@ static enum likeness frame_like(struct code_copies *copies, const struct code_re
 }
 
 /*
- * Returns true if the code of a successor may have run, instead of the code in force, which ended
+ * Returns true if the code of a successor may have run instead of that of the region, which ended
  * at ended_ns.
  */
 static bool may_have_run(struct code_copies *copies, const struct code_region *region,

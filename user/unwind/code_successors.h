@@ -3,16 +3,17 @@
  * Decides whether a sample saw the code that was in force at its address and time, or the code that
  * took its place.
  *
- * A virtual machine frees code, and puts other code there, before one of its threads reports the
- * end of the one and the load of the other, from one queue. Until the end is reported, the earlier
- * code is in force. If the thread was late, so that new code ran before, both reports wait in the
- * queue, and come soon after each other.
+ * A virtual machine can free code and put other code in its place before it reports either change.
+ * One of its threads sends both reports, the end and the load, from one queue. Until the end is
+ * reported, the earlier code is in force. If the thread is late and the new code already runs, both
+ * reports wait in the queue, and come soon after each other.
  *
- * So a sample of code whose end comes after it may be of a successor that was reported within
- * CODE_SUCCESSOR_NS of the sample. The bytes around the innermost frame are compared with both; for
- * a caller, each of both has a call before the return address or not. The frame's code is unknown
- * if the successor is possible, and the code that ended is impossible, or both are and their
- * reports came within CODE_REPORTS_NS.
+ * So if code ends after a sample of it, the sample may be of a successor that was reported within
+ * CODE_SUCCESSOR_NS of the sample. The two copies of code are compared with the bytes around the
+ * innermost frame. For a caller, each is checked for a call before the return address. The frame's
+ * code is unknown in two cases:
+ * - Only the successor is possible.
+ * - Both are possible, and the load was reported within CODE_REPORTS_NS of the end.
  */
 #ifndef JITBPF_UNWIND_CODE_SUCCESSORS_H
 #define JITBPF_UNWIND_CODE_SUCCESSORS_H
@@ -26,23 +27,24 @@
 #include "unwind/code_copies.h"
 
 /*
- * Time from a sample to the report of its code: 50 ms for 99 of 100 loads, and longer on a busy
- * machine. Half of INTAKE_DEFER_NS.
+ * Limit of the time from a sample to the report of its code. 99 of 100 loads are reported within 50
+ * ms; on a busy machine it takes longer. Half of INTAKE_DEFER_NS.
  */
 #define CODE_SUCCESSOR_NS 500000000ull
 
 /*
- * Time from the report of an end to that of a load behind it in the queue. A report takes 0.1 ms.
+ * Limit of the time from the report of an end to the report of a load behind it in the queue. One
+ * report takes 0.1 ms.
  */
 #define CODE_REPORTS_NS 10000000ull
 
 /*
- * Frames are not looked up in a process of which more code has ended in the last two seconds: each
- * look-up goes through all of it. A JVM that frees all its code at once has a few thousand.
+ * If more regions of a process are in history (two seconds), its frames are not checked: each
+ * look-up passes all of them. A JVM that frees all its code at once has a few thousand regions.
  */
 #define CODE_ENDED_MAX 8192
 
-/* Returns true if frames of a process are looked up. */
+/* Returns true if frames of a process are checked for successors. */
 static inline bool code_has_successors(const struct process *process)
 {
 	return process->code && code_map_history(process->code) <= CODE_ENDED_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How JIT code is entered, for engines that do not call their code as functions are called. */
+/* How JIT code is entered, for engines that do not enter their code by calls. */
 #ifndef JITBPF_UNWIND_ENGINE_HOST_H
 #define JITBPF_UNWIND_ENGINE_HOST_H
 
@@ -18,8 +18,9 @@ struct engine_host {
 /*
  * The host of the code that the module `publisher` reported in a process, by the file names that
  * engines/ knows. The host is the publisher itself, or the first of the process's mappings that
- * fits it. If publisher is NULL, no module reported the code (but a jitdump file did), and the
- * first mapping that is a host of any engine counts. The result borrows from `modules`.
+ * fits it. If publisher is NULL, the code was not reported by a module (but by a jitdump file).
+ * Then the host is the first mapping that is a host of any engine. The result borrows from
+ * `modules`.
  */
 struct engine_host engine_host_find(const struct process *process,
 				    const struct module_table *modules,

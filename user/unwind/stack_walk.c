@@ -17,7 +17,10 @@ struct walk {
 	bool beyond_copy; /* the walk needed bytes after the end of the copy */
 };
 
-/* If the end of the stack is not known, a copy below the limit ends where it is unreadable. */
+/*
+ * Returns true if a copy was cut at its size limit. If the end of the stack is not known, a shorter
+ * copy ends where memory is unreadable.
+ */
 static bool is_truncated(const struct jitbpf_stack_copy *copy)
 {
 	uint64_t limit = unwind_stack_limit(copy->sp, copy->stack_top, copy->thread_pointer);

@@ -49,8 +49,8 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 			code_checks_trust(&u->checks, doubts, stack->ips[i] - !!i, time_ns, &check);
 
 		/*
-		 * The name of an innermost frame whose code has ended cannot be withdrawn any more.
-		 * Code that lives for milliseconds ends before it can be checked: its rows hold.
+		 * An innermost frame whose code has ended keeps its name and its callers: code that
+		 * lives for milliseconds ends before it can be checked.
 		 */
 		if (trust == CODE_VOUCHED || (trust == CODE_ENDED && !i))
 			continue;

@@ -18,7 +18,7 @@ static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct
 	return unwind_pages_find(&u->pages, unwind_page_key(unwind_code_owner(process), address));
 }
 
-/* Returns true if the published rows let the kernel walk on from an address. */
+/* Returns true if the published rows of a page have a row for an address. */
 static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slot, uint64_t address)
 {
 	return slot && slot->published && slot->page.count &&

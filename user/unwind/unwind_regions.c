@@ -229,8 +229,8 @@ static int copy_rows(const struct unwind_rows *from, struct unwind_rows *ret)
 }
 
 /*
- * The machine is busy, or the memory never answers. The latter must not be read again and again,
- * since stacks wait for each request.
+ * A request timed out: the machine is busy, or the memory never answers. Such memory must not be
+ * requested without limit, since stacks wait for each request.
  */
 static void settle_late(struct unwind_regions *regions, struct unwind_region *region)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of JIT code, by region identity (code_region_identity()), which all
- * versions of a region share. If the code was not copied at its load, the
- * service reads it from the running process. Such rows become valid only once
- * it is certain that the region was still in force at the time of the read.
- * Memory is bounded, and divided by the owners of the processes: the number of regions
- * (base/owner_slots.h), and that of their rows (base/owner_budget.h). The owner with most loses the
- * oldest region.
+ * Unwind rows of JIT code, by region identity (code_region_identity()), which all versions of a
+ * region share. If the code was not copied at its load, the service reads it from the running
+ * process. Such rows become valid only when all events up to the read are known, and the region was
+ * still in force then. Memory is bounded, and divided by the owners of the processes: the number of
+ * regions (base/owner_slots.h), and that of their rows (base/owner_budget.h). The owner with most
+ * of them loses its oldest region.
  */
 #ifndef JITBPF_UNWIND_UNWIND_REGIONS_H
 #define JITBPF_UNWIND_UNWIND_REGIONS_H
@@ -24,7 +23,7 @@ enum unwind_region_state {
 	UNWIND_REGION_ASKED,
 	UNWIND_REGION_READ,   /* rows exist, but may be of other code */
 	UNWIND_REGION_KNOWN,  /* rows are valid */
-	UNWIND_REGION_LATE,   /* no rows: the request timed out, and is made again later */
+	UNWIND_REGION_LATE,   /* no rows: the request timed out, and can be made again */
 	UNWIND_REGION_UNREAD, /* no rows, for good */
 };
 
@@ -44,7 +43,7 @@ struct unwind_region {
 
 struct unwind_regions {
 	struct unwind_region *slots;
-	struct owner_slots owners; /* of the slots; busy: requested, or not decided yet */
+	struct owner_slots owners; /* of the slots; busy: ASKED or READ */
 	struct owner_budget rows;  /* of all regions */
 	struct index_map index;	   /* of the regions, by identity */
 	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
@@ -68,10 +67,10 @@ bool unwind_regions_is_due(const struct unwind_regions *regions,
 			   const struct unwind_region *region);
 
 /*
- * Add a region that starts at address in a process, or one that is due, in state
- * UNWIND_REGION_ASKED. The process outlives the region, or is passed to
- * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY
- * (the owner's share of the slots has pending requests) or -ENOMEM.
+ * Add a region that starts at address in a process, in state UNWIND_REGION_ASKED. A region that is
+ * due gets this state again. The process outlives the region, or is passed to
+ * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY (the owner's share of the
+ * slots has pending requests) or -ENOMEM.
  */
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address);
@@ -80,8 +79,8 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 void unwind_regions_forget_retired(struct unwind_regions *regions);
 
 /*
- * Attach a copy of the code to a requested region. Returns the table's own copy, which stays valid
- * until the answer is taken, or NULL if memory is short.
+ * Attach a copy of the code to a requested region. Returns the copy that the table owns, valid
+ * until unwind_regions_take() of the answer; NULL if memory is short.
  */
 const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
 				     const uint8_t *copy, size_t size_bytes);

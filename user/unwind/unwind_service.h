@@ -27,14 +27,14 @@ struct unwind_request {
 	uint32_t copy_bytes;
 	/*
 	 * Not 0: read the code and compare it with the copy, if there is one, instead of making
-	 * rows. The number is the requester's.
+	 * rows. The number is chosen by the requester.
 	 */
 	uint32_t check;
 	const uint8_t *is; /* with check: compare these copy_bytes instead of the memory */
 	bool objects_move; /* with check: see struct code_publisher */
 	uint64_t region;   /* code_region_identity() of the region */
 	uint32_t pid;
-	struct owner_key owner;	      /* of the process, for what the request and its answer take */
+	struct owner_key owner;	      /* of the process; charged for the request and its answer */
 	struct budget_owner *payer;   /* of the request itself; set by unwind_ask() */
 	uint64_t address, size_bytes; /* as seen by the process */
 	struct engine_host host; /* for a region, if its code is not called; its module is held */
@@ -45,12 +45,12 @@ struct unwind_answer {
 	/* 0, or a negative errno: there are no rows; -ETIMEDOUT: a later request may get some */
 	int error;
 	/*
-	 * For code read from memory: the time after the read; of a check, the time before it. 0 if
-	 * a copy was used.
+	 * For code that was read from memory: a time after the read or, for a check, a time before
+	 * the read. 0 if a copy was used.
 	 */
 	uint64_t read_ns;
 	bool differs;	/* with check: the memory holds other code than the copy */
-	uint8_t *bytes; /* that were read from memory: the beginning of the region, or NULL */
+	uint8_t *bytes; /* bytes read from memory: the beginning of the region, or NULL */
 	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */
 };

@@ -112,18 +112,18 @@ bool unwinder_doubts(const struct unwinder *unwinder, const struct process *proc
 /*
  * Check that the JIT code of a complete stack, sampled at time_ns, was in memory
  * (unwind/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
- * vouched for, except for an innermost frame whose code has ended; or 1 if checks are pending.
- * After 1, call again after unwinder_collect(), or with last set: then code without a result is not
- * vouched for.
+ * vouched for, or 1 if checks are pending. An innermost frame whose code has ended does not cut the
+ * stack. After 1, call again after unwinder_collect(); or with last set: then code without a result
+ * counts as not vouched for.
  */
 int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
 		   bool last, struct finished_stack *stack);
 
 /*
- * Returns the number of user frames of a finished sample, up to and with the first one whose code
- * may be code that was reported later (unwind/code_successors.h); 0 if there is no such frame.
- * seen: the bytes of code that came with the sample, or NULL. Call it when the events up to
- * CODE_SUCCESSOR_NS after the sample have been applied.
+ * Find the first user frame of a finished sample that may be in code that was reported later
+ * (unwind/code_successors.h). Returns the number of frames up to and including that frame; 0 if
+ * there is none. seen: the bytes of code that came with the sample, or NULL. Call it when all
+ * events up to CODE_SUCCESSOR_NS after the sample have been applied.
  */
 uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
 				const struct jitbpf_sample *sample,
@@ -145,7 +145,7 @@ void unwinder_code_changes(struct unwinder *unwinder, const struct process *proc
 
 /*
  * Take the oldest verdict about a region whose code was replaced or could not be checked. The
- * caller ends that region before it locates samples that were checked after the verdict. Returns
+ * caller ends that region before it locates samples whose check ended after the verdict. Returns
  * false if there is none.
  */
 bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);

@@ -23,7 +23,7 @@ struct wanted_page {
 
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
-#define UNWIND_OUTSTANDING_MAX 1024 /* requests without an answer, of all owners */
+#define UNWIND_OUTSTANDING_MAX 1024 /* limit of requests without an answer, of all owners */
 
 struct unwinder {
 	struct unwind_service service;
@@ -50,7 +50,7 @@ struct unwinder {
 
 extern const struct unwind_row unwind_frame_pointer_row;
 
-/* The process that requests of rows are charged to. */
+/* The process that is charged for requests of rows. */
 struct unwind_account {
 	struct unwinder *unwinder;
 	const struct process *process;
@@ -69,7 +69,7 @@ bool unwind_may_ask(const struct unwind_account *account);
 /* Defined in unwind_rules.c. Send a request. Returns 0 or -ENOMEM. */
 int unwind_ask(struct unwinder *unwinder, const struct unwind_request *request);
 
-/* A request was answered, and counts no more. */
+/* Release the charge of a request that was answered. */
 void unwind_answered(struct unwinder *u, const struct unwind_request *request);
 
 /* Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. */

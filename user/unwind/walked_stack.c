@@ -12,9 +12,9 @@ static bool is_same(const struct space_entry *a, const struct space_entry *b)
 }
 
 /*
- * Returns true if the mapping at an address existed before known_ns. A change
- * of protection is reported as a new mapping of the same file and offset, which
- * counts as the same mapping.
+ * Returns true if the mapping at an address at time_ns was the same before known_ns. A change of
+ * protection is reported as a new mapping of the same file and offset, which counts as the same
+ * mapping.
  */
 static bool was_there(const struct process *process, uint64_t address, uint64_t time_ns,
 		      uint64_t known_ns)

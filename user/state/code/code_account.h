@@ -18,8 +18,9 @@
 #include "uapi/code_event.h"
 
 /*
- * Limits on the code in memory for one process: in force, in history, or referenced. An event
- * that would exceed a limit is refused and counted. Inherited code stays charged to the parent.
+ * Limits on the code of one process that is in memory: in force, in history, or referenced. An
+ * event that would exceed a limit is refused and counted. Inherited code stays charged to the
+ * parent.
  */
 struct code_budget {
 	uint64_t methods;    /* regions, versions of them, and methods without code */
@@ -27,8 +28,8 @@ struct code_budget {
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and updated ranges */
 	/*
-	 * Inlined ranges in one map whose parent is not known yet, and their bytes. To stay within
-	 * it, the ranges that have waited longest are dropped.
+	 * Inlined ranges in one map whose parent is not known yet, and their bytes. Beyond these
+	 * limits, the ranges that have waited longest are dropped.
 	 */
 	uint64_t waiting, waiting_bytes;
 	uint32_t depth; /* levels of inlining, below CODE_LEVELS_MAX */
@@ -47,7 +48,7 @@ struct code_counts {
 	uint64_t unloads;	   /* events that ended a region or a registration */
 	uint64_t unload_unknown;   /* unloads that ended nothing */
 	uint64_t replaced;	   /* regions that other code replaced without a report */
-	uint64_t unchecked;	   /* regions that ended since other code may have replaced them */
+	uint64_t unchecked;	   /* regions that ended: other code may have replaced them */
 	uint64_t inlines;	   /* inlined ranges entered */
 	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
 	uint64_t inline_outside;   /* refused: not inside their parent */
@@ -57,7 +58,7 @@ struct code_counts {
 	uint64_t segment_overlap;  /* refused: segments across the border of an earlier one */
 	uint64_t in_gap;	   /* refused: may have ended in a gap, see code_map_gap() */
 	uint64_t invalid;	   /* refused: size 0, a range that wraps, no id */
-	uint64_t over_budget;	   /* refused; what they overwrite has ended */
+	uint64_t over_budget;	   /* refused; the code that loads overwrite has ended */
 	uint64_t nothing;	   /* events that are not about code, registrations included */
 	uint64_t not_understood;   /* events of unknown kinds */
 	uint64_t unknown_fields;
@@ -82,10 +83,12 @@ struct code_account {
 	const struct code_watch *watch; /* of its regions; borrowed; NULL: none */
 	struct code_budget budget;
 	struct code_counts counts;
-	struct code_counts counted; /* the part that the owner of the account has taken over */
+	struct code_counts counted; /* the part of counts that the owner of the account has read */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
 	uint64_t live_bytes; /* code of its regions in force, without inherited regions */
-	/* The owner of the process, who is charged for its memory; both NULL: nobody is. */
+	/*
+	 * The owner of the process, which is charged for its memory. Both NULL: nobody is charged.
+	 */
 	struct owner_budget *memory; /* borrowed */
 	struct budget_owner *owner;  /* a reference */
 	uint64_t bytes;		     /* charged to the owner */
@@ -106,14 +109,14 @@ void code_account_put(struct code_account *account); /* NULL is allowed */
 DEFINE_CLEANUP(struct code_account *, code_account_put);
 
 /*
- * Set the owner who is charged, also for what is in memory already. memory is borrowed, and
+ * Set the owner that is charged, including memory that is already in use. memory is borrowed, and
  * outlives all references to the account. Returns 0, or -ENOMEM with nothing changed.
  */
 int code_account_set_owner(struct code_account *account, struct owner_budget *memory,
 			   struct owner_key key);
 
 /*
- * Charge or release the memory of one object of `bytes`; its nodes in trees and history are added.
+ * Charge or release the memory of one object of `bytes`, plus its nodes in trees and history.
  * Charging returns 0 or -EDQUOT (the owner has no room).
  */
 int code_account_charge(struct code_account *account, uint64_t bytes);

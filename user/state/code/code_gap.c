@@ -26,7 +26,7 @@ bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin)
 	return is_about(gap, origin) && !lives(gap, origin->sequence);
 }
 
-/* An event before the gap is applied after it if its record was late; a lost event may end it. */
+/* A late record can bring an event from before the gap. A lost event may have ended its code. */
 bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *origin,
 			uint64_t time_ns)
 {
@@ -80,7 +80,7 @@ static int find_dead(void *context, const struct cow_item *item)
 	return !all_live(context, (const struct code_inline *)item->value);
 }
 
-/* An inherited claim has a sequence number of the parent, which is not among gap->live. */
+/* An inherited claim has a sequence number of the parent, and gap->live has none of these. */
 static bool claim_lives(const struct sifting *sifting, const struct code_claim *claim)
 {
 	return claim->made >= sifting->map->first_number &&

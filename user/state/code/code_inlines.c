@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the place of inlined methods. Their events come in any order, so an inlined method
- * without a parent waits, by address, until a region or inlined method is entered around it. It
- * waits for any time, since an engine can be preempted between two events. Above the budget, the
- * methods that have waited longest are dropped.
+ * Finds the place of inlined methods. Their events come in any order, so an inlined method without
+ * a parent waits, by address, until a region or inlined method is entered around it. The wait has
+ * no time limit, since an engine can be preempted between two events. Above the budget, the methods
+ * that have waited longest are dropped.
  */
 #include <errno.h>
 
@@ -119,8 +119,8 @@ static int attach(struct code_map *map, struct code_inline *inlined, const struc
 }
 
 /*
- * Enter an inlined method, or count on its account why it has no place. Returns 0; 1 if it has
- * to wait; or -ENOMEM, with nothing changed.
+ * Enter an inlined method, or count the reason why it has no place in its account. Returns 0; 1 if
+ * the method has to wait; or -ENOMEM, with nothing changed.
  */
 static int place_or_count(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
 {
@@ -164,7 +164,7 @@ static void stop_waiting(struct code_map *map, uint64_t key)
 	space_value_put(item.value);
 }
 
-/* Drop waiting methods, the first one first, until another one is within the budget. */
+/* Drop waiting methods, in order of arrival, until the budget has room for one more. */
 static void make_room(struct code_map *map, const struct code_budget *budget, uint64_t bytes)
 {
 	while (map->waiting.size && (map->waiting.size >= budget->waiting ||

@@ -175,8 +175,8 @@ bool code_layout_is_data(const struct code_layout *layout, uint64_t offset)
 }
 
 /*
- * Get the levels of the scope table at an offset. The outermost scope is in the region's method,
- * of which it only sets *ret_line. Returns the number of levels, without that one.
+ * Get the levels of the scope table at an offset. The outermost scope is in the region's own
+ * method: it only sets *ret_line. Returns the number of levels without the outermost one.
  */
 static uint32_t scope_levels(const struct code_region *region, uint64_t offset,
 			     struct code_level *levels, uint32_t *ret_line)

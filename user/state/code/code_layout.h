@@ -3,7 +3,7 @@
  * The layout of one region: its inlined methods and updated ranges, by offset in the region. So
  * a region keeps its layout when it moves.
  *
- * Inlined methods are stored as the ranges in which each is the innermost, with a pointer to its
+ * An inlined method is stored as the ranges in which it is the innermost one, with a pointer to its
  * parent. So siblings cannot overlap, and clearing a range clears all levels of inlining.
  */
 #ifndef JITBPF_STATE_CODE_CODE_LAYOUT_H
@@ -23,7 +23,7 @@ struct code_inline {
 	uint64_t method_id, parent_id;
 	uint32_t depth;	  /* 1: inlined into the region's method */
 	uint32_t tries;	  /* number of searches for its parent so far */
-	uint64_t arrival; /* while it waits for its parent: its number in order of arrival */
+	uint64_t arrival; /* its number in order of arrival, while it waits for its parent */
 	uint64_t name_bytes;
 	const char *name, *class_name, *source;
 	struct jitbpf_code_line *lines; /* settled when entered */
@@ -39,8 +39,8 @@ struct code_mark {
 };
 
 struct code_layout {
-	struct cow_tree inlines;  /* struct code_inline, where it is the innermost */
-	struct cow_tree replaced; /* struct code_mark, where the region's line table is void */
+	struct cow_tree inlines;  /* struct code_inline, in ranges where it is the innermost */
+	struct cow_tree replaced; /* struct code_mark, where the region's line table is invalid */
 	struct cow_tree segments; /* struct code_mark */
 };
 

@@ -45,10 +45,9 @@ static inline size_t code_lines_room(size_t count)
 int code_lines_copy(struct jitbpf_code_line *table, const void *lines, size_t count);
 
 /*
- * Settle a copied table of code of size_bytes, in place; it has room for
- * code_lines_room() entries. Of several lines at one offset the first is used; line 0
- * means none. Settling a settled table as LINE_OFFSETS_START does not change it. Returns
- * the number of entries.
+ * Settle a copied table of code of size_bytes, in place; it has room for code_lines_room() entries.
+ * If several lines have one offset, the first one is used. Line 0 means none. Settling a settled
+ * table as LINE_OFFSETS_START does not change it. Returns the number of entries.
  */
 uint32_t code_lines_settle(struct jitbpf_code_line *table, size_t count, uint64_t size_bytes,
 			   enum line_offsets offsets);

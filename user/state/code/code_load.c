@@ -87,8 +87,8 @@ static uint64_t in_force_from(const struct code_map *map, const struct code_even
 }
 
 /*
- * Make room for new code: drop the history up to time_ns. Samples of an earlier time that come
- * later are in unknown code. Returns false if there was no history.
+ * Make room for new code: drop the history up to time_ns. Earlier samples that are still to come
+ * find unknown code. Returns false if there was no history.
  */
 static bool drop_dead(struct code_map *map, uint64_t time_ns)
 {
@@ -113,7 +113,10 @@ static bool is_invalid(const struct code_event *event)
 	       (!event->method_id && code_publisher_of(event->origin.publisher)->needs_id);
 }
 
-/* The method has code now. Out of memory is no error here: the regions decide. */
+/*
+ * The method has code now, so its registration ends. A lack of memory is no error: later loads
+ * prefer the method's regions to its registration.
+ */
 static int end_registration(struct code_map *map, const struct code_event *event)
 {
 	if (code_map_registered(map, event))

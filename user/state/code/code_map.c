@@ -36,8 +36,8 @@ int code_map_create(uint64_t *next_number, struct code_map **ret)
 }
 
 /*
- * Count the bytes of a region that comes into force, or ends. An inherited region is counted by the
- * map of the parent.
+ * Count the bytes of a region that comes into force, or ends. Inherited regions are counted only in
+ * the map of the parent.
  */
 static void count_live(const struct code_map *map, const struct code_record *record, bool live)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The JIT code of one process, or of memory that processes share. It answers which method's code
- * was at an address at a time, what was inlined there, and at which line. Its input is code
+ * The JIT code of one process, or of memory that processes share. Look-ups find the method whose
+ * code was at an address at a time, the methods inlined there, and their lines. Its input is code
  * events (decode/record/code_event.h), roughly in order of time.
  *
  * A region is the code of one load. A new region ends the regions that it overlaps, with all that
@@ -12,16 +12,16 @@
  *
  * A method is identified by publisher, engine and method id: each engine in a process counts its
  * own ids. A method may have several regions (a split function). These share the name, class and
- * module of its first report, and its source, unless their own report has one. The method ends
- * with its last region; a later load with that id is another method. A load with an id and a name
- * but no address registers a method without code. The registration ends with the method's first
- * region, or an unload.
+ * module of the method's first report. They also share its source, unless their own report has one.
+ * The method ends with its last region; a later load with that id is another method. A load with an
+ * id and a name but no address registers a method without code. The registration ends with the
+ * method's first region, or an unload.
  *
- * Several publishers may describe the same code. A load is merged into another publisher's
- * region if start and size are equal and the times differ by at most the larger of the time
+ * Several publishers may describe the same code. A load is merged into another publisher's region
+ * if start and size are equal, and the times are close. They may differ by the larger of the time
  * errors (state/code/code_publisher.h), or by a second if the names are equal. The region has the
- * strings and lines of the richer publisher, as far as it gives any. Events of either publisher
- * then apply to it.
+ * strings and lines of the richer publisher, where it gives any. Events of either publisher then
+ * apply to it.
  *
  * Strings are the publisher's bytes up to the first NUL; they may not be UTF-8.
  * Single-threaded.
@@ -66,7 +66,7 @@ struct code_claim {
 	uint64_t method_id;	   /* 0: none */
 	uint64_t time_ns;	   /* of that event */
 	uint64_t method_key;	   /* in the code map's index of methods */
-	uint64_t made;	 /* next region number when it was made; tells inherited claims from own */
+	uint64_t made;	 /* next region number when it was made; distinguishes inherited claims */
 	bool before_run; /* loaded before the profiler ran: time_ns is not exact */
 };
 
@@ -139,20 +139,21 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * charged to account. Events that are invalid, over budget or not understood are counted, and
  * are no error. CLOSE is ignored, since engines continue after it. All strings are copied.
  *
- * Load: enters a region, or registers a method, see above. A LATE load is in force since its
- * address range became free, but not before since_ns, so that earlier samples there resolve to it.
+ * Load: enters a region, or registers a method, see above. A LATE load is in force from the time at
+ * which its address range became free, or from since_ns if that is later. So samples from before
+ * the report resolve to it.
  *
- * Unload with an id: ends the engine's regions of that id. If the engine has none, and either its
- * DSO or that of an engine with such regions is unknown, ends the regions of the latest such
- * engine. Unload without an id: ends all regions that begin in its address range. Neither ends a
- * region that is newer than the event.
+ * Unload with an id: ends the engine's regions of that id. If the engine has none, ends the regions
+ * of another engine: the latest one with regions of that id, if its DSO or that of the event's
+ * engine is unknown. Unload without an id: ends all regions that begin in its address range.
+ * Neither ends a region that is newer than the event.
  *
  * Move: the region that begins at old_address ends there, and continues at address with its
  * strings, lines and layout. If there is no such region, or its size differs (event size 0: any
  * size), the code at both addresses is unknown from then on.
  *
  * Inline: enters the inlined method below the innermost region or inlined method at its address, if
- * that has the parent's id. If not, the method waits for its parent, without a time limit. Above
+ * that has the parent's id. If not, the method waits for its parent, without a time limit. Beyond
  * the budget, the methods that have waited longest are dropped and counted. A method whose parent
  * may have been lost in a gap is refused.
  *
@@ -171,8 +172,8 @@ int code_map_apply(struct code_map *map, struct code_account *account,
 		   const struct code_event *event);
 
 /*
- * All code that a publisher's engine has at a time, as LOAD events. Where they overlap, the last
- * one is used. Borrowed.
+ * All code that a publisher's engine has at one time, as LOAD events. Where events overlap, the
+ * last one is used. Borrowed.
  */
 struct code_snapshot {
 	const struct code_event *loads;
@@ -210,7 +211,7 @@ struct code_gap {
  */
 int code_map_gap(struct code_map *map, struct code_account *account, const struct code_gap *gap);
 
-/* Returns true if an unload of that id would end a region of exactly that engine. */
+/* Returns true if an unload of method_id would end a region of exactly the origin's engine. */
 bool code_map_has_method(const struct code_map *map, uint64_t method_id,
 			 const struct code_origin *origin, uint64_t time_ns);
 
@@ -231,7 +232,10 @@ int code_map_for_each_registered(const struct code_map *map,
 				 int (*fn)(void *context, const struct code_region *region),
 				 void *context);
 
-/* Returns true if code of another process than the engine's is in force in [start, end). */
+/*
+ * Returns true if code in force in [start, end) was reported by another process than that of the
+ * engine.
+ */
 bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t end, uint64_t engine);
 
 /* Returns the region at an address at a time, or NULL. Borrowed; take a reference to keep it. */
@@ -245,9 +249,9 @@ size_t code_map_history(const struct code_map *map);
 bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns);
 
 /*
- * Returns the region or version that follows, at an address, the one that was in force at *time_ns.
- * Sets *time_ns to the time from which the result is in force, and *ret_ended_ns to the end of the
- * earlier one. Returns NULL, with both unchanged, if either does not exist. Borrowed.
+ * Returns the region or version that came into force at an address after the one of *time_ns. Sets
+ * *time_ns to the begin of the result, and *ret_ended_ns to the end of the earlier one. Returns
+ * NULL, with both unchanged, if one of the two does not exist. Borrowed.
  */
 const struct code_region *code_map_successor(const struct code_map *map, uint64_t address,
 					     uint64_t *time_ns, uint64_t *ret_ended_ns);

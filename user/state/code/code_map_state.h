@@ -82,16 +82,16 @@ int code_map_enter(struct code_map *map, struct code_record *record, uint64_t ti
 		   const struct space_key *instead);
 
 /*
- * Enter a version in place of a region in force, from from_ns on. If that is earlier than the
- * region's own time and not possible (space_map_replace()), it is from that time on. It has the
- * claims of the region, and maybe others. Returns as above.
+ * Enter a version in place of a region in force, from from_ns on; or from the region's own time on,
+ * if from_ns is earlier and space_map_replace() does not allow it. It has the claims of the region,
+ * and maybe others. Returns as above.
  */
 int code_map_enter_version(struct code_map *map, struct code_record *record,
 			   const struct space_entry *entry, uint64_t from_ns);
 
 /*
- * Set *ret to the key after the last one of a method id in map->methods. Returns false if there are
- * no more keys.
+ * Set *ret to the next unused key of a method id in map->methods. Returns false if there are no
+ * more keys.
  */
 bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t *ret);
 
@@ -175,7 +175,7 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 /* Drop the waiting methods that a gap ends: their code may have ended in the gap. */
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);
 
-/* code_gap.c: returns true if code of that origin, from before the gap's end, has ended. */
+/* code_gap.c: returns true if the gap ends code of that origin, loaded before the gap's end. */
 bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin);
 
 /* Returns true if code of that origin and time has ended in a gap. */
@@ -183,8 +183,8 @@ bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *or
 			uint64_t time_ns);
 
 /*
- * Returns true if the parent of an inlined method may have been lost in a gap. Then the method
- * must not wait, since a later method with that id is another one.
+ * Returns true if the parent of an inlined method may have been lost in a gap. Then the method must
+ * not wait, since a later method with the parent's id is another method.
  */
 bool code_map_lacks_parents(const struct code_map *map, const struct code_origin *origin);
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns);

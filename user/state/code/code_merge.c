@@ -96,8 +96,8 @@ static bool same_name(const char *a, const struct code_string *b)
 }
 
 /*
- * Consider a region. Of several that qualify, one with the same name is preferred, then the
- * closest in time: code may be loaded again at the same place within the time error.
+ * Consider a region. If several qualify, a region with the same name is preferred, then the closest
+ * in time: code may be loaded again at the same place within the time error.
  */
 static int consider(void *context, const struct space_entry *entry)
 {
@@ -158,8 +158,8 @@ static struct code_string string_of(const char *s)
 }
 
 /*
- * Set *string, the load's, to the region's string `old` if that is preferred. Returns true if the
- * result differs from the region's string.
+ * Set *string, of the load, to the region's string `old` if that is preferred. Returns true if the
+ * result differs from `old`.
  */
 static bool choose_string(struct code_string *string, const char *old, bool richer)
 {
@@ -291,8 +291,7 @@ static int claim_region(struct code_map *map, struct code_account *account,
 
 /*
  * Returns the time from which a region has the strings and lines of a load. A load with another
- * name and a later, exact time may be of other code than the region's, so it applies from its own
- * time on.
+ * name and a later, exact time may describe other code. So it applies from its own time on.
  */
 static uint64_t enriched_from(const struct space_entry *entry, const struct code_event *combined)
 {

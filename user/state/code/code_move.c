@@ -49,7 +49,7 @@ static int end_both(struct code_map *map, const struct code_event *event, uint64
 	return err;
 }
 
-/* Make the region at the new place. Returns 0, -EDQUOT or -ENOMEM. */
+/* Create the record of the region at its new address. Returns 0, -EDQUOT or -ENOMEM. */
 static int make_moved(const struct code_map *map, const struct code_event *event,
 		      struct code_record *old, struct code_account *account,
 		      struct code_record **ret)

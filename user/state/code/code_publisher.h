@@ -15,8 +15,9 @@ struct code_publisher {
 	uint64_t time_error_ns;
 	bool needs_id; /* a load without a method id is invalid */
 	/*
-	 * Its loads are reported after the code may have run, and its unloads before the memory has
-	 * other code: an event of the side-band does not put its code in doubt.
+	 * Its reports are late: code may run before its load is reported, and its memory may have
+	 * other code before its end is reported (unwind/code_successors.h). Events of the side-band
+	 * do not put its code in doubt (unwind/code_checks.h).
 	 */
 	bool late;
 	/*

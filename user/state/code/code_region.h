@@ -11,9 +11,9 @@
 /* A region, allocated together with its line table and strings. */
 struct code_record {
 	struct code_region region;
-	struct code_account *account; /* that the memory is charged to; a reference */
+	struct code_account *account; /* the account that is charged; a reference */
 	struct code_record
-		*lender;   /* owner of strings and lines that it uses; a reference; NULL: none */
+		*lender;   /* owner of borrowed strings and lines; a reference; NULL: none */
 	uint64_t identity; /* number of its first version + 1; 0: not entered yet */
 	uint32_t own_name_bytes, own_lines;
 	uint32_t layout_bytes;	     /* charged for a layout */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Methods without code. A load without an address registers a method; the method's first region
- * takes the strings from there and ends the registration. The index is as that of the regions
- * (code_methods.h); a value is a record without a range.
+ * Methods without code. A load without an address registers a method. The method's first region
+ * takes the strings of the registration, and ends it. The index has the same keys as that of the
+ * regions (code_methods.h); a value is a record without a range.
  */
 #include <errno.h>
 
@@ -20,7 +20,10 @@ static const struct cow_item *last_below(const struct code_map *map, uint64_t id
 	return item && item->start >= code_method_key(id, 0) ? item : NULL;
 }
 
-/* Returns the latest registration that the origin can be about, if not exactly of its engine. */
+/*
+ * Returns the latest registration that can be of the origin's engine; with `exactly`, of just this
+ * engine.
+ */
 static const struct cow_item *find(const struct code_map *map, uint64_t id,
 				   const struct code_origin *origin, uint64_t time_ns, bool exactly)
 {

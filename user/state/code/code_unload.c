@@ -112,8 +112,8 @@ int code_map_end_replaced(struct code_map *map, struct code_account *account,
 		return 0;
 	err = end_starting_at(map, event->address, event->time_ns, &ended);
 	/*
-	 * A verdict comes before what ends its region. So a newer region is the same one, from a
-	 * snapshot that was made after the code was replaced.
+	 * A verdict comes before any other event that ends its region. So a newer region is the
+	 * same code, from a snapshot that was made after the code was replaced.
 	 */
 	if (!err && !ended)
 		err = end_starting_at(map, event->address, region->loaded_ns, &ended);

@@ -29,7 +29,7 @@ static bool crosses_segment(const struct code_layout *layout, const struct updat
 }
 
 /*
- * Mark the region's lines as void in the range. Adjacent ranges are joined, so that many small
+ * Mark the region's lines as invalid in the range. Adjacent ranges are joined, so that many small
  * updates need little memory.
  */
 static int void_lines(struct cow_tree *replaced, uint64_t start, uint64_t end,

@@ -2,8 +2,8 @@
 /*
  * The cgroups of processes by ID: their paths, and the names of their containers and units, from
  * CGROUP records. Names come from the owners of cgroups, so they may have any bytes. Memory is
- * bounded by CGROUP_TABLE_BYTES. The agent stays below it: it divides the cgroups among owners, and
- * reports those that it has forgotten. Single-threaded.
+ * bounded by CGROUP_TABLE_BYTES. The agent stays below this limit: it divides the cgroups among
+ * owners, and reports the cgroups that it forgets (JITBPF_CGROUP_GONE). Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_CGROUP_TABLE_H
 #define JITBPF_STATE_PROCESS_CGROUP_TABLE_H
@@ -21,14 +21,14 @@
 #define CGROUP_BYTES 96
 
 /*
- * Strings are never NULL. A cgroup of no unit has its path as unit, "/" for the root. So only a
- * cgroup that is not known has neither.
+ * Strings are never NULL. If a cgroup is in no unit, `unit` is its path ("/" for the root), so a
+ * known cgroup always has a unit.
  */
 struct known_cgroup {
 	uint64_t cgroup;
 	char *path;
 	char *name;	 /* of the container, as its runtime calls it; "": not known */
-	char *container; /* that name, or the beginning of its ID; "": none */
+	char *container; /* name, or the beginning of the container's ID; "": none */
 	char *unit;	 /* of systemd, or the path */
 };
 
@@ -50,9 +50,12 @@ int cgroup_table_take(struct cgroup_table *table, const struct jitbpf_cgroup *re
 const struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, uint64_t cgroup);
 
 /*
- * Returns true if a cgroup is of a container or a unit: by the container's name, ID or at least
- * four first characters of its ID, or by the unit's name, with or without its ending; also of those
- * around the innermost one. So is its whole path, and "host" for the root.
+ * Returns true if `wanted` matches a cgroup:
+ * - the name of its container, or of the pod or the container in that name;
+ * - the ID of a container in its path, or at least the first four characters of the ID;
+ * - a directory of its path, with or without an ending such as ".service";
+ * - its whole path;
+ * - "host", for the root.
  */
 bool known_cgroup_is_of(const struct known_cgroup *cgroup, const char *wanted);
 

@@ -17,9 +17,9 @@ struct file_source {
 	 */
 	int (*open_module)(void *context, const struct module *module, struct blob *ret);
 	/*
-	 * Open a possible debug file of a module by its absolute path: in the
-	 * mount namespace of the module's process, or in jitbpf's own if ours
-	 * is true. The caller checks its identity. May be NULL.
+	 * Open a possible debug file of a module by its absolute path: in the mount namespace of
+	 * the module's process or, if `ours` is true, in that of jitbpf. The caller checks its
+	 * identity. May be NULL.
 	 */
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);

@@ -43,7 +43,9 @@ static bool equal(const void *items, uint32_t item, const void *key)
 
 /* --- modules ----------------------------------------------------------------------- */
 
-/* In one allocation with its path; all else is 0. NULL: no memory. */
+/*
+ * Returns a module in one allocation with its path, with all other members 0; or NULL (no memory).
+ */
 static struct module *module_create(const char *path, size_t path_length)
 {
 	struct module *module = calloc(1, sizeof(*module) + path_length + 1);
@@ -129,7 +131,7 @@ static uint64_t cost_of(const struct module *module)
 	return MODULE_COST_BYTES + strlen(module->path);
 }
 
-/* A slot without further numbers stays empty. */
+/* A slot that has used up its numbers stays empty. */
 static void leave(struct module_table *table, uint32_t number)
 {
 	struct module_slot *slot = &table->slots.data[number];

@@ -33,7 +33,7 @@ struct module {
 };
 
 #define MODULE_PATH_MAX	  4096 /* with its NUL; longer paths are truncated */
-#define MODULE_COST_BYTES 512  /* that a module is charged for, besides its path */
+#define MODULE_COST_BYTES 512  /* charge of a module, besides its path */
 #define MODULES_BYTES_MAX (40u << 20)
 #define MODULE_REST_PATH  "[too many files]"
 
@@ -46,7 +46,7 @@ struct module_slot {
 	uint32_t uses;	       /* numbers that the slot has given out */
 	uint32_t mappings;     /* of the module, in address spaces and their history */
 	uint32_t epochs;       /* the latest epoch that has a location in it, plus 1; 0: none */
-	uint64_t used_ns;      /* when a sweep last found it in use */
+	uint64_t used_ns;      /* time of the last sweep that found it in use, or of the first */
 	struct budget_owner *owner;
 };
 
@@ -66,20 +66,21 @@ struct module_table {
 
 /*
  * Find or add the module of a mapping that has a file (or is "[vdso]"). A new module is charged to
- * the owner of the process, until it leaves the table. Over the owner's part of the budget, unused
- * modules leave the table at once. If there are none, a new file gets the module `rest`, which has
- * no file. Returns 0 and sets *ret (owned by the table), or -ENOMEM.
+ * the owner of the process, until it leaves the table. If the owner's part of the budget is used
+ * up, its unused modules leave the table at once. If it has none, the mapping gets the module
+ * `rest`, which stands for all files over the budget. Returns 0 and sets *ret (owned by the table),
+ * or -ENOMEM.
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     struct owner_key owner, const struct module **ret);
 
-/* Bound the memory of modules by less than MODULES_BYTES_MAX. */
+/* Lower the limit of the memory of modules, which is MODULES_BYTES_MAX by default. */
 void module_table_set_memory(struct module_table *table, uint64_t bytes);
 
 /* Returns NULL if no module in the table has that number. */
 const struct module *module_table_get(const struct module_table *table, uint32_t number);
 
-/* Count a mapping of a module in the table; end that. */
+/* Count a mapping of a module in the table; or remove one from the count. */
 void module_table_map(struct module_table *table, uint32_t number);
 void module_table_unmap(struct module_table *table, uint32_t number);
 

@@ -80,7 +80,10 @@ static int unload_method(struct process *process, const struct code_event *event
 	return code_map_apply(process->code, process->account, event);
 }
 
-/* Returns true if an ancestor's event from before the fork is older than another process's code. */
+/*
+ * Returns true for an event that an ancestor reported before the fork, if code of another process
+ * is in force in its range: that code is newer.
+ */
 static bool is_overtaken(const struct code_map *code, const struct code_event *event)
 {
 	uint64_t start = event->address;

@@ -3,10 +3,11 @@
  * Selects the code map for an address of a process. In a shared mapping, it is the map of the
  * mapped object (state/process/shared_code.h); elsewhere it is the process's own map.
  *
- * The own map is used in three more cases: if the engine reports code before its mapping is
- * executable, since the mapping is not known yet; beyond PROCESS_REPORTED_MAX objects; and in
- * memory that the process could not write, since it did not generate the code there. A child
- * inherits the right to report with the mapping.
+ * The process's own map is also used for a shared mapping in these cases:
+ * - The engine reports code before the mapping is executable: then the mapping is not known yet.
+ * - The process has reported code in PROCESS_REPORTED_MAX other objects.
+ * - The process could not write the memory, so it did not generate the code there. A child inherits
+ *   the right to report with the mapping.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_CODE_H
 #define JITBPF_STATE_PROCESS_PROCESS_CODE_H
@@ -30,9 +31,9 @@ static inline struct code_place mapping_code_place(const struct mapping *mapping
 }
 
 /*
- * Returns the mapping of an address that a process reported at reported_ns, or NULL. Memory
- * that is reported is mapped, but it may become executable after the report, and only then
- * does the side-band report the mapping.
+ * Returns the mapping of an address that a process reported at reported_ns, or NULL. Reported
+ * memory is mapped, but may become executable only after the report. The side-band reports the
+ * mapping at that time.
  */
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
 					   uint64_t reported_ns);
@@ -60,11 +61,10 @@ uint64_t process_code_engine(const struct process *process, const struct code_ev
 
 /*
  * Apply an event of the process to the map of its address; its origin.engine is the result of
- * process_code_engine(). An unload by id is applied to all maps with such code; REPLACED is about
- * private memory. Memory is
- * charged to process->account. In shared memory, an event from an inherited journal does not
- * end code that other processes reported since. process->code is not NULL.
- * Returns 0 or -ENOMEM.
+ * process_code_engine(). An unload by id is applied to all maps with such code. REPLACED events are
+ * about private memory only. Memory is charged to process->account. In shared memory, an event from
+ * an inherited journal does not end code that other processes reported since. process->code is not
+ * NULL. Returns 0 or -ENOMEM.
  */
 int process_code_apply(struct process *process, const struct code_event *event);
 

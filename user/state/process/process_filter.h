@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Selects the side-band records of the profiled processes, if not all processes are profiled:
- * the recording of one command should not hold the mappings of others. Follows forks as
+ * Selects the side-band records of the profiled processes, if not all processes are profiled. So
+ * the recording of one command does not hold the mappings of other processes. Follows forks as
  * bpf/process.bpf.c does.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_FILTER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The owner of each process by pid, from OWNER records. For the agent, which charges work for a
- * process before its records reach the process table. A process that has exited keeps its owner for
- * one more round, for records that come late. Single-threaded.
+ * The owner of each process by pid, from OWNER records. The agent uses it to charge work for a
+ * process whose records have not reached the process table yet. A process that has exited keeps its
+ * owner for one more round, for records that come late. Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_OWNERS_H
 #define JITBPF_STATE_PROCESS_PROCESS_OWNERS_H
@@ -31,7 +31,7 @@ static inline struct process_owner process_owner_of(const struct jitbpf_owner *r
 	};
 }
 
-/* Returns whom budgets charge for a process. */
+/* Returns the key of the owner that budgets charge for a process. */
 static inline struct owner_key process_owner_key(const struct process_owner *owner)
 {
 	return (struct owner_key){.uid = owner->charged_uid, .cgroup = owner->cgroup};
@@ -54,7 +54,7 @@ struct process_owners {
 /* Apply a record: OWNER and EXIT; others change nothing. Returns 0 or -ENOMEM. */
 int process_owners_take(struct process_owners *owners, const struct jitbpf_record *record);
 
-/* Forget the processes that exited before the last call. */
+/* Remove the processes that exited before the previous call. */
 void process_owners_end_round(struct process_owners *owners);
 
 /* Returns the owner of a process, or PROCESS_OWNER_UNKNOWN. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Earlier names (comm), programs (exec) and cgroups of a process. A sample that is handled late
- * needs those of its own time; children of a shell change both within milliseconds.
+ * needs the values of its own time: a child of a shell changes name and program within
+ * milliseconds.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_PAST_H
 #define JITBPF_STATE_PROCESS_PROCESS_PAST_H

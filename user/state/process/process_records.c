@@ -45,8 +45,8 @@ static void mapping_free(struct space_value *value)
 }
 
 /*
- * Returns true if the process could not write the shared object of a mapping. An engine may take
- * its access away while the code runs (mprotect): then the mapping before was writable.
+ * Returns true if the process could not write the shared object of a mapping. An engine may remove
+ * the write access while the code runs (mprotect). Then the earlier mapping was writable.
  */
 static bool is_read_only(const struct process *process, const struct jitbpf_mapping *record,
 			 const struct shared_code *shared)
@@ -63,9 +63,10 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
 }
 
 /*
- * Charge a mapping to the owner of the process. Mappings that have ended give way first. Without
- * room, the process loses all of its mappings, since a missing one would show those before it. Then
- * its addresses are unknown until the next exec. Returns 0, -EDQUOT or -ENOMEM.
+ * Charge a mapping to the owner of the process. If there is no room, mappings that have ended are
+ * dropped first. If that is not enough, the process loses all of its mappings: without the new one,
+ * look-ups would find an older mapping in its place. Then the addresses of the process are unknown
+ * until the next exec. Returns 0, -EDQUOT or -ENOMEM.
  */
 static int charge_mapping(struct process_table *table, struct process *process, uint64_t time_ns)
 {
@@ -118,7 +119,7 @@ static int add_mapping(struct process_table *table, struct process *process,
 			       &mapping->value);
 	if (record->h.time_ns > process->mapped_ns)
 		process->mapped_ns = record->h.time_ns;
-	space_value_put(&mapping->value); /* releases what was charged, on failure */
+	space_value_put(&mapping->value); /* on failure, this also releases the charge */
 	return err;
 }
 

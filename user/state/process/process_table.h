@@ -4,8 +4,8 @@
  * pid and the start time of its leader, so a reused pid is another process. Process numbers are
  * stable and never reused.
  *
- * Records come roughly in order of time. A record that is older than the latest process of its
- * pid is applied to the previous process of that pid, if that is known. Single-threaded.
+ * Records come roughly in order of time. A record that is older than the latest process of its pid
+ * is applied to the previous process of that pid, if the table still has it. Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_TABLE_H
 #define JITBPF_STATE_PROCESS_PROCESS_TABLE_H
@@ -33,7 +33,7 @@ struct mapping {
 	uint32_t module;	      /* number, or MAPPING_ANON */
 	struct module_table *modules; /* where the mapping is counted; NULL: MAPPING_ANON */
 	struct shared_code *shared;   /* a reference; NULL: private memory */
-	struct code_account *account; /* that its memory is charged to; a reference */
+	struct code_account *account; /* the account that is charged; a reference */
 	bool read_only;		      /* shared, and mapped by a process that could not write it */
 };
 
@@ -48,14 +48,14 @@ struct process {
 	uint32_t pid;
 	uint32_t inner_pid;	    /* in its own pid namespace; 0: the same, or not known */
 	uint64_t start_ns;	    /* of the leader, CLOCK_BOOTTIME; 0: not known yet */
-	uint64_t from_ns;	    /* time of the first record of it */
+	uint64_t from_ns;	    /* time of the process's first record */
 	uint64_t exit_ns;	    /* UINT64_MAX: alive */
 	uint32_t comm;		    /* string number of the present name */
 	struct process_owner owner; /* until it is reported: that of the parent */
 	struct process *previous;   /* the process that had the pid before, or NULL */
 	/*
-	 * Both are NULL after the process was retired; and, if its owner had no memory for them,
-	 * until its next exec.
+	 * Both are NULL after the process was retired. If the owner had no memory for them, they
+	 * are also NULL, until the next exec.
 	 */
 	struct space_map *mappings;
 	struct code_map *code;
@@ -102,7 +102,7 @@ static inline uint64_t process_cgroup_at(const struct process *process, uint64_t
  */
 #define PROCESS_KEEP_NS 20000000000ull
 
-/* The memory of a process, without what its maps hold: see code_account_charge(). */
+/* The memory of a process without the contents of its maps: see code_account_charge(). */
 #define PROCESS_BYTES	   880
 #define PROCESS_MAPS_BYTES 1600
 
@@ -120,7 +120,7 @@ struct process_table {
 	struct code_budget budget;
 	struct owner_budget memory; /* of code and mappings, by the owner of the process */
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
-	const struct code_watch *watch;		  /* of the code of new processes; likewise */
+	const struct code_watch *watch;		  /* of code of new processes; borrowed, or NULL */
 	uint64_t next_region;			  /* next region number of all code maps */
 };
 
@@ -134,7 +134,7 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 void process_table_deinit(struct process_table *table);
 
 /*
- * Limit the memory of code and mappings, which owners share. Without a call, only the budget of
+ * Limit the memory of code and mappings, which owners share. Without this call, only the budget of
  * each process applies.
  */
 static inline void process_table_set_memory(struct process_table *table, uint64_t bytes)
@@ -159,8 +159,8 @@ struct process *process_table_find(const struct process_table *table, uint32_t p
 
 /*
  * Apply one side-band record that record_check() has accepted (decode/record/record_check.h):
- * - FORK: the child inherits the mappings and code that the parent has by then. If the pid has
- *   a process that has not exited, its EXIT was lost, and it ends.
+ * - FORK: the child inherits the mappings and code that the parent has at that time. If the pid has
+ *   a process that has not exited, the EXIT of that process was lost, and it ends.
  * - COMM sets the name. With the EXEC flag, it also ends all mappings, code and names of threads.
  * - EXIT ends the process.
  * FORK and COMM of threads other than the leader change the names of threads only; their EXIT is
@@ -173,7 +173,7 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 int process_table_owner(struct process_table *table, const struct jitbpf_owner *record);
 
-/* What a process has at the address range and the time of a MAPPING record. */
+/* The mapping of a process at the address range and time of a MAPPING record. */
 enum known_mapping {
 	KNOWN_NOTHING, /* no mapping, or the process is not known */
 	KNOWN_SAME,    /* the same mapping, in the whole range */
@@ -184,8 +184,8 @@ enum known_mapping process_table_known(const struct process_table *table,
 				       const struct jitbpf_mapping *record);
 
 /*
- * Move the names of all processes to another pool, and use its numbers from then on. The old
- * pool may be destroyed. Returns 0, or -ENOMEM with nothing changed but strings added.
+ * Move the names of all processes to another pool, and use its numbers from then on. The old pool
+ * may be destroyed. Returns 0, or -ENOMEM: then only strings were added to the new pool.
  */
 int process_table_move_names(struct process_table *table, struct string_pool *strings);
 

@@ -46,7 +46,9 @@ uint64_t sequence_set_end(const struct sequence_set *set);
  */
 uint64_t sequence_set_missing(const struct sequence_set *set);
 
-/* Returns how many more numbers would be missing with that number in the set: -1 if it is missing.
+/*
+ * Returns the change of the number of missing numbers if `number` were added: -1 if it is missing
+ * now.
  */
 int64_t sequence_set_change(const struct sequence_set *set, uint64_t number);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * JIT code in shared memory, as of the workers of a forking server. It is keyed by the mapped
- * object and the offset in it, whichever process compiled it or runs it. What one process
- * reports about an object holds for all processes that share it, if the process could write it.
+ * JIT code in shared memory, as of the workers of a forking server. Its key is the mapped object
+ * and the offset in it, whichever process compiled or runs the code. A report of a process that
+ * could write the object holds for all processes that share it.
  *
  * An object lives as long as it has references: from mappings, including those in history, and
  * from processes that reported code in it.
@@ -24,7 +24,9 @@ struct shared_code {
 	uint32_t number; /* index in table->all; changes when another object is freed */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_generation;
-	/* Number, plus 1, of the latest epoch in which a process that maps it has begun; 0: none.
+	/*
+	 * Number + 1 of the latest epoch in which a process that maps the object has begun; 0:
+	 * none.
 	 */
 	uint32_t begun_in;
 	struct code_map *code;		  /* addresses: shared_code_address(); NULL: no code yet */
@@ -46,7 +48,7 @@ static inline uint64_t shared_code_address(uint64_t file_offset)
 	return file_offset + 4096;
 }
 
-/* All references to objects of the table have been put before. */
+/* The caller has put all references to objects of the table before. */
 void shared_code_table_deinit(struct shared_code_table *table);
 
 /*

@@ -53,7 +53,7 @@ static uint64_t later(uint64_t time_ns, uint64_t by_ns)
 	return time_ns < UINT64_MAX - 1 - by_ns ? time_ns + by_ns : UINT64_MAX - 1;
 }
 
-/* Put the name at a place into the index, behind the earlier ones of its tid. */
+/* Make names.data[at] the latest name of its tid in the index, linked to the earlier ones. */
 static int link_name(struct thread_names *names, uint32_t at)
 {
 	struct thread_name *name = &names->names.data[at], *before = latest(names, name->tid);
@@ -135,7 +135,7 @@ bool thread_names_is_abbreviation(const char *comm, const char *name)
 		same++;
 	if (same == comm_bytes)
 		return same == name_bytes || same == COMM_BYTES;
-	/* A surrogate, and the same character in four bytes. */
+	/* comm has a surrogate where the name has a character of four bytes. */
 	if ((uint8_t)comm[same] == 0xed && (uint8_t)name[same] >= 0xf0)
 		return true;
 	return comm_bytes == COMM_BYTES && name_bytes > COMM_BYTES && same >= HEAD_BYTES &&
@@ -189,8 +189,8 @@ const char *thread_names_at(const struct thread_names *names, uint32_t tid, uint
 }
 
 /*
- * Names move down over dropped ones, so the index is made anew; not before half of the names have
- * ended, so that this takes constant time for each.
+ * Kept names move to the place of dropped ones, so the index is rebuilt. That happens only when
+ * half of the names have ended: the cost per name is constant.
  */
 void thread_names_forget(struct thread_names *names, struct code_account *account, uint64_t time_ns)
 {

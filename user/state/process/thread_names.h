@@ -4,11 +4,12 @@
  * own names (comm) have 15 bytes. Names come from the process, so they are hostile: their number,
  * their length and their memory are bounded, and every tid is possible.
  *
- * A name holds from its event on, until its thread ends or gets another name, a new thread has its
- * tid, or the thread renames itself. HotSpot passes a name to the kernel when the thread begins,
- * and when it renames itself. So the first comm after the begin may be an abbreviation of the name.
- * Any other comm is a new name, of which only the comm is known. An ended name answers for earlier
- * times until thread_names_forget(). Zero-initialized is empty. Single-threaded.
+ * A name is valid from its event on, until one of these: the thread ends, gets another name or
+ * renames itself, or a new thread has its tid. HotSpot passes a name to the kernel when the thread
+ * begins, and when it renames itself. So the first comm after the begin may be an abbreviation of
+ * the name. Any other comm means that the thread has a new name, of which only the comm is known.
+ * Look-ups of earlier times find an ended name until thread_names_forget(). Zero-initialized is
+ * empty. Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_THREAD_NAMES_H
 #define JITBPF_STATE_PROCESS_THREAD_NAMES_H
@@ -23,22 +24,25 @@
 
 #define THREAD_NAMES_MAX 131072 /* of a process, with the ended ones */
 
-/* A thread exits some time after it has reported its end, and has its name until then. */
+/*
+ * A thread exits some time after it has reported its end. It keeps its name until then, for at most
+ * this long.
+ */
 #define THREAD_NAMES_GRACE_NS 1000000000ull
 
 struct thread_name {
 	uint32_t tid;
 	uint32_t previous;	    /* place + 1 of the tid's name before; 0: none */
-	uint64_t from_ns, until_ns; /* [from, until); UINT64_MAX: it holds */
+	uint64_t from_ns, until_ns; /* [from, until); UINT64_MAX: still valid */
 	uint64_t sequence;	    /* of its event, whose publisher is JVMTI */
-	bool awaits_comm;	    /* the thread has just begun, and takes its name as comm */
+	bool awaits_comm;	    /* the thread has just begun, and will set its name as comm */
 	char *text;		    /* owned */
 };
 
 struct thread_names {
 	VEC(struct thread_name) names; /* of each tid in order of time */
 	struct index_map index;	       /* of the latest name of each tid */
-	uint32_t ended;		       /* how many have ended */
+	uint32_t ended;		       /* number of names that have ended */
 };
 
 /*

@@ -40,11 +40,11 @@ int space_map_create(enum space_overlap overlap, struct space_map **ret);
 void space_map_destroy(struct space_map *map); /* NULL is allowed */
 
 /*
- * Enter value at [start, end) from time_ns on. The map takes a reference of its own. Entries
- * that the new one overlaps end at time_ns. If an overlapping entry, in force or in history, is
- * newer than time_ns (a late record), it stays: the inserted entry ends when the newer one
- * begins, as a whole, or with SPACE_CUT only where the newer one covers it. An entry that is
- * older than the last space_map_clear() ends at that time.
+ * Enter value at [start, end) from time_ns on. The map takes a reference of its own. Entries that
+ * the new one overlaps end at time_ns. If the record is late, an overlapping entry, in force or in
+ * history, can be newer than time_ns. It stays. The inserted entry ends when the newer one begins:
+ * as a whole, or with SPACE_CUT only where the newer one covers it. An entry that is older than the
+ * last space_map_clear() ends at that time.
  *
  * Returns 0, -EINVAL (empty range), or -ENOMEM; on failure nothing is changed.
  */

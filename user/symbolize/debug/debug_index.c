@@ -109,8 +109,8 @@ static int settle_ranges(struct debug_index *index)
 }
 
 /*
- * Add a unit of the index before to that of all units, by its offset. One that is not among them
- * may be in use: it is kept behind all offsets.
+ * Move a loaded unit of the old index to the new one, by its offset. A unit that the new index
+ * lacks may be in use, so it is kept behind all other units.
  */
 static int keep_loaded(struct debug_index *index, const struct debug_index_unit *loaded)
 {

@@ -44,9 +44,8 @@ int debug_index_complete(struct debug_index *index, struct dwarf_file *file);
 void debug_index_deinit(struct debug_index *index);
 
 /*
- * Returns the unit number `number` (from 0) of those that cover an address, in
- * order of descending start, or NULL. Units overlap where the linker folds
- * identical code.
+ * Of the units that cover an address, in order of descending start, returns unit number `number`
+ * (from 0), or NULL. Units overlap where the linker folds identical code.
  */
 struct debug_index_unit *debug_index_find(struct debug_index *index, uint64_t address,
 					  uint32_t number);

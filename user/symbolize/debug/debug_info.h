@@ -38,8 +38,8 @@ void debug_info_destroy(struct debug_info *info);
 DEFINE_CLEANUP(struct debug_info *, debug_info_destroy);
 
 /*
- * Set the file of .gnu_debugaltlink, where dwz moves entries that several files
- * share. Takes it over; NULL if it is unavailable.
+ * Set the file of .gnu_debugaltlink, to which dwz moves entries that several files share. Takes
+ * over `alternate`; NULL if it is unavailable.
  */
 void debug_info_set_alternate(struct debug_info *info, struct debug_info *alternate);
 
@@ -58,10 +58,10 @@ uint64_t debug_info_splits_missing(const struct debug_info *info);
 bool debug_info_exhausted(const struct debug_info *info);
 
 /*
- * Find the frames at an address of the file, innermost first. The last frame is
- * the function itself; the symbol table may have a better name for it. Beyond
- * DEBUG_FRAMES_MAX, the frames next to the function are dropped. Sets
- * *ret_count, to 0 if nothing is known. Returns 0 or -ENOMEM.
+ * Find the frames at an address of the file, innermost first. The last frame is the function
+ * itself; the symbol table may have a better name for it. Beyond DEBUG_FRAMES_MAX, the frames next
+ * to the function are dropped. Sets *ret_count to their number, 0 if nothing is known. Returns 0 or
+ * -ENOMEM.
  */
 int debug_info_frames(struct debug_info *info, uint64_t address,
 		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count);

@@ -124,8 +124,8 @@ static bool scope_holds(const struct debug_inlines *inlines, const struct debug_
 }
 
 /*
- * Collect the scopes at an address, from the function inwards. If there are too
- * many, drop the outermost one next to the function.
+ * Collect the scopes at an address, from the function inwards. If there are too many, drop the
+ * outermost inlined calls, next to the function.
  */
 static void chain_gather(const struct debug_inlines *inlines, uint64_t address,
 			 struct debug_chain *chain)

@@ -6,7 +6,7 @@
 #include "decode/dwarf/dwarf_constants.h"
 
 #define REFERENCES_MAX 16 /* references from a DIE to the DIE with its name */
-#define DEPTH_MAX      16 /* scopes around a DIE; of more, the innermost are used */
+#define DEPTH_MAX      16 /* scopes around a DIE; if there are more, the innermost ones are used */
 
 struct place {
 	struct debug_units *units;
@@ -153,7 +153,10 @@ static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], 
 	return err == -ENOMEM ? err : 0;
 }
 
-/* callable: the function directly inside is "operator()". */
+/*
+ * Returns the name to show for a scope without a name. callable: the function directly inside is
+ * "operator()".
+ */
 static const char *name_of_nameless(uint16_t tag, bool callable)
 {
 	if (callable && tag != DWARF_TAG_NAMESPACE)

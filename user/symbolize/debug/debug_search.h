@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Search for the separate debug file of a module, in the places that
- * distributions use. A file is accepted if its build ID is that of the module,
- * or, for a module without a build ID, if its CRC is that of .gnu_debuglink.
+ * Search for the separate debug file of a module, in the places that distributions use. A file is
+ * accepted if its build ID is that of the module, or, for a module without a build ID, if its CRC
+ * is that in .gnu_debuglink.
  */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
@@ -29,13 +29,12 @@ static inline void debug_search_deinit(struct debug_search *search)
 }
 
 /*
- * Search the debug file of a module whose own file is blob. Each path is tried
- * in the mount namespace of the module's process, then in our own:
- * /usr/lib/debug/.build-id/xx/yy.debug; by .gnu_debuglink the directory of the
- * module, its subdirectory .debug, and the same directory below /usr/lib/debug.
- * At last the source is asked to fetch the file, which leaves ret->path empty.
- * Checks are charged to `checks`. Returns 0, -ENOENT, -ENOEXEC (blob is no ELF
- * file), or -ENOMEM. The caller calls debug_search_deinit().
+ * Search the debug file of a module whose own file is blob. Each path is tried in the mount
+ * namespace of the module's process, then in our own: /usr/lib/debug/.build-id/xx/yy.debug; by
+ * .gnu_debuglink the directory of the module, its subdirectory .debug, and the same directory below
+ * /usr/lib/debug. If none of these exists, the source fetches the file by its build ID; then
+ * ret->path is empty. Reads for CRC checks are charged to `checks`. Returns 0, -ENOENT, -ENOEXEC
+ * (blob is no ELF file), or -ENOMEM. The caller calls debug_search_deinit().
  */
 int debug_search_file(const struct file_source *source, const struct module *module,
 		      const struct blob *blob, struct debug_checks *checks,

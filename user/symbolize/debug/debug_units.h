@@ -49,7 +49,10 @@ int debug_units_complete(struct debug_units *units);
 int debug_units_read(struct debug_units *units, struct debug_index_unit *entry,
 		     struct debug_unit **ret);
 
-/* Load the unit that contains an offset of .debug_info. Also returns -ENOENT. */
+/*
+ * Load the unit that contains an offset of .debug_info. Returns as debug_units_read(), and -ENOENT
+ * if there is no such unit.
+ */
 int debug_units_at(struct debug_units *units, uint64_t offset, struct debug_unit **ret);
 
 /* Free the windows and blocks of the sections; parsed units stay. */

@@ -28,10 +28,9 @@ struct output {
 };
 
 /*
- * Receive a piece of output. Back references let a name of 100 bytes expand to
- * exabytes, and the library has no way to abort, so the callback jumps out of
- * it. The library then leaks no memory, because it prints from the stack; names
- * for which it needs the heap are not stoppable.
+ * Receive a piece of output. Back references let a name of 100 bytes expand to exabytes, and the
+ * library has no way to abort, so the callback jumps out of it. That leaks no memory if the library
+ * prints from the stack. Names for which the library needs the heap cannot be stopped in this way.
  */
 static void output_add(const char *piece, size_t size_bytes, void *context)
 {

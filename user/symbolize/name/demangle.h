@@ -7,10 +7,9 @@
 #define DEMANGLE_OUTPUT_MAX (16u << 10) /* a short name can expand to exabytes */
 
 /*
- * Demangle a name, with parameters, like "c++filt -i". A suffix "@plt" is kept.
- * Returns a string owned by the caller (free()). Returns NULL if the name is to
- * be shown unchanged: it is not mangled, too long, expands too far, or memory
- * is short. Thread-safe.
+ * Demangle a name, with parameters, like "c++filt -i". A suffix "@plt" is kept. Returns a string
+ * owned by the caller (free()). Returns NULL if the name is to be shown unchanged: because it is
+ * not mangled, is too long or expands too far, or because memory is short. Thread-safe.
  */
 char *demangle(const char *name);
 

@@ -21,8 +21,8 @@ static bool holds_code(const struct process *process, const struct space_entry *
 	if (mapping->module == MAPPING_ANON)
 		return true;
 	/*
-	 * Visit regions and gaps up to the first code. More than a few mean
-	 * mixed file code: assume code.
+	 * Visit up to 8 regions and gaps, up to the first JIT code. If there are more, assume that
+	 * the mapping contains JIT code.
 	 */
 	for (int i = 0; i < 8 && address < entry->end; i++, address = end) {
 		if (code_site_now(process, address, &end).kind == LOCATION_JIT)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ranges in which a process replaced one file mapping by another, as when
- * plugins are reloaded. The published mappings are up to one round older than
- * the kernel's. A range that was replaced once is likely to be replaced again.
- * So the range is not published for REPLACED_MAPPINGS_NS; samples there carry a
- * copy of the stack, which is walked with the mappings of the sample's time.
- * Zero-initialized is empty.
+ * Ranges in which a process replaced one file mapping by another, as when plugins are reloaded. The
+ * published mappings are up to one round older than the kernel's. A range that was replaced once is
+ * likely to be replaced again. So the range is not published for REPLACED_MAPPINGS_NS. Samples in
+ * the range have a copy of the stack, and user space walks it with the mappings of the sample's
+ * time. Zero-initialized is empty.
  */
 #ifndef JITBPF_UNWIND_TABLES_REPLACED_MAPPINGS_H
 #define JITBPF_UNWIND_TABLES_REPLACED_MAPPINGS_H

@@ -33,7 +33,10 @@ struct unwind_pages {
 	struct index_map index;
 	struct unwind_arena files, code;
 	uint64_t evicted; /* pages dropped to make room for others */
-	/* its rows are being replaced; set to NULL if their space is needed for the new ones */
+	/*
+	 * the slot whose rows are being replaced; NULL once its old rows were evicted for the new
+	 * ones
+	 */
 	struct unwind_page_slot *renewed;
 };
 
@@ -68,7 +71,7 @@ void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot
  * Publish new rows of a published page of code in place of its rows. A BPF program that sees code
  * change in the page removes it. So if the page is still there, no code has changed since its rows
  * were published, and the new rows only add code that was analyzed since. A walk that has looked up
- * the old rows may use them: they still hold, and their space is not reused at once
+ * the old rows may still use them: they stay correct, and their space is not reused at once
  * (unwind_arena.h). The callers that walks have found stay valid.
  *
  * The slot is dropped if the page was removed, or if the new rows contradict the old ones. Returns

@@ -27,7 +27,10 @@ struct walked_process {
 	bool published;
 	bool stale;				    /* in unwind_processes.stale */
 	struct replaced_mappings replaced_mappings; /* excluded from publishing for now */
-	/* State of the shared memory that its JIT code is in; 0: all of its code is private. */
+	/*
+	 * process_shared_generation() of the shared memory with its JIT code; 0: all of its code is
+	 * private.
+	 */
 	uint64_t shared_generation;
 	struct unwind_page_slot *pages;	     /* published pages of its JIT code */
 	struct walked_process *next, **link; /* in unwind_processes.sharing */

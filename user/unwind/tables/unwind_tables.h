@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tables with which the BPF programs walk stacks (uapi/unwind.h): two
- * arrays that the unwinder fills, and functions that publish ranges of them.
- * The programs see a range as it was when it was published. The agent
- * implements it over BPF maps, tests over memory.
+ * An interface to the tables with which the BPF programs walk stacks (uapi/unwind.h): two arrays
+ * that the unwinder fills, and functions that publish ranges of them. The programs see a range as
+ * it was when it was published. The agent implements the interface over BPF maps, tests over
+ * memory.
  */
 #ifndef JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
 #define JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
@@ -18,8 +18,8 @@ struct unwind_tables {
 	uint32_t row_count, mapping_count;
 
 	/*
-	 * Publish a page or a process, whose rows or mappings are already in the arrays.
-	 * Return 0, or negative errno: then nothing new is published.
+	 * Publish a page or a process, whose rows or mappings are already in the arrays. Return 0,
+	 * or a negative errno with nothing new published.
 	 */
 	int (*publish_page)(void *context, struct unwind_page_key key, struct unwind_page page);
 	/* Replaces a published page; -ENOENT if a BPF program has removed it since. */
