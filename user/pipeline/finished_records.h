@@ -20,7 +20,7 @@
 
 /*
  * History is dropped at the first round of each step, relative to the step of the round before. So
- * a recording can leave out the ends of the other rounds, and its replay says the same.
+ * a recording can leave out the ends of the other rounds, and its replay gives the same results.
  */
 #define ROUND_STEP_NS 250000000ull
 
@@ -37,7 +37,7 @@ struct record_consumer {
 	 */
 	int (*take)(void *context, const struct jitbpf_record *record);
 	/*
-	 * A round is complete: all records up to time_ns have come, except for deferred samples and
+	 * A round is complete: all records up to time_ns have come, except deferred samples and
 	 * losses that are reported later. Returns 0 or negative errno.
 	 */
 	int (*end_round)(void *context, uint64_t time_ns);
@@ -66,7 +66,7 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 		sample->mappings_age_ns);
 }
 
-/* Returns true if intake has to compare a record with what it knows of the process. */
+/* Returns true if intake has to compare a record with the known state of the process. */
 static inline bool record_is_read_again(const struct jitbpf_record *record)
 {
 	return (record->type == JITBPF_MAPPING &&

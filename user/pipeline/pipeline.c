@@ -40,9 +40,9 @@ static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder
 }
 
 /*
- * A sample goes to the recorder of its epoch. A record that changes the state goes to the current
- * recorder; a late one also to closing recorders, whose deferred samples depend on it. The oldest
- * of its recordings counts it. A failure affects one recorder only.
+ * A sample goes to the recorder of its epoch. Other records go to the current recorder. A late
+ * record also goes to the closing recorders, whose deferred samples depend on it. Only the oldest
+ * of these recordings counts it. A failure affects one recorder only.
  */
 static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 {

@@ -37,9 +37,9 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 void pipeline_destroy(struct pipeline *pipeline); /* NULL is allowed */
 
 /*
- * Drain the source once, through intake or, if its records are finished, directly. Every record
- * goes to the recorder first (NULL: none). A failure of the recorder does not stop
- * the run; pipeline_recorder_error() returns it.
+ * Drain the source once: through intake or, if the source's records are finished, directly. Every
+ * record goes to the recorder first (NULL: none). A failure of the recorder does not stop the run;
+ * pipeline_recorder_error() returns it.
  *
  * Returns an enum source_state or negative errno. The records before an error of the source have
  * been applied.

@@ -222,7 +222,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	}
 }
 
-/* Take over counts that change without an event: inlined methods without a parent. */
+/* Add counts to the row that change without an event: inlined methods without a parent. */
 static void count_uncounted(struct analysis *a, const struct process *process)
 {
 	struct code_account *account = process->account;
@@ -260,7 +260,7 @@ static void show(struct analysis *a, struct epoch *e, struct epoch *older)
 		show(a, older, older->older);
 	analysis_update_ledger(a, e);
 	e->view.oldest_epoch = older ? older->view.oldest_epoch : e->number;
-	e->view.round = e->round++; /* what changes from now on has a later number */
+	e->view.round = e->round++; /* rows that change from now on get a later number */
 	sink_list_round(&a->live, &e->view, a->round_ns);
 }
 

@@ -20,7 +20,9 @@
 #include "state/process/process_table.h"
 #include "symbolize/symbol_service.h"
 
-/* Length of the state's history: a sample can come this much later than the end of its code. */
+/*
+ * Length of the state's history: a sample can come up to this much later than the end of its code.
+ */
 #define ANALYSIS_HISTORY_NS 2000000000ull
 
 struct analysis; /* see analysis_state.h */
@@ -46,7 +48,7 @@ struct analysis_options {
 	/* NULL: show everything. Copied. */
 	const struct view_options *view;
 	/*
-	 * Of processes without samples, nothing is counted or shown, and a recording lacks them
+	 * Processes without samples are neither counted nor shown, and a recording lacks them
 	 * (pipeline/analysis/begun_processes.h). For live runs of chosen processes.
 	 */
 	bool only_sampled;
@@ -78,14 +80,14 @@ int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FIL
 
 /*
  * Add a live view, which sees the samples and the rounds of all epochs while it is subscribed to.
- * Takes sink over, also on failure. If it reads the view's slices, it is added before the first
- * record. Returns 0 or -ENOMEM.
+ * Takes over sink, also on failure. A sink that reads the view's slices must be added before the
+ * first record. Returns 0 or -ENOMEM.
  */
 int analysis_add_live(struct analysis *analysis, const struct sink_ops *ops, struct sink *sink);
 
 /*
  * Subscribe to a live view: its round() is called after the next round, and then every period_ns.
- * Returns 0, or -ENOENT if the view has failed. Unsubscribe ends these calls.
+ * Returns 0, or -ENOENT if the view has failed. analysis_unsubscribe() ends these calls.
  */
 int analysis_subscribe(struct analysis *analysis, const struct sink *sink, uint64_t period_ns);
 void analysis_unsubscribe(struct analysis *analysis, const struct sink *sink);
@@ -96,8 +98,8 @@ int analysis_end_round(struct analysis *analysis, uint64_t time_ns);
 
 /*
  * Close the current epoch as of the last round, and begin the next one, described by info, without
- * outputs. Samples of a time up to that round still go to the closing epoch, which is complete
- * after ANALYSIS_CLOSE_NS at the latest. Returns 0 or -ENOMEM.
+ * outputs. Samples with a time up to that round still go to the closing epoch. The closing epoch is
+ * complete after ANALYSIS_CLOSE_NS at the latest. Returns 0 or -ENOMEM.
  */
 int analysis_begin_epoch(struct analysis *analysis, const struct run_info *info);
 
@@ -109,9 +111,9 @@ uint32_t analysis_epoch(const struct analysis *analysis);
 uint32_t analysis_epoch_at(const struct analysis *analysis, uint64_t time_ns);
 
 /*
- * Complete the oldest closing epoch if no more samples and names can come or, with `now`, in any
- * case. Sets *ret to its view, valid until analysis_drop_epoch(), or to NULL if there is none.
- * Returns 0 or a negative errno.
+ * Complete the oldest closing epoch if no more samples and names can come for it or, with `now`, in
+ * any case. Sets *ret to its view, valid until analysis_drop_epoch(), or to NULL if no epoch is
+ * complete. Returns 0 or a negative errno.
  */
 int analysis_complete_epoch(struct analysis *analysis, bool now, const struct view **ret);
 
@@ -119,8 +121,8 @@ int analysis_complete_epoch(struct analysis *analysis, bool now, const struct vi
 void analysis_drop_epoch(struct analysis *analysis);
 
 /*
- * Get the ledger of the current epoch, complete up to now. Returns 0 with *ret set, whose processes
- * the caller frees, or -ENOMEM.
+ * Get a copy of the ledger of the current epoch, complete up to now. Returns 0 with *ret set, or
+ * -ENOMEM. The caller frees the processes of *ret.
  */
 int analysis_ledger(const struct analysis *analysis, struct ledger *ret);
 

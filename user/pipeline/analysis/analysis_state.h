@@ -26,7 +26,7 @@ struct stack_cache_slot {
 	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
-	uint16_t kept_frames; /* with left_out: number of outermost frames that the profile has */
+	uint16_t kept_frames; /* with left_out: number of outermost frames in the profile */
 	uint8_t user_end;
 	bool code_untold; /* of the sample */
 	bool code_unknown;
@@ -44,8 +44,8 @@ struct analysis {
 	struct sample_filter filter;
 
 	/* The state. */
-	struct string_pool *strings; /* names of processes, also of some that have been freed */
-	uint32_t names_max;	     /* at more names, those of freed processes are dropped */
+	struct string_pool *strings; /* names of processes, and of some freed processes */
+	uint32_t names_max;	     /* above this number, names of freed processes are dropped */
 	struct module_table modules;
 	struct process_table processes;
 	struct cgroup_table cgroups;
@@ -56,8 +56,8 @@ struct analysis {
 	/* With only_sampled, by process slot: counts until the process begins; NULL: none */
 	VEC(struct jit_counts *) unsampled;
 	uint64_t snapshot_ids;	       /* number of methods that got new ids in snapshots */
-	bool sharers_due;	       /* others may map the same objects as a begun process */
-	bool sharers_searched;	       /* they were searched for in this round */
+	bool sharers_due;	       /* other processes may map the objects of a begun process */
+	bool sharers_searched;	       /* such processes were searched in this round */
 	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
 	uint64_t round_ns;	       /* time of the last round */
 
@@ -67,7 +67,7 @@ struct analysis {
 
 	struct sink_list live; /* live views, which see all epochs */
 
-	/* For the sinks that take changes of regions: region_changes.c. */
+	/* For sinks that receive changes of regions: region_changes.c. */
 	struct code_watch watch;
 	struct sink_region change;    /* of the event that is being applied */
 	const struct process *loader; /* process of that event; NULL: the filter refuses it */
@@ -84,14 +84,17 @@ struct analysis {
 struct jit_counts *analysis_jit_counts(struct analysis *a, const struct process *process);
 
 /*
- * Find or add the ledger row of a process in an epoch, with the cgroup that it had at a time
- * (UINT64_MAX: has now). From now on, additions to the epoch are charged to its owner. Returns 0
- * with the row's number in *ret, or -ENOMEM.
+ * Find or add the ledger row of a process in an epoch, with the process's cgroup at time_ns
+ * (UINT64_MAX: its present cgroup). From now on, additions to the epoch are charged to its owner.
+ * Returns 0 with the row's number in *ret, or -ENOMEM.
  */
 int analysis_row(struct analysis *a, struct epoch *e, const struct process *process,
 		 uint64_t time_ns, uint32_t *ret);
 
-/* Returns the ledger row of a process in the current epoch, or NULL (out of memory). */
+/*
+ * Returns the ledger row of a process in the current epoch, added if necessary; NULL: out of
+ * memory.
+ */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);
 
 /* samples.c, code_events.c, rare_events.c: apply one record. Return 0 or negative errno. */
@@ -114,8 +117,8 @@ const struct known_cgroup *analysis_cgroup_at(const struct analysis *a,
 					      const struct process *process, uint64_t time_ns);
 
 /*
- * Set the outputs to the names of that cgroup, as numbers of the epoch's strings. The strings are
- * charged to epoch.payer. Returns 0, -ENOMEM or -EDQUOT (no room).
+ * Set the outputs to the names of the process's cgroup at time_ns, as numbers of the epoch's
+ * strings. The strings are charged to epoch.payer. Returns 0, -ENOMEM or -EDQUOT (no room).
  */
 int analysis_cgroup_names(const struct analysis *a, struct epoch *e, const struct process *process,
 			  uint64_t time_ns, uint32_t *ret_container, uint32_t *ret_unit);
@@ -131,7 +134,7 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct code_event *event, uint64_t regions);
 
 /*
- * region_changes.c: report changes of regions to the sinks that take them. watch() sets this up.
+ * region_changes.c: report changes of regions to the sinks that receive them. watch() sets this up.
  * Between begin() and end(), changes belong to a code event of a process. exits() reports the end
  * of a process, and with it of its code.
  */
@@ -157,7 +160,7 @@ int analysis_take_exit(struct analysis *a, const struct jitbpf_task *record);
 int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
-/* names.c: forget the requests for names of the oldest epoch, which has been dropped. */
+/* names.c: cancel the requests for names of the oldest epoch, which has been dropped. */
 void analysis_forget_names(struct analysis *a);
 
 /*
@@ -179,8 +182,8 @@ bool analysis_show_all(struct analysis *a, bool wait);
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
 
 /*
- * Drop the names that no process has any more; without memory for that, they are kept. A process
- * can rename itself at any rate, so call it when there are more than names_max names.
+ * Drop the names that no process has any more. If memory is short, they are kept. A process can
+ * rename itself at any rate, so call it when there are more than names_max names.
  */
 void analysis_renew_names(struct analysis *a);
 

@@ -69,7 +69,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Add code from earlier epochs to the counts, as a run of the whole system does. */
+/* Add code from earlier epochs to the counts, as a run without only_sampled does. */
 static void count_existing(struct jit_counts *counts, const struct jit_counts *existing)
 {
 	if (existing->methods > counts->methods)
@@ -135,7 +135,7 @@ static int begin_counts(struct analysis *a, const struct process *process, uint6
 
 /* --- the begin of a process -------------------------------------------------------- */
 
-/* Events that were missing while the process had not begun are not counted. */
+/* Do not count events that were missing while the process had not begun. */
 static void skip_gaps(struct analysis *a, const struct process *process,
 		      const struct epoch_begun *begun)
 {
@@ -180,7 +180,7 @@ static int begin(struct analysis *a, const struct process *process, uint64_t tim
 
 struct sharing {
 	uint32_t epoch; /* number, plus 1 */
-	bool more;	/* an object that others may map, too, was not marked before */
+	bool more;	/* an object that other processes may map was newly marked */
 };
 
 static int mark_object(void *sharing_, const struct space_entry *entry)
@@ -235,7 +235,7 @@ int analysis_begin_sharers(struct analysis *a, uint64_t time_ns, struct record_r
 
 /*
  * Mark the objects of a process that begins. If others may map them, all mappings are searched: at
- * most once during a round, and once at its end, whatever processes do.
+ * most once during a round, and once at its end. So processes cannot make it more expensive.
  */
 static int mark_objects(struct analysis *a, const struct process *process, uint64_t time_ns,
 			struct record_receiver to)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The processes that a run of chosen processes shows and records. The kernel chooses at each
- * sample, by name, user and cgroup, but reports the mappings and code of all processes, since any
- * of them can be chosen later. So with analysis_options.only_sampled, a process begins in an epoch
- * with its first sample there. Until then, its records only change the state, and it has no ledger
- * row. When it begins, its recording gets a snapshot of it, and then its records.
+ * Decides which processes a run of chosen processes shows and records. The kernel checks name, user
+ * and cgroup at each sample. It reports the mappings and code of all processes, since any process
+ * can pass a later check. So with analysis_options.only_sampled, a process begins in an epoch with
+ * its first sample there. Until then, its records only change the state, and it has no ledger row.
+ * When it begins, its recording gets a snapshot of it, and then its records.
  *
- * A forked child begins with its parent: so it can share its parent's code. An exec ends that,
- * since the new program may not be chosen; it begins with its own first sample. Processes that
- * share memory for code begin together: each runs what the others compile.
+ * A forked child of a begun process begins at once, so that it can share its parent's code. An exec
+ * ends this, since the new program may not be chosen. The process begins again with the first
+ * sample of the new program. Processes that share memory for code begin together: each runs what
+ * the others compile.
  *
  * Without only_sampled, all processes have begun. The analysis owns this state.
  */
@@ -30,15 +31,16 @@ bool epoch_has_begun(const struct epoch *e, const struct process *process);
 bool analysis_has_begun(const struct analysis *a, const struct process *process);
 
 /*
- * A sample of a process has come, and all records before time_ns have been applied: begin the
- * process, and those that share code with it, in the current epoch. `to` gets the records that
- * describe them, if its take() is not NULL. Returns 0, -ENOMEM or the first error of the receiver.
+ * Begin a process in the current epoch because of its first sample, and all processes that share
+ * code with it. All records before time_ns have been applied. `to` gets the records that describe
+ * these processes, if its take() is not NULL. Returns 0, -ENOMEM or the first error of the
+ * receiver.
  */
 int analysis_begin_process(struct analysis *a, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 			   struct record_receiver to);
 
 /*
- * Begin the process of a MAPPING that was applied, if a begun process maps the same shared object.
+ * After a MAPPING was applied: begin its process, if a begun process maps the same shared object.
  * At the end of a round, begin the processes that had mapped such an object before. Return as
  * above.
  */
@@ -47,14 +49,14 @@ int analysis_begin_sharer(struct analysis *a, const struct jitbpf_mapping *recor
 int analysis_begin_sharers(struct analysis *a, uint64_t time_ns, struct record_receiver to);
 
 /*
- * begun_records.c: returns true if a record belongs into the recording of an epoch (by number).
- * Call it before the record is applied.
+ * begun_records.c: returns true if a record belongs in the recording of an epoch (by number). Call
+ * it before the record is applied.
  */
 bool analysis_is_recorded(struct analysis *a, uint32_t epoch, const struct jitbpf_record *record);
 
 /*
- * Call it before an OWNER record is written: passes the CGROUP record of its cgroup to the
- * recording of an epoch, unless the recording has it. Returns 0, -ENOMEM or the first error of the
+ * Call it before an OWNER record is written. Passes the CGROUP record of that cgroup to `to`,
+ * unless the recording of the epoch has it already. Returns 0, -ENOMEM or the first error of the
  * receiver.
  */
 int analysis_record_cgroup(struct analysis *a, uint32_t epoch, uint64_t cgroup, uint64_t time_ns,

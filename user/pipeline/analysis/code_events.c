@@ -17,7 +17,7 @@ static struct event_sequences *sequences_of(struct analysis *a, const struct pro
 	return &a->sequences.data[process->slot];
 }
 
-/* An event was received that the closing epoch of its time counts as missing. */
+/* A late event fills a gap: the closing epoch of its time has counted it as missing. */
 static void fill_gap(struct analysis *a, const struct process *process,
 		     struct event_sequences *sequences, uint64_t time_ns)
 {
@@ -31,7 +31,10 @@ static void fill_gap(struct analysis *a, const struct process *process,
 	sequences->gaps_before--;
 }
 
-/* Returns 1 if an event is to be applied, 0 if it came before in the other way, or -ENOMEM. */
+/*
+ * Returns 1 if an event is to be applied, 0 if it came before by the other way (live or log), or
+ * -ENOMEM.
+ */
 static int note_event(struct analysis *a, const struct process *process,
 		      const struct code_event *event)
 {
@@ -41,7 +44,10 @@ static int note_event(struct analysis *a, const struct process *process,
 	int64_t more;
 	int err;
 
-	/* Events of other publishers come once, and those before the snapshot are not missing. */
+	/*
+	 * Other publishers report events once, and events from before the snapshot do not count as
+	 * missing.
+	 */
 	if (event->flags & JITBPF_RECORD_COUNTED && !journaled)
 		return 1;
 	if (event->reported_ns < process->program_ns ||
@@ -80,7 +86,9 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->updates += now->updates - before->updates;
 	jit->other_events += now->nothing - before->nothing;
 	jit->in_gap += now->in_gap - before->in_gap;
-	/* The parent of an inlined method of an earlier epoch may have been loaded. */
+	/*
+	 * The count can fall: parents of inlined methods of an earlier epoch may have been loaded.
+	 */
 	if (jit->inline_no_parent + now->inline_no_parent >= before->inline_no_parent)
 		jit->inline_no_parent += now->inline_no_parent - before->inline_no_parent;
 	else
@@ -96,7 +104,7 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	account->counted = account->counts;
 }
 
-/* An earlier epoch counts the events themselves; code that exists counts in each. */
+/* An earlier epoch counts the events. Code that still exists is counted in each epoch. */
 static void count_existing(struct jit_counts *counts, struct code_account *account)
 {
 	struct jit_counts now = {0};
@@ -254,7 +262,7 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 	return 0;
 }
 
-/* Count the events that a journal has left out since its last record: it has the total. */
+/* Count the events that a journal has left out since its last JOURNAL record, which has a total. */
 static void count_left_out(struct jit_counts *counts, struct origin_sequences *origin,
 			   const struct jitbpf_journal *journal, bool counted)
 {
@@ -266,7 +274,7 @@ static void count_left_out(struct jit_counts *counts, struct origin_sequences *o
 }
 
 /*
- * After a loss, events that the journal lacks may have ended any code of that time which the
+ * After a loss, events that the journal lacks may have ended code: any code of that time that the
  * journal does not list as live.
  */
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)

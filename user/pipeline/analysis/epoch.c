@@ -185,7 +185,7 @@ bool epoch_is_shared(const struct epoch *epoch, const struct process *process)
 	return epoch_has_row(epoch, process, &row) && epoch->rows.data[process->slot].shared;
 }
 
-/* A program that changes its user is paid for by the new one from then on. */
+/* If a process changes its user, further additions are charged to the new user. */
 int epoch_charge(struct epoch *epoch, const struct process *process)
 {
 	struct owner_key key = process->account->owner->key;

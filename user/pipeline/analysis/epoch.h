@@ -47,7 +47,7 @@ struct epoch_live {
 struct epoch_begun {
 	uint32_t process; /* number, plus 1; 0: none */
 	bool open;	  /* false: an exec has ended this, and the new program has not begun */
-	uint64_t missing; /* if not open: number of events that were missing at the exec */
+	uint64_t missing; /* if not open: number of missing events at the exec */
 };
 
 /* The names of a cgroup that were used last. */
@@ -65,7 +65,7 @@ struct epoch_cgroup {
 
 struct epoch {
 	uint32_t number;     /* counts up from 0 */
-	uint64_t until_ns;   /* it has the samples up to this time; UINT64_MAX: the current epoch */
+	uint64_t until_ns;   /* time of its last samples; UINT64_MAX: the current epoch */
 	struct epoch *older; /* the next older closing epoch */
 	struct run_info info;
 	struct view view; /* of the members below */
@@ -120,8 +120,7 @@ int epoch_set_info(struct epoch *epoch, const struct run_info *info);
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,
 	       uint32_t *ret);
 
-/* From now on, additions to the epoch are charged to the owner of a process. Returns 0 or -ENOMEM.
- */
+/* Charge further additions to the epoch to the owner of a process. Returns 0 or -ENOMEM. */
 int epoch_charge(struct epoch *epoch, const struct process *process);
 
 /*

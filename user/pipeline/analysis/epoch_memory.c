@@ -9,10 +9,10 @@
 /* The frame at the end of a cut path, and its count. */
 #define CUT_BYTES (PROFILE_NODE_BYTES + THREAD_COUNT_BYTES)
 
-/* Of what an owner may use, so many 16ths are for paths and threads. */
+/* Part of an owner's share, in 16ths, that paths and threads may use. */
 #define PATHS_16THS 15
 
-/* The part of an owner's memory that ends of cut paths may take beyond its budget. */
+/* The ends of cut paths may take up to 1/CUT_SHARE of an owner's memory beyond its budget. */
 #define CUT_SHARE 8
 
 static bool is_payer(const struct epoch *epoch)
@@ -139,7 +139,10 @@ static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
 	return err ?: profile_child_of(&epoch->profile, node, location, ret);
 }
 
-/* The row's first name is kept, so that what epoch_rest_node() adds is bounded. */
+/*
+ * Get the names for the rest of a row. The first names are kept, so that the additions of
+ * epoch_rest_node() are bounded.
+ */
 static int rest_of(struct epoch *epoch, uint32_t number, struct epoch_rest *ret)
 {
 	const struct ledger_process *row = &epoch->ledger.processes.data[number];

@@ -27,7 +27,7 @@ struct epoch *analysis_oldest_epoch(const struct analysis *a)
 
 /*
  * Drop the names of freed processes. The stack cache and the epochs' tables, which refer to names
- * by number, are reset. Without memory for it, the names stay.
+ * by number, are reset. If memory is short, the names stay.
  */
 void analysis_renew_names(struct analysis *a)
 {

@@ -20,11 +20,11 @@
 struct origin_sequences {
 	enum jitbpf_publisher publisher;
 	uint64_t engine;     /* number of the dump file; 0 for the shim */
-	uint64_t program_ns; /* start of the program (exec) that it counts for; 0: before the run */
+	uint64_t program_ns; /* exec of the program whose events it counts; 0: before the run */
 	struct sequence_set come; /* received live or from the log */
-	struct sequence_set read; /* received from the log; dropped if they come live later */
+	struct sequence_set read; /* received from the log; their live events are dropped */
 	uint64_t gaps;		  /* missing events of earlier programs */
-	uint64_t left_out;	  /* of the program's journal, as far as it is counted */
+	uint64_t left_out;	  /* events left out by the program's journal, counted so far */
 };
 
 /* Zero-initialized: a program that ran before the profiler. */
@@ -42,8 +42,9 @@ int event_sequences_get(struct event_sequences *sequences, const struct code_ori
 			uint64_t program_ns, struct origin_sequences **ret);
 
 /*
- * Note an event. Returns 1 if it is new, 0 if it came before in the other way, or -ENOMEM. Two
- * shims in one process have separate counts, so a number that comes twice live is new both times.
+ * Note an event. Returns 1 if it is new, 0 if it came before by the other way (live or log), or
+ * -ENOMEM. Two shims in one process have separate counts, so a number that comes twice live is new
+ * both times.
  */
 int origin_sequences_add(struct origin_sequences *origin, uint64_t sequence, bool from_log);
 

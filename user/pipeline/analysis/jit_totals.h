@@ -10,7 +10,7 @@ struct jit_totals {
 	uint64_t values[JITBPF_TOTALS_MAX];
 };
 
-/* Make a record, all but sequence_gaps, which event_sequences.h counts. */
+/* Make a record of all counts except sequence_gaps, which event_sequences.h counts. */
 void jit_totals_make(const struct process *process, uint64_t time_ns,
 		     const struct jit_counts *counts, struct jit_totals *ret);
 

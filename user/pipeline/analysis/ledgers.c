@@ -34,7 +34,7 @@ static void count_trouble(const struct analysis *a, const struct epoch *e, uint6
 	counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
 }
 
-/* Sort an owner in, if it is one of those with the most refusals. */
+/* Insert an owner, if it is among those with the most refusals. */
 static void add_owner(struct ledger_owner owners[LEDGER_OWNERS_MAX], struct ledger_owner owner)
 {
 	for (size_t i = 0; i < LEDGER_OWNERS_MAX; i++) {

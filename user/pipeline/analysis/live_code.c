@@ -28,15 +28,15 @@ static void change_live(struct epoch *e, struct epoch_live *live, uint64_t time_
 }
 
 /*
- * An engine has the name of the process at its first event. The process that had the slot before is
- * gone, even if its exit was not seen.
+ * Begin to count the live code of a process, for the engine with the process's present name. The
+ * process that had the slot before has ended, even if its exit was lost.
  */
 static int begin(struct analysis *a, const struct process *process, struct epoch_live *live,
 		 uint64_t time_ns)
 {
 	struct epoch *e = a->epoch;
 	uint32_t row, name = 0;
-	int err = analysis_row(a, e, process, UINT64_MAX, &row); /* its owner pays for the name */
+	int err = analysis_row(a, e, process, UINT64_MAX, &row); /* charges the name to its owner */
 
 	err = err ?: epoch_comm(e, a->strings, process->comm, &name);
 	if (err && err != -EDQUOT)

@@ -14,7 +14,7 @@
  */
 #define LOCATION_STRING_BYTES (64u << 10)
 
-/* A text that its owner has no room for is unknown. */
+/* Intern a text. If its owner has no room, the text is the empty string. */
 static int intern_bytes(struct epoch *e, const char *s, size_t size_bytes, uint32_t *ret)
 {
 	int err;
@@ -87,7 +87,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 	return set_frames(e, location, frames, count);
 }
 
-/* The ticket of a request has its epoch. */
+/* A ticket consists of the number of the epoch and the location. */
 static uint64_t ticket_of(const struct epoch *e, uint32_t location)
 {
 	return (uint64_t)e->number << 32 | location;
@@ -102,7 +102,7 @@ static int jit_name(struct analysis *a, struct epoch *e, const struct code_level
 	return err ?: intern(e, name, ret);
 }
 
-/* Methods of 32-bit code form a separate module, beside native code of the same name. */
+/* 32-bit methods get a module of their own, named after the region's module. */
 static int jit_module(struct analysis *a, struct epoch *e, const struct code_region *region,
 		      uint32_t *ret)
 {
@@ -214,7 +214,7 @@ static bool is_named_by_service(const struct location *location)
 	return location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL;
 }
 
-/* The number that a string of another epoch has in e. */
+/* Replace the number of a string of epoch `from` by its number in e. */
 static int take_over(struct epoch *e, const struct epoch *from, uint32_t *number)
 {
 	const char *s = string_pool_get(from->strings, *number);

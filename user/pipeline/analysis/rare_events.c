@@ -49,7 +49,9 @@ int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_s
 	return err;
 }
 
-/* The epoch before counted up to its end, but a throttle had ended by then. */
+/*
+ * The previous epoch has counted a throttling up to its end, but the throttling had ended before.
+ */
 static void end_before(struct ledger *ledger, uint64_t before_ns)
 {
 	ledger->throttled_ns -= before_ns < ledger->throttled_ns ? before_ns : ledger->throttled_ns;
@@ -77,7 +79,7 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 	since = &a->throttled_since.data[throttle->cpu];
 	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
 		a->epoch->ledger.throttles += !counted;
-		if (!*since) /* else the END before was lost: the earlier start stays */
+		if (!*since) /* else the previous END was lost: the earlier start stays */
 			*since = time_ns;
 	} else if (*since) {
 		if (time_ns > *since)

@@ -43,7 +43,10 @@ bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid
 				uint64_t time_ns, const char *process_comm,
 				const struct known_cgroup *cgroup, uint64_t start_ns);
 
-/* Returns true if lost samples pass; false with a filter by time or thread, which they lack. */
+/*
+ * Returns true if lost samples pass. With a filter by time or thread they do not, since these are
+ * unknown.
+ */
 bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
 			       const char *process_comm, const struct known_cgroup *cgroup);
 

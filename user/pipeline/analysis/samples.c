@@ -110,7 +110,10 @@ static void count_sample(struct epoch *e, struct ledger_process *row,
 	}
 }
 
-/* The threads of a shared row may be counted together, by its name. */
+/*
+ * If the threads of a shared row are counted together, replace the thread by one with the row's
+ * name.
+ */
 static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thread *thread,
 			 const char **name)
 {
@@ -123,8 +126,9 @@ static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thr
 }
 
 /*
- * Count the sample at its node and thread. Without room for the thread, it counts for the row's
- * rest; without room for a count at the node, its path is left out.
+ * Count the sample at its node and thread. Without room for the thread, the sample counts for the
+ * thread of the row's rest. Without room for a count at the node, the path of the sample is left
+ * out.
  */
 static int count_thread(struct epoch *e, uint32_t row, const char *name,
 			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
@@ -195,7 +199,7 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 	profile_count(&e->profile, slot->node);
 	out.node = slot->node;
 	out.comm = thread.comm;
-	if (slot->left_out) /* the frame at the end has the address of the first one left out */
+	if (slot->left_out) /* the last frame gets the address of the first one left out */
 		keep_outermost(&out, slot->kept_frames + 1u);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
@@ -247,7 +251,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	return 0;
 }
 
-/* The process's name at the sample's time; until it is known, that of the thread. */
+/* Get the process's name at the sample's time; if it is not known yet, the thread's name. */
 static int comm_of(struct analysis *a, struct process *process, const struct jitbpf_sample *sample,
 		   uint32_t *ret)
 {

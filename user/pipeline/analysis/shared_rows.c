@@ -29,7 +29,7 @@ static struct shared_row *find(const struct epoch *epoch, const struct shared_ro
 	return item == INDEX_MAP_NONE ? NULL : &epoch->shared.data[item];
 }
 
-/* Its memory is part of EPOCH_ROW_BYTES. */
+/* The memory of a shared_row is part of EPOCH_ROW_BYTES. */
 static int find_or_add(struct epoch *epoch, const struct shared_row_key *key,
 		       struct shared_row **ret)
 {
@@ -80,7 +80,7 @@ static int add_row(struct epoch *epoch, const struct shared_row_key *key, uint32
 	return epoch_new_row(epoch, &added, ret);
 }
 
-/* The row of all processes of a payer that have no other one. */
+/* Get the row of all processes of a payer that have no other row. */
 static int row_of_others(struct epoch *epoch, uint32_t payer, uint32_t *ret)
 {
 	struct shared_row_key key = {.payer = payer};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ledger rows that processes share. A process with a row of its own has call paths of its own, too,
- * so that many short processes of one command fill an epoch's memory with copies of the same paths.
+ * Ledger rows that processes share. A process with a row of its own also has its own call paths. So
+ * many short processes of one command would fill an epoch's memory with copies of the same paths.
  * Once a quarter of what an owner may use is used, further processes of a command that has
  * SHARED_ROWS_MANY rows share a row, with its call paths. Once half is used, those of a command
  * with SHARED_ROWS_SOME rows do. Once 7/8 are used, all further processes of a command do, and
  * their threads are counted together.
  *
- * A shared row has no pid, and belongs to processes of one owner, name and cgroup: a process that
- * changes one of these goes on to another row. Without room for that, it is counted in the row
- * "[others of user N]". A process that has no row of its own is counted as refused.
+ * A shared row has no pid, and belongs to processes of one owner, name and cgroup. A process that
+ * changes one of these moves to another row; without room for that row, to the row "[others of user
+ * N]". A process that has no row of its own is counted as refused.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_SHARED_ROWS_H
 #define JITBPF_PIPELINE_ANALYSIS_SHARED_ROWS_H
@@ -44,9 +44,9 @@ bool shared_rows_join_threads(const struct epoch *epoch);
 int shared_rows_note(struct epoch *epoch, const struct shared_row_key *key);
 
 /*
- * Set *row, which is that of a process until now, or SHARED_ROW_NONE, to the row of a key, or else
- * to that of all others of the payer. A process that comes to another row is counted there. Returns
- * 0, or -ENOMEM.
+ * Move a process to the row of a key or, without room, to the row of all others of the payer. On
+ * entry, *row is the process's row until now, or SHARED_ROW_NONE. The process is counted in its new
+ * row. Returns 0 with *row set, or -ENOMEM.
  */
 int shared_rows_enter(struct epoch *epoch, const struct shared_row_key *key, uint32_t *row);
 

@@ -161,7 +161,9 @@ static bool is_alive(const struct process *process)
 	return process && process->exit_ns == UINT64_MAX;
 }
 
-/* They are needed only if there is code of other processes. */
+/*
+ * Collect the numbers of all live processes, once. Needed only if there is code of other processes.
+ */
 static int note_reporters(struct snapshot *snapshot)
 {
 	if (snapshot->reporters.size)
@@ -177,7 +179,7 @@ static int note_reporters(struct snapshot *snapshot)
 	return 0;
 }
 
-/* Returns true if the process that reported a region of shared memory was freed. */
+/* Returns true if the process that reported a region of shared memory has exited. */
 static bool is_orphan(const struct snapshot *snapshot, const struct code_region *region)
 {
 	uint32_t reporter = (uint32_t)(region->claims[0].origin.engine >> 32) & REPORTER_MASK;
@@ -226,7 +228,10 @@ static int put_shared(void *snapshot_, const struct code_region *region)
 	return snapshot_code_region(&code, region);
 }
 
-/* A method whose process was freed gets no parent any more. */
+/*
+ * A method is put only with the process that reported it: without that process, its parent cannot
+ * come any more.
+ */
 static int put_shared_waiting(void *snapshot_, const struct code_inline *inlined)
 {
 	struct snapshot *snapshot = snapshot_;
@@ -278,7 +283,7 @@ static int put_process(struct snapshot *snapshot, bool again)
 	return err ?: put_code(snapshot);
 }
 
-/* The time before the snapshot is counted in the ledger of the previous epoch. */
+/* Put the throttlings that last. The ledger of the previous epoch counts their time up to now. */
 static int put_throttles(struct snapshot *snapshot)
 {
 	vec_for_each (since, &snapshot->analysis->throttled_since) {

@@ -17,8 +17,8 @@
 int analysis_snapshot(const struct analysis *analysis, struct record_receiver to);
 
 /*
- * The same for one process, as of time_ns, up to which all records have been applied. again: the
- * receiver has got an earlier program of the process.
+ * The same for one process, as of time_ns; all records up to time_ns have been applied. again: the
+ * receiver already has the records of an earlier program of the process.
  */
 int analysis_snapshot_process(struct analysis *analysis, const struct process *process,
 			      uint64_t time_ns, bool again, struct record_receiver to);

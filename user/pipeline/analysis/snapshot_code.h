@@ -10,17 +10,18 @@
 #include "decode/record/code_event.h"
 #include "state/code/code_layout.h"
 
-/* Values that all events of a region, or of a waiting method, share, and their receiver. */
+/* The values that all events of a region or waiting method have in common, and their receiver. */
 struct snapshot_code {
 	uint32_t pid;
 	uint64_t start_ns, time_ns;
 	uint64_t address; /* of the region or method, in that process */
-	/*
-	 * Returns the engine of an event, as in records. new_ids: methods of an engine that has
-	 * ended get new ids from this counter, since another engine may use theirs.
-	 */
+	/* Returns the engine of an event, as in records. */
 	uint64_t (*engine)(void *context, const struct code_origin *origin);
-	uint64_t *new_ids; /* or NULL */
+	/*
+	 * If not NULL, methods get new ids from this counter: their engine has ended, and another
+	 * engine may use their ids.
+	 */
+	uint64_t *new_ids;
 	int (*take)(void *context, const struct code_event *event);
 	void *context;
 };

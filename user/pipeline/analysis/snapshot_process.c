@@ -121,7 +121,10 @@ static int put_mapping(void *context, const struct space_entry *entry)
 	return snapshot_put(snapshot, &record->h);
 }
 
-/* Mark lower numbers as received: missing ones are counted in the ledgers of earlier epochs. */
+/*
+ * Put a record that marks lower sequence numbers as received: missing ones are counted by earlier
+ * epochs.
+ */
 static int put_next_sequence(struct snapshot *snapshot, const struct origin_sequences *origin)
 {
 	const struct process *process = snapshot->process;

@@ -9,17 +9,17 @@ struct snapshot {
 	const struct analysis *analysis;
 	const struct process *process; /* the current process */
 	struct record_receiver to;
-	uint64_t time_ns;  /* of all records: all before it have been applied */
+	uint64_t time_ns;  /* of all records of the snapshot; earlier records have been applied */
 	VEC(uint8_t) room; /* for the current record */
 
 	/* The current mapping, and the engine of its code. */
 	struct space_entry entry;
 	uint32_t engine_module; /* module of the last look-up */
 	uint64_t engine_address;
-	uint64_t new_id;	 /* next id for methods of freed processes */
+	uint64_t new_id;	 /* next id for methods of processes that have exited */
 	VEC(uint32_t) reporters; /* processes in the snapshot, ascending */
 	VEC(const struct shared_code *)
-	orphaned; /* objects whose code of freed processes was written */
+	orphaned; /* objects whose code of exited processes was put */
 };
 
 /* Returns a zeroed record in snapshot->room, or NULL (out of memory). */
@@ -29,8 +29,8 @@ int snapshot_put_event(void *snapshot, const struct code_event *event);
 
 /*
  * snapshot_process.c: put the name of the current process, its pid in its own namespace and its
- * owner; its mappings, and so on. again: a program that it ran before was put. Return 0, -ENOMEM or
- * the first error of the receiver.
+ * owner; its mappings, and so on. again: an earlier program of the process was put before. Return
+ * 0, -ENOMEM or the first error of the receiver.
  */
 int snapshot_put_identity(struct snapshot *snapshot, bool again);
 int snapshot_put_mappings(struct snapshot *snapshot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Samples in code that its publisher may not have reported yet. Loads of some publishers are late
+ * Samples in code that may not be reported yet. Loads of some publishers are late
  * (code_map_is_late()). A sample of such a process with a frame in anonymous memory without code
  * waits, since a later load may apply to it.
  *
@@ -22,15 +22,15 @@ struct intake_deferred {
 
 #define AWAITED_CODE_BYTES_MAX (8u << 20) /* of samples that wait, below DEFERRED_BYTES_MAX */
 
-/* Returns true if samples of a process may have to wait; NULL: they do not. */
+/* Returns true if samples of a process may have to wait; false if process is NULL. */
 bool awaited_code_is_possible(const struct process *process);
 
 /* Returns true if the frame that a deferred sample awaits is still without code. */
 bool awaited_code_is_missing(const struct process *process, const struct intake_deferred *deferred);
 
 /*
- * Find a frame of a stack, which may be incomplete, whose code may still be reported. Returns 1
- * with deferred->awaited set and the owner charged, 0 if there is none, -EDQUOT or -ENOMEM.
+ * Find a frame whose code may still be reported, in a stack that may be incomplete. Returns 1 with
+ * deferred->awaited set and the owner charged, 0 if there is none, -EDQUOT or -ENOMEM.
  */
 int awaited_code_begin(struct owner_budget *budget, const struct process *process,
 		       const struct finished_stack *stack, struct intake_deferred *deferred);

@@ -108,7 +108,7 @@ bool event_budget_admits(struct event_budget *budget, const struct process_table
 	return false;
 }
 
-/* Code that the refused events may have ended has no name from now on. */
+/* Emit a gap: code that the refused events may have ended has no name from then on. */
 static int emit_gap(struct event_use *use,
 		    int (*take)(void *context, const struct jitbpf_record *record), void *context)
 {
@@ -200,7 +200,10 @@ int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool l
 	for (uint32_t at = (uint32_t)budget->uses.size; at--;) {
 		struct event_use *use = &budget->uses.data[at];
 
-		/* Nothing is admitted after the first gap; the second one has the whole time. */
+		/*
+		 * After the first gap, nothing is admitted up to the end of the period. The second
+		 * gap has the time of all refused events.
+		 */
 		if (use->refused && (period || !use->gap))
 			err = err ?: emit_gap(use, take, context);
 		if (!period)

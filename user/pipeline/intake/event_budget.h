@@ -4,13 +4,14 @@
  * at once, and EVENT_BUDGET_BYTES_PER_S in the long run. An engine reports each method once, and
  * stays far below; a process that calls the probe in a loop would fill the disk.
  *
- * The owners of the processes share what all of them may add (base/owner_budget.h):
+ * The owners of the processes share the limit for all processes (base/owner_budget.h):
  * EVENT_BUDGET_ALL_BYTES at once. In the long run, an owner may add EVENT_BUDGET_OWNER_BYTES_PER_S,
  * and all of them together twice that.
  *
  * From the first refused event to the end of a period, all events of the process and publisher are
- * refused. They become a CODE_REFUSED record, and gaps: code that an event of that time may have
- * ended has no name. Events from before the run are not limited, since their journal or file is.
+ * refused. They become a CODE_REFUSED record, and gaps: code that may have ended in that time has
+ * no name from then on. Events from before the run are not limited here; the size of their journal
+ * or file is.
  *
  * Zero-initialized is empty. Single-threaded.
  */
@@ -32,7 +33,7 @@
 #define EVENT_BUDGET_BYTES_PER_S       (4u << 20)
 #define EVENT_BUDGET_ALL_BYTES	       (192u << 20)
 #define EVENT_BUDGET_OWNER_BYTES_PER_S (8u << 20)
-#define EVENT_BUDGET_PERIOD_NS	       50000000ull /* several rounds, if much comes */
+#define EVENT_BUDGET_PERIOD_NS	       50000000ull /* several rounds, if there are many records */
 
 /* A process and publisher that used up some of its budget. */
 struct event_use {
@@ -51,28 +52,29 @@ struct event_budget {
 	VEC(struct event_use) uses;
 	struct index_map index; /* of uses */
 	struct owner_budget all;
-	VEC(struct budget_owner *) charged; /* those that used something; a reference each */
+	VEC(struct budget_owner *) charged; /* owners that have used bytes; a reference each */
 	uint64_t period_ns;		    /* start of the period */
 };
 
 /*
- * Returns true if the event's process nears its budget. Without its scope table, which a load can
- * do without, the event may fit; a refused event would end names.
+ * Returns true if the event's process is near its budget. Then the caller drops the event's scope
+ * table: a load is useful without it, while a refused event would end names.
  */
 bool event_budget_is_tight(const struct event_budget *budget,
 			   const struct jitbpf_code_event *event);
 
 /*
  * Returns true if the event is within the budget, and charges it; else counts it as refused. If
- * without_scopes is true, the caller has dropped the event's scope table, which is counted, too.
- * Without memory for a new process, its event is not charged. processes has the owners.
+ * without_scopes is true, the caller has dropped the event's scope table, which is counted, too. If
+ * memory is short for a new process, its event is admitted without a charge. processes has the
+ * owners.
  */
 bool event_budget_admits(struct event_budget *budget, const struct process_table *processes,
 			 const struct jitbpf_code_event *event, bool without_scopes);
 
 /*
- * At the end of a round, of the `last` one of the run or of another: pass the records about refused
- * events to take(). Returns 0 or the first error of take().
+ * At the end of a round, pass the records about refused events to take(). last: the round is the
+ * last one of the run. Returns 0 or the first error of take().
  */
 int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool last,
 			   int (*take)(void *context, const struct jitbpf_record *record),

@@ -18,7 +18,7 @@ void held_samples_deinit(struct held_samples *held)
 	owner_budget_deinit(&held->budget);
 }
 
-/* Copy a sample, and what it saw behind it. */
+/* Copy a sample, with its code bytes behind it. */
 static int copy_sample(const struct jitbpf_sample *sample, const struct jitbpf_code_bytes *seen,
 		       struct held_sample *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finished samples of virtual machines whose code ends before that is reported. They are held back
- * for CODE_SUCCESSOR_NS after their time: until then, the report of code that was put in the place
- * of theirs may come (unwind/code_successors.h).
+ * Finished samples of virtual machines, in which code can end before its end is reported. A sample
+ * is held for CODE_SUCCESSOR_NS after its time. Until then, a report may come of code that had
+ * taken the place of the sample's code (unwind/code_successors.h).
  *
  * Held samples are charged to the owner of their process. A sample that does not get memory is not
  * held.
@@ -20,7 +20,7 @@
 
 struct held_sample {
 	struct jitbpf_sample *sample;	/* finished, allocated */
-	struct jitbpf_code_bytes *seen; /* behind the sample; NULL: it came without */
+	struct jitbpf_code_bytes *seen; /* allocated with the sample; NULL: it had no bytes */
 	size_t charged_bytes;
 	struct budget_owner *owner; /* a reference */
 };
@@ -40,7 +40,7 @@ void held_samples_deinit(struct held_samples *held);
 int held_samples_add(struct held_samples *held, struct owner_key key,
 		     const struct jitbpf_sample *sample, const struct jitbpf_code_bytes *seen);
 
-/* Free a sample, which the caller takes out of the vector. */
+/* Free a sample. The caller removes it from the vector. */
 void held_samples_free(struct held_samples *held, struct held_sample *sample);
 
 /*

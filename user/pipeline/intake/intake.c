@@ -192,7 +192,10 @@ static int emit_rest(struct intake *intake)
 	return err ?: emit_counters(intake);
 }
 
-/* Not in every round: a process that publishes without pause makes thousands in a second. */
+/*
+ * Not in every round: a process that publishes without pause causes thousands of refusals in a
+ * second.
+ */
 static int put_refusals(struct intake *intake, uint64_t time_ns)
 {
 	if (time_ns < intake->refusals_ns + INTAKE_REFUSALS_NS)
@@ -202,8 +205,8 @@ static int put_refusals(struct intake *intake, uint64_t time_ns)
 }
 
 /*
- * Records later than time_ns, the start of the drain, have come only from the rings that were
- * drained last. They wait for the other rings' records of that time.
+ * time_ns is the start of the drain. Later records have come only from the rings that were drained
+ * last, so they wait for the other rings' records of that time.
  */
 static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 {

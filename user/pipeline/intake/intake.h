@@ -4,11 +4,11 @@
  * each once, puts each round into order of time, and completes the stacks that the kernel could
  * not walk to their end.
  *
- * A sample that is complete passes directly. One with a copy of its stack is deferred while unwind
- * rows are made, and one of code that may be reported late until it is, for at most
- * INTAKE_DEFER_NS. Samples of virtual machines are held, since the end of code may be reported
- * late, too (pipeline/intake/held_samples.h). The unwinder reads the consumer's state, which intake
- * never changes: the consumer has applied every record emitted before.
+ * A complete sample passes directly. A sample with a copy of its stack is deferred while unwind
+ * rows are made. A sample of code that may be reported late is deferred until the report. Both wait
+ * for at most INTAKE_DEFER_NS. Samples of virtual machines are held, since the end of code may be
+ * reported late, too (pipeline/intake/held_samples.h). The unwinder reads the consumer's state,
+ * which intake never changes: the consumer has applied every record emitted before.
  *
  * Single-threaded.
  */
@@ -50,9 +50,9 @@ void intake_destroy(struct intake *intake); /* NULL is allowed */
 
 /*
  * Drain the source once. If that ends a round, emit the records up to the time at which the drain
- * began, and end the consumer's round. Later records wait for the next round, or for the source's
- * end, when everything is emitted, and then the unwinder's counters as a COUNTERS record. After an
- * error of the source, the records before it are emitted as at its end.
+ * began, and end the consumer's round. Later records wait for the next round. At the source's end,
+ * all records are emitted, and then the unwinder's counters as a COUNTERS record. An error of the
+ * source is handled like its end.
  *
  * Returns an enum source_state, or negative errno of the source, the consumer or the unwinder.
  */
@@ -67,7 +67,7 @@ bool intake_waits(const struct intake *intake);
 /* Call it when a new recording begins: the code of sampled regions is emitted again. */
 void intake_renew_code(struct intake *intake);
 
-/* Records that the source handed over and that fail record_check(). */
+/* Returns the number of records of the source that failed record_check(). */
 uint64_t intake_malformed(const struct intake *intake);
 
 #endif

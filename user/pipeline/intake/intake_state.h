@@ -31,7 +31,7 @@ struct intake {
 	struct held_samples held;
 	uint64_t soon_until_ns; /* until then, rounds should come soon */
 	uint64_t stacks_late;	/* samples whose rows did not come in time */
-	bool keeps_code;	/* the recording has the code of what is sampled */
+	bool keeps_code;	/* the recording gets the code of sampled regions */
 	struct kept_code kept;
 	bool ending; /* the last round: nothing is deferred */
 };
@@ -40,9 +40,9 @@ struct intake {
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
- * stacks.c: take a sample, in order of time, whose stack is incomplete, or has code that may have
- * been replaced or may be reported later: defer it, or emit it as complete as possible. Returns 0
- * or negative errno.
+ * stacks.c: take a sample, in order of time, whose stack is incomplete, or whose code may have been
+ * replaced or may be reported later. Defers it, or emits it as complete as possible. Returns 0 or
+ * negative errno.
  */
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
 
@@ -72,7 +72,7 @@ int intake_unwind_changed(struct intake *intake, const struct jitbpf_record *rec
 int intake_mapped(struct intake *intake, const struct jitbpf_mapping *record);
 
 /*
- * unwind_changes.c: before a record is applied, end the code whose check it makes impossible.
+ * unwind_changes.c: before a record is applied, give up the pending checks of code that it may end.
  * Returns 0 or negative errno.
  */
 int intake_code_changes(struct intake *intake, const struct jitbpf_record *record);

@@ -3,7 +3,7 @@
  * Keeps the machine code of sampled JIT code in the recording (`record --code`): before the first
  * sample whose innermost user frame is in a region, a JITBPF_KEPT_CODE record with the code of that
  * region. So code that is overwritten later is kept, too. A recording has at most
- * KEPT_CODE_BYTES_MAX of it, which the owners of the processes share.
+ * KEPT_CODE_BYTES_MAX of such code, which the owners of the processes share.
  */
 #ifndef JITBPF_PIPELINE_INTAKE_KEPT_CODE_H
 #define JITBPF_PIPELINE_INTAKE_KEPT_CODE_H

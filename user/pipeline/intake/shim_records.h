@@ -14,10 +14,16 @@
 #include "base/vec.h"
 #include "decode/record/jit_assembly.h"
 
-/* Processes with an incomplete event; beyond it, the stalest one is dropped. */
+/*
+ * Limit of processes with an incomplete event. Beyond it, the events of the process that is waiting
+ * longest are dropped.
+ */
 #define SHIM_UNFINISHED_MAX 256
 
-/* Processes with refusals in a round; beyond it, their records are added before its end. */
+/*
+ * Limit of processes with refusals in a round. Beyond it, the CODE_REFUSED records are added to the
+ * round at once.
+ */
 #define SHIM_REFUSALS_MAX 256
 
 struct shim_unfinished {

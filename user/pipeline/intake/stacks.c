@@ -13,8 +13,8 @@
 #include "unwind/walked_stack.h"
 
 /*
- * Limit of the deferred samples at the end of a round. In a round, the samples of full rings add
- * up.
+ * Limit of the deferred samples at the end of a round. During a round, samples from full rings can
+ * exceed it.
  */
 #define DEFERRED_BYTES_MAX (16u << 20)
 
@@ -26,8 +26,9 @@
 #define ROUND_WAIT_NS 1000000ull
 
 /*
- * After a sample that needs rows of JIT code, more such samples follow, and their code must be read
- * while it exists. Short rounds read twice as many regions that live for milliseconds.
+ * Rounds are short for this long after a deferred sample. More samples that need rows of JIT code
+ * are likely, and the code must be read while it exists. With short rounds, twice as many regions
+ * that live for milliseconds are read.
  */
 #define SOON_NS 200000000ull
 
@@ -165,7 +166,9 @@ static int defer(struct intake *intake, struct intake_deferred deferred)
 	return vec_push(&intake->deferred, deferred);
 }
 
-/* Emit a sample. Its code is unknown if other code may have been there already. */
+/*
+ * Emit a sample. If a frame may be in other code than is known, cut off the callers of that frame.
+ */
 static int settle(struct intake *intake, const struct process *process,
 		  struct jitbpf_sample *finished, const struct jitbpf_code_bytes *seen)
 {
@@ -178,8 +181,8 @@ static int settle(struct intake *intake, const struct process *process,
 }
 
 /*
- * Emit a finished sample, or hold it. sample: as it came. Code that is not vouched for ends before
- * its samples are located.
+ * Emit a finished sample, or hold it. sample: as received. The verdicts are emitted first, so that
+ * unknown code ends before its samples are located.
  */
 static int emit_finished(struct intake *intake, const struct jitbpf_sample *sample,
 			 union finished_sample *finished)
@@ -249,7 +252,7 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
 
 /*
  * Complete and emit the samples whose rows exist. Samples from before older_ns are completed with
- * the existing rows; so are the oldest ones, as long as all together exceed room_bytes.
+ * the existing rows. So are the oldest samples, while all deferred samples exceed room_bytes.
  */
 static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_bytes)
 {

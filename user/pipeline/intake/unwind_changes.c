@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Invalidates the unwind tables of the kernel that a record affects, and has JIT code checked that
- * it may have replaced.
+ * Invalidates the kernel's unwind tables that a record affects, and puts JIT code in doubt that the
+ * record may have replaced.
  */
 #include "pipeline/intake/intake_state.h"
 #include "state/code/code_region.h"

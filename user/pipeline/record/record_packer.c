@@ -50,9 +50,9 @@ static uint32_t read16(const uint8_t *at)
 }
 
 /*
- * Returns the next run of a record, of which left_bytes are left at `at`. Any split is valid; good
- * ones have numbers in words, and the same number in the same column. So sizes that a malformed
- * record states are clamped, and not refused.
+ * Returns the next run of a record, of which left_bytes are left at `at`. Any split is valid. A
+ * good split has numbers in words, and the same number always in the same column. So sizes in a
+ * malformed record are clamped, and not refused.
  */
 static struct run next_run(uint16_t type, const uint8_t *at, uint32_t left_bytes, bool first)
 {

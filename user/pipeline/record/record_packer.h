@@ -20,8 +20,8 @@ struct record_packer {
 void record_pack(struct record_packer *packer, const struct jitbpf_record *head, const void *body);
 
 /*
- * Add the words of a run: a mask of those that differ from the expected words, and these. words may
- * be unaligned. Returns the last word; 0 if there are none.
+ * Add the words of a run: a mask of the words that differ from the expected ones, and the
+ * differences. words may be unaligned. Returns the last word; 0 if there are none.
  */
 uint32_t record_pack_words(struct record_packer *packer, uint8_t type, bool first, uint64_t time_ns,
 			   const void *words, uint32_t count);

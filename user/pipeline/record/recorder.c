@@ -22,17 +22,17 @@ _Static_assert(2 * SEGMENT_BYTES + JITBPF_CHUNK_MAX / 4 * 5 <= JITBPF_SEGMENT_MA
 	       "a word takes up to 5 bytes, and few runs are short");
 
 /*
- * The best compression takes 10 % less room, and 1 us more for each sample. With few samples, room
- * counts: what does not depend on their number is most of it.
+ * The best compression takes 10 % less room, and 1 us more for each sample. With few samples, size
+ * matters more: most of the file does not depend on their number.
  */
 #define COMPRESSION(freq_hz) ((freq_hz) < 500 ? SEGMENT_SMALL : SEGMENT_FAST)
 
 struct recorder {
 	struct segment_writer writer;
-	struct record_packer packer; /* what is not written yet */
+	struct record_packer packer; /* chunks that are not written yet */
 	struct sample_packer samples;
 	uint64_t round_ns;	/* time of the last round */
-	uint64_t told_round_ns; /* of the last one that has a chunk */
+	uint64_t told_round_ns; /* of the last round that has a chunk */
 	uint64_t flush_ns;	/* time of the next flush */
 };
 
@@ -90,7 +90,10 @@ static int put_round(struct recorder *recorder)
 	return put_mark(recorder, JITBPF_CHUNK_ROUND, recorder->round_ns);
 }
 
-/* Code ends at a loss from the last round on, so a replay must know when that was. */
+/*
+ * Before a JOURNAL record, put the ROUND chunk of the last round: a loss ends code from the last
+ * round on, so a replay needs its time.
+ */
 static int prepare(struct recorder *recorder, const struct jitbpf_record *record)
 {
 	int err = check(recorder, record);
@@ -206,7 +209,7 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Counts since the source's COUNTERS record; readers add both up. */
+/* Put counters that changed after the source's COUNTERS record. Readers add both records up. */
 static void put_late_counters(struct recorder *recorder, const struct ledger *ledger)
 {
 	static const enum jitbpf_counter late[] = {

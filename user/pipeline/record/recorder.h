@@ -48,7 +48,7 @@ int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
-/* Returns the number of bytes written so far, which lacks what is not flushed yet. */
+/* Returns the number of bytes written so far, without records that are not flushed yet. */
 uint64_t recorder_bytes(const struct recorder *recorder);
 
 /*

@@ -143,7 +143,7 @@ struct new_nodes {
 	uint32_t user, kernel;
 };
 
-/* Follow a stack in the tree, and add what is missing. */
+/* Follow a stack in the tree, and add missing nodes. */
 static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		     const struct jitbpf_sample *sample, struct packed_path *path,
 		     struct new_nodes *ret)

@@ -44,7 +44,9 @@ void segment_writer_deinit(struct segment_writer *writer);
 int segment_writer_continue(struct segment_writer *writer, const struct segment_writer *base,
 			    FILE *out);
 
-/* Write what the lanes hold, as a segment, and empty them. Empty lanes are no segment. */
+/*
+ * Write the contents of the lanes as a segment, and empty the lanes. Empty lanes make no segment.
+ */
 int segment_write(struct segment_writer *writer, struct lanes *lanes);
 
 #endif
