@@ -130,7 +130,7 @@ class Operands(InFolder):
                 done = self.jitbpf(*command)
                 self.assertEqual((done.returncode, done.stdout), (1, ""), command)
                 self.assertRegex(done.stderr, r"\Ajitbpf: cut.jitbpf is damaged at offset \d+: the recording was cut\n"
-                                              r"jitbpf: nothing is before the damage, .*: record again\n\Z")
+                                              r"jitbpf: nothing can be shown, .*: record again\n\Z")
         self.assertEqual(os.listdir(self.folder), ["cut.jitbpf"])
 
 

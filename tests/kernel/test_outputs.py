@@ -80,7 +80,7 @@ class Outputs(harness.KernelTest):
             words = done.stderr.decode().splitlines()[-1]
             self.assertRegex(words, r"^jitbpf: wrote profile\.jitbpf, [\d.]+ KB;.* next: "
                                     r"\S*jitbpf report -f top profile\.jitbpf$")
-            self.assertEqual("the one before is profile.jitbpf.old" in words, old)
+            self.assertEqual("the previous file is profile.jitbpf.old" in words, old)
             self.assertEqual(os.path.exists(os.path.join(self.folder, "profile.jitbpf.old")), old)
         shown = words.rpartition("next: ")[2]
         done = subprocess.run(shown, cwd=self.folder, shell=True, capture_output=True, timeout=60,

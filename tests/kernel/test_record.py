@@ -180,7 +180,7 @@ class Ending(harness.KernelTest):
             self.assertNotIn("recording until", run.stderr)
 
     def test_a_run_without_samples_says_why(self):
-        words = "no sample was taken of what -p"
+        words = "no sample was taken: no process that -p"
         self.assertIn(words, self.record((), ["-p", "no such process", "-d", "100ms"]).stderr)
         self.assertNotIn(words, self.record((), ["-p", "no such process", "-d", "100ms", "-q"]).stderr)
         short = self.record(["sleep", "0"], ["-F", "1"])

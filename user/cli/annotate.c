@@ -90,7 +90,7 @@ static bool is_same_function(const struct sampled_function *a, const struct samp
 	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->module, b->module);
 }
 
-/* Print which functions there are. Returns -ENOENT or -ENOTUNIQ. */
+/* Print that no function matches, or which ones do. Returns -ENOENT or -ENOTUNIQ. */
 static int say_choice(struct run *run)
 {
 	CLEANUP(text_deinit) struct text name = {0};
@@ -100,11 +100,12 @@ static int say_choice(struct run *run)
 	if (!run->list.size)
 		fprintf(stderr,
 			"no function '%.*s' has a sample in %s: 'jitbpf report -f top' lists "
-			"those that have\n",
+			"the functions that have samples\n",
 			(int)name.bytes.size, name.bytes.data, run->replay.path);
 	else
 		fprintf(stderr,
-			"%zu functions match '%.*s': give a whole name, or the file with -d\n",
+			"%zu functions match '%.*s': give a whole name, or a part of the "
+			"file's path with -d\n",
 			run->list.size, (int)name.bytes.size, name.bytes.data);
 	if (!run->list.size)
 		return -ENOENT;
@@ -174,11 +175,13 @@ static void say_sources(const struct run *run, const struct source_files *source
 			fprintf(stderr, ": %s\n", source_files_words(file->error));
 	}
 	if (said > TROUBLES_SHOWN)
-		fprintf(stderr, "jitbpf: %zu more source files have such troubles\n",
+		fprintf(stderr,
+			"jitbpf: %zu more source files could not be read, or have changed\n",
 			said - TROUBLES_SHOWN);
 	if (sources->left_out)
 		fprintf(stderr,
-			"jitbpf: only %d source files are read, so other lines have no text\n",
+			"jitbpf: at most %d source files are read: lines of further files have no "
+			"text\n",
 			SOURCE_FILES_MAX);
 }
 
@@ -280,8 +283,8 @@ static int annotate(const struct annotate_options *values, const char *name, con
 }
 
 /*
- * Returns false after a message if the operands are not a function, and maybe a recording. As in
- * `report`, the recording may come first: its extension says so, if the other one has none.
+ * Put the operands in the order FUNCTION [RECORDING]. The recording may come first if only this
+ * operand has the extension of recordings. Returns false after a message if the operands are wrong.
  */
 static bool order_operands(char **operands, int count)
 {
@@ -300,8 +303,9 @@ static bool order_operands(char **operands, int count)
 			"'jitbpf report -f top %s' lists those that have samples\n",
 			operands[0], operands[0]);
 	else if (count < 1 || count > 2)
-		fprintf(stderr, "jitbpf annotate: expected a function, and maybe a recording (see "
-				"'jitbpf annotate --help')\n");
+		fprintf(stderr,
+			"jitbpf annotate: expected a function, or a function and a recording "
+			"(see 'jitbpf annotate --help')\n");
 	else
 		return true;
 	return false;

@@ -192,7 +192,7 @@ static int add_user(struct choice *choice, const char *text)
 static int refuse_ambiguous(struct choice *choice, size_t before, const char *option,
 			    const char *name)
 {
-	refuse(option, name, "that is not the only one; it can be, for -G:");
+	refuse(option, name, "several cgroups match: choose one of them with -G:");
 	for (size_t i = before; i < choice->cgroups.size; i++)
 		fprintf(stderr, "  %s\n", choice->cgroups.data[i].path);
 	return EXIT_USAGE;
@@ -218,8 +218,9 @@ static int add_container(struct choice *choice, const char *mount, const char *n
 	int err = cgroups_find_container(mount, "", name, &choice->cgroups);
 
 	if (err == -ENOENT)
-		return refuse("--container", name,
-			      "no running container has this ID or name; -G takes its cgroup");
+		return refuse(
+			"--container", name,
+			"no running container has this ID or name: choose its cgroup with -G");
 	if (err == -EEXIST)
 		return refuse_ambiguous(choice, before, "--container", name);
 	return err ? refuse("--container", name, strerror(-err)) : OPTIONS_OK;
@@ -231,8 +232,8 @@ static int fill_cgroups(struct choice *choice)
 
 	if (choice->cgroups.size > JITBPF_FILTER_CGROUPS_MAX) {
 		fprintf(stderr,
-			"jitbpf: %zu cgroups are chosen, and at most %d can be: choose a "
-			"cgroup above them with -G\n",
+			"jitbpf: %zu cgroups are chosen, and at most %d are possible: choose a "
+			"parent cgroup with -G\n",
 			choice->cgroups.size, JITBPF_FILTER_CGROUPS_MAX);
 		return EXIT_USAGE;
 	}

@@ -31,9 +31,9 @@ int choice_make(const struct choice_options *options, struct choice *ret);
 void choice_deinit(struct choice *choice);
 
 /*
- * Find the running processes of lists such as choice_options.processes. Adds the pids in the lists
- * and those of the names to *ret, each once; prints a message about names without a process.
- * Returns as choice_make().
+ * Find the running processes that lists such as choice_options.processes select. Adds the listed
+ * pids, and the pids of the listed names, to *ret, each once. Prints a message about each name
+ * without a process. Returns the same as choice_make().
  */
 int choice_find_running(const string_list *processes, pid_list *ret);
 
@@ -45,7 +45,10 @@ static inline bool choice_checks_samples(const struct choice *choice)
 	return filter->name_count || filter->user_count || filter->cgroup_count;
 }
 
-/* Returns true if processes of the whole machine are chosen: by other things than pids. */
+/*
+ * Returns true if processes are chosen by name, user or cgroup only, on the whole machine, and not
+ * by pid.
+ */
 static inline bool choice_is_wide(const struct choice *choice)
 {
 	return !choice->pids.size && choice_checks_samples(choice);

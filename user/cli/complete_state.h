@@ -24,8 +24,10 @@ struct completion {
 	bool failed; /* out of memory */
 };
 
-/* Add what continues the fixed part of the word, if it begins as the rest of the word. Takes comm
- * over. about: see struct candidate. */
+/*
+ * Add a candidate for the part of the word after its fixed part, if the candidate begins with that
+ * part. Takes ownership of comm. about: see struct candidate.
+ */
 void completion_add(struct completion *completion, const char *rest, const char *about, char *comm);
 
 /* Returns how many bytes of a text have only signs that no shell expands. */

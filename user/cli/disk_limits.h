@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DISK_MIN_FREE_BYTES   (1ull << 30) /* default: the smaller one of these two */
+#define DISK_MIN_FREE_BYTES   (1ull << 30) /* default of --min-free: the smaller one of these two */
 #define DISK_MIN_FREE_PERCENT 5
 
 struct disk_limits {
@@ -24,8 +24,8 @@ enum disk_state {
 };
 
 /*
- * Compare with the limits: the bytes of the recordings, and the free space of the file system of
- * fd. Only regular files are limited; fd can be -1. Sets *ret_free_bytes if it returns
+ * Compare the bytes of the recordings, and the free space in the file system of fd, with the
+ * limits. Only regular files are limited; fd can be -1. Sets *ret_free_bytes if it returns
  * DISK_MIN_FREE.
  */
 enum disk_state disk_limits_check(const struct disk_limits *limits, int fd, uint64_t bytes,

@@ -25,7 +25,7 @@ struct embedded_code {
 int embedded_code_init(struct embedded_code *code, const struct invoking_user *user,
 		       const string_list *folders);
 
-/* Between replay_open() and replay_run(). Returns 0 or -ENOMEM. */
+/* Call it between replay_open() and replay_run(). Returns 0 or -ENOMEM. */
 int embedded_code_attach(struct embedded_code *code, const struct replay *replay);
 
 /* Print which source files the page contains. */

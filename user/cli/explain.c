@@ -65,7 +65,7 @@ static void put_all(struct text *text, bool colours)
 	text_table_put(&table, text, terminal_columns(STDOUT_FILENO), colours);
 }
 
-/* Say that a text is no term and no part of any. */
+/* Print that a text is no term, and no part of one. */
 static void say_unknown(const char *said)
 {
 	struct suggestion suggestion = {.word = said, .word_bytes = strlen(said)};
@@ -93,8 +93,7 @@ static void say_parts(const char *said)
 	const char *group;
 
 	fprintf(stderr,
-		"jitbpf explain: '%s' is a part of several terms: say more of the one that is "
-		"meant\n",
+		"jitbpf explain: '%s' is a part of several terms: type more of one of these\n",
 		said);
 	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
 		if (ledger_term_has(term, group, said))

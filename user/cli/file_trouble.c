@@ -31,9 +31,9 @@ void attach_trouble_tell(struct live_source *live, struct status_line *status)
 		status_line_clear(status);
 		fprintf(stderr,
 			"jitbpf: since %02d:%02d:%02d, process %u (user %u) holds the lock of its "
-			"memory map. Attaching a probe would wait for the lock, and all forks of "
-			"the machine with it, so it is deferred, and JIT names may be missing: see "
-			"whether the process hangs\n",
+			"memory map. Probes are deferred until the lock is free: else all forks of "
+			"the machine would wait for it. JIT names may be missing: check whether "
+			"the process hangs\n",
 			now.tm_hour, now.tm_min, now.tm_sec, holder.pid, holder.uid);
 	}
 }
@@ -47,7 +47,7 @@ void attach_trouble_say(const struct live_source *live)
 	fprintf(stderr,
 		"jitbpf: process %u (user %u) held the lock of its memory map for up to %.1f s, so "
 		"probes were attached late (%" PRIu64 ") or not at all (%" PRIu64
-		"), and JIT names may be missing: see whether the process hangs\n",
+		"). JIT names may be missing: check whether the process hangs\n",
 		deferrals.last.pid, deferrals.last.uid, (double)deferrals.longest_ns / 1e9,
 		deferrals.count - deferrals.waiting, deferrals.waiting);
 }

@@ -10,10 +10,13 @@
 /* Print the reports to standard error, one line each. No thread may use the store any more. */
 void file_trouble_say(const struct file_store *files);
 
-/* During the run: print which processes defer the attachment of probes, each once. */
+/* During the run: print each process that defers the registration of probes, once. */
 void attach_trouble_tell(struct live_source *live, struct status_line *status);
 
-/* After the run: print which process deferred the attachment of probes. */
+/*
+ * After the run: print the last process that deferred the registration of probes, and the number of
+ * probes.
+ */
 void attach_trouble_say(const struct live_source *live);
 
 #endif

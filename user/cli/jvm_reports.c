@@ -11,13 +11,13 @@
 #define WARNING_RELEASE 21 /* from this release of Java on, a JVM prints a warning (JEP 451) */
 
 static const char *const reasons[] = {
-	[JVM_IS_STARTING] = "it has none of the threads by which a HotSpot JVM is known, or does "
-			    "not catch SIGQUIT (-Xrs)",
+	[JVM_IS_STARTING] = "it lacks the threads by which jitbpf recognizes a HotSpot JVM, or "
+			    "does not catch SIGQUIT (-Xrs)",
 	[JVM_IS_STOPPED] = "it is stopped by a signal or a debugger, or its cgroup is frozen",
 	[JVM_IS_ANOTHER] = "it is OpenJ9, which jitbpf does not support",
 	[JVM_IS_CLOSED] = "it runs with -XX:+DisableAttachMechanism: start it with "
 			  "-agentpath:/PATH/OF/libjitbpf-jvmti.so",
-	[JVM_IS_NOT_KNOWN] = "its mappings are too many to find out what it is (16 MB of "
+	[JVM_IS_NOT_KNOWN] = "it has too many mappings to be examined (16 MB of "
 			     "/proc/PID/maps)",
 	[JVM_IS_SILENT] = "it did not answer in time",
 	[JVM_IS_FOREIGN] = "its socket or its file in /tmp belongs to another user or process",
@@ -26,11 +26,11 @@ static const char *const reasons[] = {
 			     "can be executed",
 	[JVM_HAS_TWO_USERS] = "its real and effective user or group differ",
 	[JVM_LACKS_EVENTS] = "it does not report its compiled methods",
-	[JVM_IS_BEYOND_LIMIT] = "too many JVMs wait for it or have it, and further ones are left "
-				"out without a message",
+	[JVM_IS_BEYOND_LIMIT] = "too many JVMs wait for the agent or have it; further JVMs are "
+				"left out without a message",
 	[JVM_AGENT_IS_MISSING] = "libjitbpf-jvmti.so is not beside libjitbpf.so, or of another "
 				 "version: 'make' builds it if there is a JDK",
-	[JVM_ARCHIVES] = "it writes an archive of its classes, and would fail to with an agent",
+	[JVM_ARCHIVES] = "it writes an archive of its classes, which fails with an agent",
 	[JVM_NOT_ANSWERED] = "jitbpf ended before it answered",
 	[JVM_REFUSED] = "it refused",
 	[JVM_LOAD_FAILED] = "loading failed",
@@ -60,8 +60,9 @@ static void put_success(struct text *text, const struct jvm_report *report,
 			    (double)report->age_ns / 1e9);
 	if (!report->reply.has_all_lines && !told->inlined)
 		text_put_string(text,
-				"; code compiled before shows few of its inlined methods (all: "
-				"start the JVM with jitbpf, or with --java-debug-nonsafepoints)");
+				"; code compiled before that shows few of its inlined methods "
+				"(to see all: start the JVM with jitbpf, or with "
+				"--java-debug-nonsafepoints)");
 	told->inlined |= !report->reply.has_all_lines;
 	if (report->reply.release < WARNING_RELEASE)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Says what came of loading the agent for Java into JVMs. */
+/* Prints the results of loading the agent for Java into JVMs. */
 #ifndef JITBPF_CLI_JVM_REPORTS_H
 #define JITBPF_CLI_JVM_REPORTS_H
 

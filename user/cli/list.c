@@ -233,7 +233,7 @@ static void say_hidden(const struct engine_list *list, bool given)
 			"inspected: use sudo to see %s\n",
 			denied, denied == 1 ? "" : "es", denied == 1 ? "it" : "them");
 	if (silent)
-		fprintf(stderr, "jitbpf: see whether %s, and try again\n",
+		fprintf(stderr, "jitbpf: check whether %s, and try again\n",
 			silent == 1 ? "it hangs" : "they hang");
 }
 

@@ -23,7 +23,7 @@ static int name_of(const char *path, const char *id, char ret[JITBPF_CGROUP_NAME
 	return err == -ENOENT ? container_name_of_id("", id, ret) : err;
 }
 
-/* Set *ret from a path, unless it says nothing. */
+/* Set *ret from a path. No effect if the path has neither a container nor a unit. */
 static bool take_path(const char *path, struct list_cgroup *ret)
 {
 	struct cgroup_path_names names;

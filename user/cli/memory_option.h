@@ -16,8 +16,9 @@
 	}
 
 /*
- * Return the parts for JIT code and mappings, for the profile, for modules, for known files, and
- * for symbols. The rest is for debug info, unwind rows and queues, which have limits of their own.
+ * Divide the value of --max-memory, in bytes. Return the parts for JIT code and mappings, for the
+ * profile, for modules, for known files, and for symbols. Debug info, unwind rows and queues use
+ * the rest, and have limits of their own.
  */
 static inline uint64_t memory_of_state(uint64_t max_bytes)
 {

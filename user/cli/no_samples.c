@@ -22,9 +22,9 @@ void no_samples_say_recorded(const struct view *view, const struct target_option
 	if (ledger_taken(view->ledger))
 		return;
 	if (target->choice.pids.size || choice_checks_samples(&target->choice))
-		fprintf(stderr, "jitbpf: no sample was taken of what -p, -u, -G or --container "
-				"chooses: no such process used CPU time; 'jitbpf top' "
-				"shows the processes that do\n");
+		fprintf(stderr, "jitbpf: no sample was taken: no process that -p, -u, -G or "
+				"--container chooses used CPU time; 'jitbpf top' shows "
+				"the processes that do\n");
 	else if (target->command && !target->system_wide)
 		fprintf(stderr,
 			"jitbpf: no sample was taken: the command used too little CPU time for %u "

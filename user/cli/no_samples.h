@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why a profile is empty: a line on standard error that says what to look at. */
+/* Prints why a profile is empty, and what to do, as a line on standard error. */
 #ifndef JITBPF_CLI_NO_SAMPLES_H
 #define JITBPF_CLI_NO_SAMPLES_H
 
@@ -7,11 +7,11 @@
 #include "pipeline/analysis/sample_filter.h"
 #include "sink/sink.h"
 
-/* Say that the options of a command that shows a recording select no sample, if that is so. */
+/* For a command that shows a recording: print a line if its options select no sample. */
 void no_samples_say_shown(const struct view *view, const struct sample_filter *filter,
 			  const char *path);
 
-/* Say why a run has taken no sample, if it has taken none. */
+/* For a run: if it has taken no sample, print why. */
 void no_samples_say_recorded(const struct view *view, const struct target_options *target,
 			     uint32_t freq_hz);
 

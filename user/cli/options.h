@@ -13,8 +13,9 @@ enum option_type {
 	OPTION_FLAG,	/* bool */
 	OPTION_NUMBER,	/* uint32_t, within [min, max] */
 	OPTION_SECONDS, /* uint64_t, ns; a duration such as 10, 0.5, 500ms, 2m or 1h */
-	OPTION_SIZE,	/* uint64_t, bytes; with the suffixes K, M and G */
-	OPTION_STRING,	/* const char *, by default NULL; a second, other value is refused */
+	OPTION_SIZE,   /* uint64_t, bytes; with a suffix K, M, G (powers of 1,024), KB, MB or GB (of
+			  1,000) */
+	OPTION_STRING, /* const char *, by default NULL; a second, other value is refused */
 	OPTION_STRINGS, /* string_list; may be repeated */
 	OPTION_PIDS,	/* pid_list, comma-separated */
 	OPTION_CHOICE,	/* uint32_t, index of the choice */
@@ -54,7 +55,7 @@ struct option_spec {
 	const char *help;
 	uint64_t min, max;	    /* of a NUMBER, SECONDS or SIZE */
 	const char *const *choices; /* of a CHOICE or SET: names, terminated by NULL */
-	uint32_t empty_set;	    /* of a SET: the value that 0 stands for */
+	uint32_t empty_set;	    /* of a SET: the value that 0 means */
 	enum candidates candidates; /* not for a FLAG, CHOICE or SET */
 	const char *const *words;   /* of CANDIDATES_WORDS, terminated by NULL */
 };

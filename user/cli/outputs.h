@@ -43,7 +43,7 @@ struct output {
 	const struct sink_ops *sink;  /* NULL for a recording or a format of the caller */
 	bool recording;
 	bool whole; /* completely written, to be published */
-	bool kept;  /* whole, and at its path; a later failure of the run does not remove it */
+	bool kept;  /* complete, and at its path; a later failure of the run does not remove it */
 };
 
 struct outputs {
@@ -108,8 +108,8 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 void outputs_keep(struct outputs *outputs);
 
 /*
- * Returns true if an output can be written during the recording: it has a format that
- * needs counts and names only, and a file that is replaced when it is complete.
+ * Returns true if an output can be written during the recording: its format needs only counts and
+ * names, and its file is replaced when it is complete.
  */
 bool output_can_refresh(const struct output *output);
 

@@ -271,7 +271,7 @@ static const struct option_spec top_options[] = {
 	 "show only the samples of the last TIME, such as 10s (default: all; the key w changes it)",
 	 1, UINT64_MAX / 2},
 	{0, "once", OPTION_FLAG, FIELD(once), NULL,
-	 "not possible: says how to show the same once, as text"},
+	 "not supported: prints how to show the same once, as text"},
 };
 
 static const struct option_table top_option_table = {top_options, ARRAY_SIZE(top_options)};

@@ -19,7 +19,7 @@
 
 #define ROUND_MIN_MS  2		   /* shortest pause between rounds */
 #define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
-#define EARLY_NS      100000000ull /* so long after the start, too, so that naming begins early */
+#define EARLY_NS      100000000ull /* ROWS_ROUND_MS after the start, too, for early names */
 
 /* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
  * errno after a message. */
@@ -133,8 +133,8 @@ static int start(struct recording *run)
 		return err;
 	}
 	if (run->options->format && run->options->target.command && !run->options->quiet)
-		fprintf(stderr, "jitbpf: the command's standard output goes to standard error: "
-				"that of jitbpf has -o -\n");
+		fprintf(stderr, "jitbpf: standard output has the profile (-o -), so the "
+				"command's standard output goes to standard error\n");
 	if (run->options->refresh_ns)
 		err = refresh_start(&run->outputs, &run->options->view, run->options->refresh_ns,
 				    run->pipeline, &run->refresh);
@@ -308,7 +308,7 @@ static int finish(struct recording *run, int err)
 	stop_signals_kill_next(&run->signals, say_interrupted, run);
 	while (!err && (state = round_once(run)) > 0) {
 		end_turn(run);
-		poll(NULL, 0, 1); /* wait for a process to complete a record that it has reserved */
+		poll(NULL, 0, 1); /* a process may still complete a record that it has reserved */
 	}
 	state = live_source_end_jvms(run->live) ?: state;
 	jvm_reports_tell(run->live, &run->status, &run->jvms_told);

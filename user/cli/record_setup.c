@@ -48,7 +48,10 @@ static int open_rotation(struct recording *run)
 	return rotation_init(&run->rotation, &run->options->rotation, path, run->access.opener);
 }
 
-/* --refresh is of use if one of the outputs can be written during the recording. */
+/*
+ * Returns 0 if one of the outputs can be written during the recording, else -EINVAL after a
+ * message.
+ */
 static int check_refresh(struct recording *run)
 {
 	vec_for_each (output, &run->outputs.files) {
@@ -350,7 +353,7 @@ int record_set_up(struct recording *run)
 		return record_complain(err, "starting");
 	if (run->options->live)
 		err = live_page_listen(run->options->port, &run->live_page);
-	err = err ?: start_outputs(run); /* what follows reads other files */
+	err = err ?: start_outputs(run); /* later steps read files of others */
 	if (!err && run->options->live)
 		err = source_reader_create(&run->access.user, &run->sources);
 	err = err ?: find_shim(run);

@@ -32,7 +32,7 @@ struct refresh {
 	atomic_bool stop;
 };
 
-/* If the event loop is too busy, the lives of before are shown. */
+/* If the event loop is too busy, the pages show the lives of the last search. */
 static void get_lives(struct refresh *refresh)
 {
 	struct view *view = &refresh->profile.view;

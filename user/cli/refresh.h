@@ -24,7 +24,10 @@ struct refresh;
 int refresh_start(const struct outputs *outputs, const struct view_options *view,
 		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret);
 
-/* On the event loop: look for what the thread has asked for, after a round. NULL is allowed. */
+/*
+ * On the event loop, after a round: search the lives that the thread has requested. NULL is
+ * allowed.
+ */
 void refresh_round(struct refresh *refresh);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Gives the thread of `record --refresh` the lives of JIT code for its pages. The event loop owns
- * the state that they are in: it looks for them in steps, when the thread has asked.
+ * Gets the lives of JIT code for the pages that the thread of `record --refresh` writes. The event
+ * loop owns these lives. When the thread requests them, the event loop searches in steps, and
+ * copies the result.
  */
 #ifndef JITBPF_CLI_REFRESH_LIVES_H
 #define JITBPF_CLI_REFRESH_LIVES_H
@@ -17,10 +18,10 @@ int refresh_lives_create(struct pipeline *pipeline, struct refresh_lives **ret);
 /* After the thread has ended. NULL is allowed. */
 void refresh_lives_destroy(struct refresh_lives *lives);
 
-/* On the event loop: work on what the thread has asked for, after a round. */
+/* On the event loop, after a round: do a step of the search that the thread has requested. */
 void refresh_lives_round(struct refresh_lives *lives);
 
-/* On the event loop: the thread gets no more lives, and waits for none. */
+/* On the event loop: end requests. The thread gets no more lives, and stops waiting. */
 void refresh_lives_stop(struct refresh_lives *lives);
 
 /*

@@ -97,11 +97,12 @@ static int say_damage(const struct replay *replay, int state, const struct recor
 	if (state != -EBADMSG)
 		return 0;
 	if (!has_info) {
-		fprintf(stderr, "jitbpf: nothing is before the damage, not even the description of "
-				"the run: record again\n");
+		fprintf(stderr,
+			"jitbpf: nothing can be shown, since the damage is at the beginning "
+			"of the recording: record again\n");
 		return state;
 	}
-	fprintf(stderr, "jitbpf: what is before the damage is shown: %" PRIu64 " samples\n",
+	fprintf(stderr, "jitbpf: the part before the damage is shown: %" PRIu64 " samples\n",
 		pipeline_progress(replay->pipeline).samples);
 	return 0;
 }

@@ -30,7 +30,10 @@ struct rotation_options {
 	uint64_t all_bytes;  /* limit of all files together; 0: none */
 };
 
-/* Parse options->rotate: seconds, or a size with K, M or G. Returns false if it is neither. */
+/*
+ * Parse options->rotate: a duration of at least 1 s, or a size of at least 1 MiB. Returns false if
+ * it is neither.
+ */
 bool rotation_parse(struct rotation_options *options);
 
 struct rotation_file {

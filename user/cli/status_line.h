@@ -36,9 +36,9 @@ struct status_figures {
 #define STATUS_PROGRESS_BYTES 256
 
 /*
- * Write the line of a recording, what is wrong first. A figure that does not fit into `columns` is
- * left out, with those after it: a part of a number would be another number. ret_bytes is at least
- * STATUS_PROGRESS_BYTES.
+ * Write the line of a recording: first the counts that should be 0, then the others. A figure that
+ * does not fit into `columns` is left out, with all later ones, since a part of a number would be
+ * wrong. ret_bytes is at least STATUS_PROGRESS_BYTES.
  */
 void status_line_write_progress(const struct status_figures *figures, uint32_t columns, char *ret,
 				size_t ret_bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* "Did you mean ...?" for a name that a user mistyped. Names are compared, and never used. */
+/*
+ * "Did you mean ...?" for a name that a user mistyped. The suggested name is only printed, never
+ * used instead.
+ */
 #ifndef JITBPF_CLI_SUGGESTION_H
 #define JITBPF_CLI_SUGGESTION_H
 

@@ -15,7 +15,7 @@
 
 struct target_options {
 	struct choice_options choose;
-	struct choice choice; /* what choose names */
+	struct choice choice; /* the users, cgroups and processes that `choose` selects */
 	bool system_wide;
 	char **command; /* NULL if there is none */
 };

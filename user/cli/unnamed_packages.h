@@ -11,9 +11,9 @@
 #include "cli/outputs.h"
 
 /*
- * Find them if any output, or the summary, shows them, and the names of at least one sample in a
- * hundred are missing. Sets *ret, which was empty, and the view of the pipeline, which borrows it.
- * What cannot be found is left out. The caller calls file_packages_deinit() after the last output.
+ * Find the packages if an output or the summary shows them, and at least one sample in a hundred
+ * has no name. Sets *ret, which was empty, and the view of the pipeline, which borrows it. Packages
+ * that cannot be found are left out. The caller calls file_packages_deinit() after the last output.
  */
 void unnamed_packages_find(struct pipeline *pipeline, struct file_store *files,
 			   const struct outputs *outputs, bool summary, struct file_packages *ret);

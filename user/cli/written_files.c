@@ -41,7 +41,7 @@ static bool put_written(struct text *text, const struct output *output)
 	text_put_string(text, ", ");
 	text_put_bytes(text, (uint64_t)st.st_size, 0);
 	if (file->kept_old) {
-		text_put_string(text, "; the one before is ");
+		text_put_string(text, "; the previous file is ");
 		put_argument(text, output->path);
 		text_put_string(text, ".old");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The last words of `jitbpf record`. */
+/* The last message of `jitbpf record`: its output files. */
 #ifndef JITBPF_CLI_WRITTEN_FILES_H
 #define JITBPF_CLI_WRITTEN_FILES_H
 

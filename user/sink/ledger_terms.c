@@ -19,7 +19,8 @@ const struct ledger_word ledger_fates[FATE_COUNT] = {
 		{"code_unknown", "[unknown] code",
 		 "A frame of the sample, shown as [unknown], is at an address without known "
 		 "code.",
-		 "No engine published the code, or it came too late, or its end is unsure.",
+		 "No engine published the code, or its report came too late, or the code may "
+		 "have ended.",
 		 "'jitbpf list' says which processes do not publish their code, and what "
 		 "their engines need"},
 	[FATE_STACK_CUT] =
@@ -39,8 +40,8 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 	[JITBPF_END_ROOT] = {"root", "at the root", "The walk has reached the outermost frame."},
 	[JITBPF_END_BAD_FRAME] =
 		{"bad_frame", "bad frame pointer",
-		 "A frame that was found cannot be one: the walk would go back, or to no "
-		 "code.",
+		 "The next frame is impossible: it is not above the last one on the stack, or "
+		 "its address is not in code.",
 		 "A function uses rbp for other values and has no unwind information.",
 		 "build such code with unwind tables, or with -fno-omit-frame-pointer"},
 	[JITBPF_END_UNREADABLE] = {"unreadable", "stack not readable",
@@ -54,7 +55,7 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 			       "The sample is in 32-bit code, of which no stack is walked.",
 			       "The program is built for 32 bits.", "profile a 64-bit build of it"},
 	[JITBPF_END_NO_RULE] =
-		{"no_rule", "no unwind rule", "Nothing says where the caller of a frame is.",
+		{"no_rule", "no unwind rule", "No rule says where the caller of a frame is.",
 		 "The code has no unwind information, and its analysis found no rule; or "
 		 "the file was not read in time.",
 		 "build native code with unwind tables (the default of compilers)"},
@@ -114,8 +115,7 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 			      "take fewer samples with -F"},
 	[LEDGER_MALFORMED_RECORDS] =
 		{"malformed_records", "records that could not be read",
-		 "Records of the recording or of the kernel that make no sense were "
-		 "skipped.",
+		 "Invalid records of the recording or of the kernel, which were skipped.",
 		 "The recording is damaged, or a newer jitbpf made it.",
 		 "use the version of jitbpf that made the recording; report it if it "
 		 "is this one"},

@@ -94,17 +94,16 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"jitbpf was upgraded while the process ran, or the process has another libjitbpf.so.",
 		"start the process anew, with the libjitbpf.so of this version"),
 	JIT_ROW(replaced, "methods that other code replaced without a report",
-		"Methods that ended since other code was found at their addresses.",
+		"Methods that jitbpf ended, because other code was found at their addresses.",
 		"The engine frees code without a report."),
 	JIT_ROW(unchecked, "methods that other code may have replaced: not checked in time",
-		"Methods that ended since their code could not be compared in time.",
+		"Methods that jitbpf ended, because their code could not be compared in time.",
 		"The memory of the process could not be read, or very many methods were in doubt."),
 	JIT_ROW(replaced_samples, "samples in such methods before they were found out",
 		"Samples of unknown code in methods that other code has replaced.",
 		"The engine frees code without a report."),
 	JIT_ROW(time_corrected, "impossible load times, corrected",
-		"Loads whose time was before or after what is possible; that of their arrival is "
-		"used.",
+		"Loads whose reported time is impossible; the time of their arrival is used.",
 		"The engine uses another clock."),
 };
 

@@ -138,7 +138,7 @@ const char *source_files_words(int error)
 	case -EFBIG:
 		return "it is too large (8 MB at most)";
 	case -EPERM:
-		return "not everybody may read it (--source DIR takes files of DIR all the same)";
+		return "not everybody may read it (--source DIR also takes such files in DIR)";
 	case -ETIMEDOUT:
 		return "its file system does not answer";
 	case -ENOENT:

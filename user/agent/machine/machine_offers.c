@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What makes a recording better. */
+/* The checks of optional features, which make a recording better. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static void look_at_privileges(struct machine_finding *ret)
 	if (!*names)
 		return;
 	machine_found(ret, MACHINE_LIMITED, "missing: %s", names);
-	machine_advise(ret, "without names: %s", losses);
+	machine_advise(ret, "grant them, or there are no names for: %s", losses);
 }
 
 static void look_at_container(struct machine_finding *ret)
@@ -90,7 +90,9 @@ static void look_at_hardware_events(struct machine_finding *ret)
 		return;
 	}
 	machine_found(ret, MACHINE_LIMITED, "none, as in many virtual machines: a timer samples");
-	machine_advise(ret, "kernel code that disables interrupts appears where it enables them");
+	machine_advise(ret,
+		       "nothing to do: kernel code that disables interrupts is counted where it "
+		       "enables them");
 }
 
 static void look_at_rate(struct machine_finding *ret)
