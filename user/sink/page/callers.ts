@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The inverted tree: innermost frames first, and below each frame its callers. It is built as deep as it is
-// visible: the whole tree would have a node for each frame of each stack. Samples that come later are added to it.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The inverted tree: innermost frames first, and below each frame its
+// callers. Only its visible depth is built, since the whole tree would have a node for each frame of each stack. Later
+// samples are added to the tree.
 
 import { withRoom } from './columns';
 import { Tree, type Changes } from './tree';
@@ -15,7 +15,7 @@ export interface Outermost {
 	label: number;
 	nodes: ArrayLike<number>;
 	count: number;
-	/** The one that a node is at or below; -1: none. */
+	/** The outermost node of the function at or above a node; -1: none. */
 	above(node: number): number;
 }
 
@@ -30,7 +30,7 @@ export class Callers {
 	private built = 0;                      // samples when the tree was built
 	private readonly first = { of: new Int32Array(0), next: new Int32Array(0), known: 1 };        // nodes of the base by label
 
-	/** `path`: what is zoomed into. Nodes below it are expanded to its width. */
+	/** `path`: of the node that is zoomed into. Nodes below that node are expanded relative to its width. */
 	constructor(private readonly base: Tree, private readonly path: number[], private readonly of: Outermost | null = null) {
 		this.build();
 	}
@@ -126,7 +126,7 @@ export class Callers {
 		return group;
 	}
 
-	/** Nodes are expanded down to this width. */
+	/** The smallest width at which a node is expanded. */
 	private leastAt(node: number): number {
 		const { tree, end } = this;
 		let at = node;
@@ -135,14 +135,14 @@ export class Callers {
 		return tree.width(end >= 0 && at === end ? end : 0) * FINEST;
 	}
 
-	/** Add the callers of a node, and theirs. */
+	/** Add the callers of a node, and their callers, as far as they are wide. */
 	private expand(group: Group): void {
 		const waiting = [group];
 		for (let one = waiting.pop(); one; one = waiting.pop())
 			waiting.push(...this.expandOne(one));
 	}
 
-	/** Returns the callers that are wide. */
+	/** Add the callers of a node. Returns those that are wide enough to be expanded. */
 	private expandOne({ node, starts, at }: Group): Group[] {
 		const { base, tree, samples } = this, groups = new Map<number, Group>(), callers = new Int32Array(starts.length);
 		for (let i = 0; i < starts.length; i++) {
@@ -192,7 +192,7 @@ export class Callers {
 		this.expandWide(Infinity);
 	}
 
-	/** Nodes that are wide and not expanded, by the child of the root that they are below: the widest first. */
+	/** Wide nodes that are not expanded, grouped by child of the root. The widest come first. */
 	private due(): [top: number, nodes: number[]][] {
 		const { tree, wide, of } = this, tops = new Map<number, number[]>();
 		for (const node of [...wide].sort((a, b) => tree.width(b) - tree.width(a))) {
@@ -225,7 +225,7 @@ export class Callers {
 		});
 	}
 
-	/** Samples have been added to the base. */
+	/** Add samples that were added to the base. */
 	add({ size, node, side, samples }: Changes): void {
 		const { base, tree, of } = this;
 		tree.scales = base.scales;
@@ -258,7 +258,7 @@ export class Callers {
 			this.wide.add(node);
 	}
 
-	/** That of the stack with most samples. */
+	/** The source line of a node: from its stack with most samples. */
 	private sourceOf(node: number): number {
 		const { base, of, tree, samples } = this;
 		let best = NONE, most = 0;

@@ -10,7 +10,7 @@ export function changeColours(tree: Tree, absolute: boolean): (node: number) => 
 	const isChance = (counts: number[]) => absolute ? countsMayBeChance(counts) : mayBeChance(counts, whole);
 	const changeOf = (i: number) => isChance([before[i], after[i]]) ? 0 : after[i] * scales[1] - before[i] * scales[0];
 	let largest = 0;
-	// A node has no more samples than the one above it, so that its change is no larger than either of that one's sides.
+	// A node has no more samples than its parent, so its change is no larger than the larger side of the parent.
 	tree.walk(node => {
 		if (node)
 			largest = Math.max(largest, Math.abs(changeOf(node)));

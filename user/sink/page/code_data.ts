@@ -28,7 +28,7 @@ export interface Generation {
 }
 
 export interface CodeFunction { name: string; module: string; kind: string; samples: number; more: number; generations: Generation[];
-	shown?: number }                // of a live page: number of the generation that was asked for
+	shown?: number }                // of a live page: number of the requested generation
 
 export interface Functions { total: number; left_out: number; max_bytes: number; list: CodeFunction[] }
 
@@ -36,7 +36,7 @@ export function functionOf(functions: Functions, names: Names, label: number): C
 	return functions.list.find(f => f.name === names.raw(label) && f.module === names.rawModule(label));
 }
 
-/** Returns the index of a generation: of its number from 1 on, or of the text of a life (lives.ts); -1: there is none. */
+/** Returns the index of a generation, given by number (from 1 on) or by the text of a life (lives.ts); -1: there is none. */
 export function generationIndex({ generations }: CodeFunction, text: string): number {
 	return text.includes('@') ? generations.findIndex(({ address, loaded_ns: loaded }) => text === `${address}@${loaded ?? ''}`)
 		: generations[Number(text) - 1] ? Number(text) - 1 : -1;
@@ -68,7 +68,7 @@ function framesOf({ frames, strings }: Annotation): Frame[][] {
 	});
 }
 
-/** The first level with a line: what ran there. */
+/** The first level with a line: the source line that ran. */
 const lineOf = (frames: Frame[]) => frames[0] && frames[0].file && frames[0].line ? keyOf(frames[0].file, frames[0].line) : '';
 
 export function instructionsOf(annotation: Annotation): Instruction[] {

@@ -37,8 +37,8 @@ export class CodePane {
 	private readonly chain = element('div', '', 'chain');
 	private instructions: Instruction[] = [];
 	private lines: (Line | null)[] = [];    // by row; null: a row of a file
-	private shown = '';                     // what the lists are of
-	private drawn: Annotation | undefined;  // and this version of it
+	private shown = '';                     // function and generation that the lists show
+	private drawn: Annotation | undefined;  // the version of the code that the lists show
 
 	private wanted = { text: '', known: 0, labels: [] as number[] };
 
@@ -79,7 +79,7 @@ export class CodePane {
 		this.turn('machine');
 	}
 
-	/** Open it for a function. */
+	/** Open the pane for a function. */
 	open(label: number): void {
 		this.view.change({ code: this.view.texts.functionOf(label), generation: '' });
 		if (!this.box.hidden)
@@ -261,7 +261,7 @@ export class CodePane {
 		this.tabs.children[index].scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	}
 
-	/** What is not as a person would expect. */
+	/** Notes on missing code, source lines and instructions, and on selections that do not apply here. */
 	private notes(generation: Generation): string[] {
 		const { state, range, baseline } = this.view, { code } = generation, notes: string[] = [];
 		if (!code && this.live)
@@ -281,7 +281,7 @@ export class CodePane {
 		return notes;
 	}
 
-	/** stay: it is another version of what is shown; what a person looks at stays there. */
+	/** stay: this is a newer version of the shown code, so current instruction and scroll positions are kept. */
 	private showGeneration(generation: Generation, stay: boolean): void {
 		const { code } = generation, { scrollTop: top } = this.machine.box, { scrollTop: sourceTop } = this.source.box;
 		const offset = this.instructions[this.machine.current]?.offset;

@@ -9,7 +9,7 @@ export interface CodeRow {
 	text: string;
 	faint?: boolean;
 	heading?: boolean;              // names the file of the rows behind it
-	gap?: boolean;                  // something is left out before it
+	gap?: boolean;                  // rows are left out before it
 }
 
 /** A share of the samples as a strength: small ones are visible, too. */
@@ -79,7 +79,7 @@ export class CodeRows {
 			box.scrollTop = Math.max(0, top - box.clientHeight / 3);
 	}
 
-	/** quiet: the caller knows. */
+	/** Make a row the current one. quiet: do not call moved(). */
 	choose(row: number, quiet: boolean): void {
 		this.elements[this.current]?.classList.remove('current');
 		if (this.elements[this.current])
@@ -96,7 +96,7 @@ export class CodeRows {
 			this.moved(row);
 	}
 
-	/** The next row that is none of a file, from `row` on. */
+	/** The next row from `row` on that is no heading of a file. */
 	private next(row: number, step: number): number {
 		const { rows } = this;
 		let at = Math.max(0, Math.min(rows.length - 1, row));
@@ -105,7 +105,7 @@ export class CodeRows {
 		return at >= 0 && at < rows.length ? at : this.current;
 	}
 
-	/** The row with most samples after the current one or, behind the last of them, of all. */
+	/** The row that follows the current one in the order of samples; the row with most samples after the last one. */
 	hottest(): number {
 		const order = this.rows.map((_, i) => i).filter(i => this.rows[i].samples).sort((a, b) => this.rows[b].samples - this.rows[a].samples || a - b);
 		return order[(order.indexOf(this.current) + 1) % (order.length || 1)] ?? this.next(0, 1);

@@ -51,7 +51,7 @@ export function changeColour(change: number): string {
 	return `hsl(${h} ${s * strength}% ${same + (l - same) * strength}%)`;
 }
 
-/** Colours of modules: those with most samples have one each, which they keep; the others are grey. */
+/** Colours of modules. Each module with many samples gets a colour of its own, and keeps it; the others are grey. */
 export class ModuleColours {
 	private readonly places = new Map<string, number>();
 
@@ -63,7 +63,7 @@ export class ModuleColours {
 		return (names.kind(label) & 7) === PROCESS ? 'process' : names.module(label).split('/').pop() || names.kindWords(label);
 	}
 
-	/** Give colours that are left to modules, those with most samples first. */
+	/** Give the free colours to modules, those with most samples first. */
 	assign(samples: [string, number][]): void {
 		for (const [key] of samples)
 			if (this.places.size < palette().modules.length && !this.places.has(key) && key !== 'process')

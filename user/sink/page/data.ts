@@ -11,7 +11,7 @@ import { Tree, type LabelOrder } from './tree';
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
-/** processes: so many share the entry, which has no pid then. */
+/** processes: the number of processes that share the entry, which has no pid then. */
 export interface Process { pid: number; pid_inside?: number; processes?: number; comm: string; container?: string; unit?: string; cgroup?: string;
 	samples: Samples; jit: Record<string, number> }
 
@@ -41,7 +41,7 @@ export interface CodeLane {
 
 /** Texts of the ledger's keys (user/sink/ledger_terms.h); about: what they mean, and what to do. */
 type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles', Record<string, string>>;
-/** symbols: what to do about a file without names of functions, of which nothing else is known. */
+/** symbols: the advice for a file without names of functions whose package is not known. */
 export type Words = WordTables & { about: WordTables; engines: Engine[]; symbols: string };
 
 /** Samples of nodes, by thread or, in a difference, by side. */

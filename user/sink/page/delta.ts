@@ -123,7 +123,7 @@ export class DeltaProfile {
 	strings: string[] = [''];
 	places: number[] = [];                  // kind of each location
 	frames: (Frame[] | null)[] = [];        // of each location, innermost first
-	private readonly changed: number[] = [];        // locations whose frames were given again
+	private readonly changed: number[] = [];        // locations whose frames were sent again
 	private readonly owner = numbers();     // of each location
 	private readonly offset = [numbers(), naturals()] as const;     // of each location: high bits, low ones
 	readonly parent = integers();           // of each node; -1: none
@@ -209,7 +209,7 @@ export class DeltaProfile {
 		this.takeNames(at, this.places.length - 1, false);
 	}
 
-	/** What a location is in all epochs, while its number is that of one. */
+	/** Identifies a location in all epochs; its number is valid in one epoch only. */
 	keyOf(location: number): string {
 		const [high, low] = this.offset;
 		return `${this.places[location]} ${this.owner.at(location)} ${high.at(location)} ${low.at(location)}`;

@@ -7,7 +7,7 @@ export interface Engine { name: string; processes: string[]; advice: string; wit
 
 export interface Idle { process: Process; samples: number; advice: string }
 
-/** The last engine stands for all that are not known by names of processes. */
+/** The last engine is the entry for all processes whose names no engine has. */
 export function engineOf(engines: Engine[], process: string): Engine {
 	return engines.find(engine => engine.processes.some(begin => process.startsWith(begin)))!;
 }
@@ -16,7 +16,7 @@ export function adviceOf({ name, advice }: Engine): string {
 	return name ? `${name}: ${advice}` : advice;
 }
 
-/** Processes of engines that have run no JIT code at all, which may be off; the list is sorted by samples. */
+/** Processes of engines that have run no JIT code at all: their JIT may be off. The list is in order of samples. */
 export function withoutCode(engines: Engine[], processes: Process[], most: number): Idle[] {
 	const idle: Idle[] = [];
 	for (const process of processes) {

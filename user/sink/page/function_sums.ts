@@ -38,7 +38,7 @@ export class FunctionSums {
 		return row;
 	}
 
-	/** Samples have been added to the tree. */
+	/** Add samples that were added to the tree. */
 	add({ size, node, side, samples }: Changes): void {
 		for (let i = 0; i < size; i++)
 			if (this.has(node[i])) {

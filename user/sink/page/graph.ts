@@ -37,9 +37,9 @@ export class Graph {
 	private frame = 0;
 	private scrolled = 0;           // scroll position of the last drawing; reading it for each frame is slow
 	private turn = 0;               // number of the latest movement; older movements stop
-	private goal: Range | null = null;      // what a movement leads to
+	private goal: Range | null = null;      // range at the end of the movement
 	private found = true;           // the whole path of the focus exists
-	private chosen: number[] | null = null;         // the path of what is selected, while it does not exist
+	private chosen: number[] | null = null;         // path of the selected frame, while it does not exist
 
 	constructor(readonly box: HTMLElement, private readonly names: Names) {
 		this.room = box.querySelector('.room')!;
@@ -71,8 +71,8 @@ export class Graph {
 	}
 
 	/**
-	 * Before samples change: returns what shows a newer version of the tree. What is looked at stays, by its path, and
-	 * keeps its part of the view. A movement goes on.
+	 * Call it before samples change. Returns a function that shows a newer version of the tree: the focused frame is
+	 * found by its path, and keeps its part of the view. A movement goes on.
 	 */
 	hold(): (tree: Tree, path: number[]) => void {
 		const [left, right] = this.span(this.focus), part = (at: number) => (at - left) / (right - left);
@@ -100,7 +100,7 @@ export class Graph {
 		this.chosen = path;
 	}
 
-	/** What is selected, in a newer version of the tree that was shown before. */
+	/** Find the selected frame again, in a newer version of the tree that was shown before. */
 	private keepSelected(before: Tree): void {
 		const { tree } = this, path = this.selected < 0 ? this.chosen : tree === before ? null : pathTo(before, this.selected);
 		if (path)

@@ -43,7 +43,7 @@ export class Input {
 			tip.hide();
 	}
 
-	/** The frame under the pointer may be another one, or have other numbers. */
+	/** Describe the frame under the pointer again: it may be another one, or have other numbers. */
 	private pointAgain(): void {
 		const { under: graph } = this, { x, y } = this.pointer;
 		if (byId('tip').hidden)

@@ -1,28 +1,28 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The frames that a person looks at on a live page, while code gets names. A path of labels may lead nowhere then, or
-// in another version of the profile. So each is kept as a stack of code locations, until its path exists.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Keeps the zoomed and the selected frame of a live page while code
+// gets names. New names change labels, so the path of such a frame may not exist in the next version of the profile. Each
+// frame is kept as a stack of code locations until its new path exists.
 
 import { LabelSet } from './shaped';
 import { exists, follow, pathTo } from './tree';
 import type { View } from './view';
 
-export interface KeptStep { location: number; key: string; labels: number[] }   // of its frames, the outermost first
+export interface KeptStep { location: number; key: string; labels: number[] }   // labels of the location's frames, the outermost first
 
 export interface KeptStack {
 	epoch: number;          // of the numbers of locations
 	steps: KeptStep[];      // from the process on
-	nodes: number[];        // of the tree by then, by frame
-	at: number;             // the frame that was looked for
+	nodes: number[];        // nodes of the tree when the stack was kept, by frame
+	at: number;             // index of the kept frame
 }
 
 export interface StackFinder {
 	/** The stack with most samples through one of the nodes of the profile's tree. */
 	stackThrough(is: (node: number) => boolean): KeptStack | null;
-	/** The labels of a stack by now, for each frame that it had. */
+	/** The present labels of a stack, for each frame that it had. */
 	labelsOf(stack: KeptStack): number[][];
 }
 
-/** A path in a graph: to the frame of the stack or, upward, from it to the frame number `from`. */
+/** A path in a graph: down to the kept frame of the stack or, upward, from the kept frame to frame number `from`. */
 interface KeptPath { stack: KeptStack; upward: boolean; from: number }
 
 /** A function without a name. */
@@ -35,12 +35,12 @@ export class KeptFrames {
 
 	constructor(private readonly view: View) {}
 
-	/** A person has zoomed. */
+	/** Forget the zoomed frame: a person has zoomed elsewhere. */
 	dropZoom(): void {
 		this.zoom = null;
 	}
 
-	/** Names may change, or the version of the profile. */
+	/** Keep the frames before names or the version of the profile change. */
 	note(finder: StackFinder): void {
 		const { view, view: { state, graph, centre } } = this, chosen = graph.selected > 0 ? pathTo(graph.tree, graph.selected) : [];
 		const zoom = this.path(finder, state.zoom, state.callers);
@@ -55,7 +55,7 @@ export class KeptFrames {
 		}
 	}
 
-	/** Change what the view shows to the paths by now. Returns true if its state has changed. */
+	/** Change the view to the present paths of the kept frames. Returns true if its state has changed. */
 	take(finder: StackFinder): boolean {
 		const { view, view: { graph, base, state: before } } = this, { zoom, selected } = this;
 		if (zoom) {
@@ -97,7 +97,7 @@ export class KeptFrames {
 		return { stack, upward, from: stack.nodes.findIndex(node => nodeOf(node) === last) };
 	}
 
-	/** The last node of a path upward; -1: it is not the path from this node. */
+	/** The last node of an upward path that begins at a node; -1: the path does not begin there. */
 	private above(node: number, path: number[]): number {
 		const { base, centre } = this.view, labels = centre < 0 ? path : [base.label[node], ...path];
 		let at = node, last = -1;

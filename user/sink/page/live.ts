@@ -14,14 +14,14 @@ import { follow, type Connection } from './stream';
 import { byId } from './text';
 
 const PERIOD_MS = 450;                  // deltas come twice a second
-const LIGHT = 20;                       // a version is shown so many times as long as it took,
+const LIGHT = 20;                       // a version is shown for this many times the time that it took,
 const SECOND_MS = 950;                  // but no longer than this;
-const REST = 4;                         // the page rests so many times as long in any case
+const REST = 4;                         // the page rests for at least this many times the time that a version took
 
 const SLOW_MS = 1500;
 const AGAIN_MS = 10_000;                // for a person to see that the page is live again
 
-/** What is said of a connection: `at` is when something came last. */
+/** The words for the state of a connection. `at`: time of the last data. */
 const SAYS: Record<Connection, (at: string) => [text: string, more?: string]> = {
 	connecting: at => at ? ['catching up …', 'What is shown is older, until all that came since is here'] : ['connecting …'],
 	live: () => ['live'],
@@ -36,12 +36,12 @@ const SAYS: Record<Connection, (at: string) => [text: string, more?: string]> = 
 
 const clock = (at: number) => new Date(at).toTimeString().slice(0, 8);
 
-/** From the begin of a version that took so long to the next one, in ms. */
+/** Time in ms from the begin of one version to the next, if the first took `took` ms. */
 export function pauseAfter(took: number): number {
 	return Math.max(PERIOD_MS, Math.min(LIGHT * took, SECOND_MS), (1 + REST) * took);
 }
 
-/** What is said of the age of what is shown, if it is not that of a delta. */
+/** Words for the period of new versions, if it is longer than that of deltas. */
 export function paceOf(pause: number): string {
 	return pause > SLOW_MS ? `, every ${Math.round(pause / 1000)} s` : '';
 }
@@ -55,7 +55,9 @@ export class LiveVersion {
 		this.tree = new LiveTree(labels, from);
 	}
 
-	/** Take what is new. Returns samples that the caller adds to the tree (Profile.tree). */
+	/**
+	 * Take what deltas have added since the last call. Returns samples that the caller adds to the tree (Profile.tree).
+	 */
 	update(): CountChanges {
 		const { from, labels, threads: [pid, tid, comm, container] } = this;
 		for (let i = pid.size; i < from.threads.length; i++) {
@@ -79,15 +81,18 @@ export class LiveVersion {
 }
 
 export interface Page {
-	/** Names will change, or the version of the profile. `finder` is of the version that is shown. */
+	/** Called before names or the version of the profile change. `finder` is of the version that is shown. */
 	hold(finder: StackFinder): void;
-	/** Show a version. `changes` are of the same tree as that of the version before, if they have one tree. */
+	/**
+	 * Show a version. If it has the same tree as the version before, `changes` are the samples that were added to the
+	 * tree.
+	 */
 	refresh(profile: Profile, changes: Counts, finder: StackFinder): void;
 }
 
 export class LiveProfile {
 	private readonly labels: LiveLabels;
-	private version: LiveVersion | null = null;     // what deltas are applied to
+	private version: LiveVersion | null = null;     // the version that deltas are applied to
 	private shown: LiveVersion | null = null;
 	private paused = false;
 	private due = false;
@@ -96,8 +101,8 @@ export class LiveProfile {
 	private pace = '';
 	private connection: Connection = 'connecting';
 	private caughtUp = false;       // since the connection began
-	private cameAt = 0;             // when something came last, by the clock; 0: never
-	private away = 0;               // for how long nothing had come, in ms, for a while after that; 0: no time
+	private cameAt = 0;             // time of the last data, by Date.now(); 0: none came
+	private away = 0;               // length of the last pause in ms, kept for AGAIN_MS after it; 0: none
 
 	constructor(private readonly live: Live, private readonly words: Words, private readonly page: Page) {
 		this.labels = new LiveLabels(live);
@@ -126,13 +131,13 @@ export class LiveProfile {
 		});
 	}
 
-	/** Of which epoch the version is that is shown, and whether another one will be; null: there is none. */
+	/** Epoch of the shown version, and whether more versions follow; null: none is shown. */
 	get state(): Shown | null {
 		const ended = this.connection === 'ended' || this.connection === 'gone';
 		return this.shown && { epoch: this.shown.from.epoch, still: this.paused || ended, ended };
 	}
 
-	/** Where the server has the code of a function; null: no sample was taken there. */
+	/** The server's address for the code of a function; null: no sample was taken in it. */
 	codeAddress(label: number): string | null {
 		const location = this.shown ? this.shown.tree.locationOf(label) : -1;
 		return location < 0 ? null : `code/${this.shown!.from.epoch}/${location}`;
@@ -149,7 +154,7 @@ export class LiveProfile {
 		this.pause(!this.paused);
 	}
 
-	/** What came last, or that nothing comes. */
+	/** Note the state of the connection, and the time of the last data. */
 	private note(state: Connection): void {
 		if (state === 'live') {
 			const now = Date.now();
@@ -176,7 +181,7 @@ export class LiveProfile {
 		document.documentElement.dataset.live = state;
 	}
 
-	/** Of a newer epoch, whose recording replaces that of the one before, a new profile begins. */
+	/** Apply a delta. A delta of a newer epoch begins a new profile; the recording of the epoch before was closed. */
 	private take(bytes: Uint8Array): void {
 		const { epoch, from } = headerOf(bytes);
 		if (epoch < this.version!.from.epoch)
@@ -184,7 +189,7 @@ export class LiveProfile {
 		const version = from ? this.version! : this.begin();
 		if (!version.from.apply(bytes))
 			return;
-		// Parts of a snapshot are worked on as they come.
+		// Place the parts of a snapshot as they arrive, so that the first version takes less time.
 		if (version !== this.shown)
 			version.update();
 		if (version.from.complete) {
@@ -193,7 +198,7 @@ export class LiveProfile {
 		}
 	}
 
-	/** Show what is due, at once or in time. */
+	/** Schedule the next version, if one is due. */
 	private plan(): void {
 		clearTimeout(this.timer);
 		if (!this.due || this.paused || document.hidden)
@@ -203,7 +208,7 @@ export class LiveProfile {
 
 	private refresh(): void {
 		const version = this.version!;
-		if (!version.from.complete)     // more of it will come
+		if (!version.from.complete)     // more deltas follow
 			return;
 		this.due = false;
 		const begun = performance.now();

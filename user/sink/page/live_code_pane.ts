@@ -20,10 +20,10 @@ export class LiveCode {
 	private timer = 0;
 	private readonly codes = new Map<string, Annotation>();         // by generation
 
-	/** address: of a function's label, or null if no sample was taken there. */
+	/** address: returns the server's address for a label, or null if no sample was taken in that function. */
 	constructor(private readonly address: (label: number) => string | null) {}
 
-	/** The pane shows this function, as of now. Call it each time it is drawn; "": none. */
+	/** Request the code of the function that the pane shows; "": none. Call it each time the pane is drawn. */
 	want(text: string, labels: number[], generation: string): void {
 		if (text !== this.wanted) {
 			this.wanted = text;
@@ -49,7 +49,10 @@ export class LiveCode {
 		void this.ask(text, asking);
 	}
 
-	/** The number of a generation; of one of a life, as the last answer has it; or 0, the one with most samples. */
+	/**
+	 * The number of a generation. The generation of a life is looked up in the last answer. 0: the generation with most
+	 * samples.
+	 */
 	private numberOf(generation: string): number {
 		const found = this.functions?.list[0];
 		return found && generation.includes('@') ? generationIndex(found, generation) + 1 : Number(generation) || 0;
@@ -77,7 +80,10 @@ export class LiveCode {
 		}
 	}
 
-	/** Code never changes, so that of other generations is kept, with the samples it had when it was read. */
+	/**
+	 * Take an answer. The code of a generation never changes, so the code of other generations is kept, with the samples
+	 * of that time.
+	 */
 	private take({ total, shown, function: found }: Answer): void {
 		const key = ({ address, loaded_ns: loaded }: Generation) => `${address} ${loaded}`;
 		for (const generation of found.generations) {

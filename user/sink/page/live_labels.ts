@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Texts of a live profile. Numbers of labels, sources and strings never change their meaning, also when the page
-// connects again: a path of labels leads to the same frames in each version.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Texts of a live profile. Numbers of labels, sources and strings keep
+// their meaning, even when the page connects again. So a path of labels leads to the same frames in each version.
 
 import { naturals, type Column } from './columns';
 import { INLINED, PROCESS, type Profile } from './data';
@@ -18,7 +17,7 @@ export interface Live {
 	kinds: number[];
 }
 
-/** Of a location's frames, innermost first. */
+/** Labels and source lines of a location's frames, innermost first. */
 export interface Texts { labels: number[]; sources: number[] }
 
 const FLAG_INLINED = 1;
@@ -31,7 +30,7 @@ export function cgroupText(name: string | undefined): string {
 
 type Columns = Column<Uint32Array>[];
 
-/** Numbers of equal rows. */
+/** Returns the number of a row; equal rows have one number. */
 function intern(numbers: Map<string, number>, columns: Columns, ...row: number[]): number {
 	const key = row.join(' ');
 	let number = numbers.get(key);
@@ -105,7 +104,7 @@ export class LiveLabels {
 		return this.live.by === 'tid' || this.live.by === 'container';
 	}
 
-	/** The frames of a root of the profile. */
+	/** The number of frames of a root of the profile. */
 	get rootFrames(): number {
 		return this.live.by === 'container' ? 2 : 1;
 	}

@@ -6,11 +6,11 @@ import { methodText, type Lives } from './lives';
 import type { Range } from './time_range';
 
 const PERIOD_MS = 2000;         // for the same lives,
-const REST = 4;                 // but not before so many times as long as the answer took
+const REST = 4;                 // but at least this many times the time that the answer took
 const PAUSE_MS = 150;           // from a request to the next
-const MOST = 0xffffffff;        // of a number in a request; of a tick: as long as it takes
+const MOST = 0xffffffff;        // the largest number in a request; as a tick: no end
 
-/** What the page shows: of which epoch, and whether no more comes. */
+/** Epoch of the shown version. still: the page shows no newer versions now; ended: no more data come. */
 export interface Shown { epoch: number; still: boolean; ended: boolean }
 
 interface Answer { of: string; epoch: number; lives: Lives }
@@ -24,7 +24,7 @@ export class LiveMethods {
 	private method = '';
 	private list: Answer | null = null;     // of a range
 	private one: Answer | null = null;      // of a method
-	private numbers = new Map<string, number>();    // a life of each method that was seen, in numbersOf
+	private numbers = new Map<string, number>();    // number of a life of each known method, in epoch numbersOf
 	private numbersOf = -1;                 // epoch
 	private asked = '';
 	private nextAt = -Infinity;             // for the same request
@@ -42,7 +42,7 @@ export class LiveMethods {
 	private get answer(): Answer | null {
 		const { list, one, method } = this;
 		return !method ? list?.of === this.place ? list : null : one?.of === method ? one
-			: list && this.isBefore(list) ? list : null;    // nothing else has these lives any more
+			: list && this.isBefore(list) ? list : null;    // no other answer can have these lives
 	}
 
 	private isBefore({ epoch }: Answer): boolean {
@@ -55,7 +55,9 @@ export class LiveMethods {
 		return this.answer?.lives ?? null;
 	}
 
-	/** The lives are of a recording that was closed since. They stay, but nobody can count their samples any more. */
+	/**
+	 * True if the lives are of a recording that was closed since. They stay, but their samples are no longer counted.
+	 */
 	get isOld(): boolean {
 		return Boolean(this.answer && this.isBefore(this.answer));
 	}
@@ -64,7 +66,7 @@ export class LiveMethods {
 		return Boolean(this.shown()?.ended);
 	}
 
-	/** The panel shows these lives, as of now. Call it each time it is drawn. */
+	/** Request the lives that the panel shows. Call it each time the panel is drawn. */
 	want(range: Range, method: string): void {
 		this.range = range;
 		this.method = method;
@@ -85,14 +87,14 @@ export class LiveMethods {
 			void this.ask(address, shown.epoch, number ? method : '', this.place);
 	}
 
-	/** The panel is closed. */
+	/** Forget the answers, and request no more: the panel is closed. */
 	stop(): void {
 		clearTimeout(this.timer);
 		this.list = this.one = null;
 		this.silent = false;
 	}
 
-	/** Ask for what is wanted in the recording of now. */
+	/** Request the same lives in the present recording. */
 	renew(): void {
 		this.stop();
 		this.nextAt = -Infinity;
@@ -111,7 +113,7 @@ export class LiveMethods {
 		if (lives)
 			this.take({ of: method || place, epoch, lives }, Boolean(method));
 		else if (method)
-			this.numbers.delete(method);    // that life may be forgotten: another one of the range will do
+			this.numbers.delete(method);    // the recorder may have forgotten that life: take another life of the method from the range
 		this.changed();
 	}
 
@@ -123,7 +125,7 @@ export class LiveMethods {
 			this.one = answer;
 		else
 			this.list = answer;
-		// A range without the method is an answer, too: it is not known.
+		// If the range does not have the method, the method is not known: that is an answer, too.
 		if (!isMethod && this.method && !this.numbers.has(this.method))
 			this.one = { ...answer, of: this.method };
 	}

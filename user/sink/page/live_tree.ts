@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tree of frames of a live profile, instead of that of locations, as user/sink/frame_tree.h makes it for a file.
-// An update takes what is new since the last one: nodes, samples, and names of locations.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The tree of frames of a live profile, made from its tree of
+// locations, as user/sink/frame_tree.h does for a file. An update takes the nodes, samples and names of locations that are
+// new since the last one.
 
 import { integers, naturals, numbers, withRoom } from './columns';
 import type { Counts, Process, Run } from './data';
@@ -71,11 +71,11 @@ export class LiveTree implements StackFinder {
 	readonly tree: Tree;
 	readonly spots: Spots;
 	private readonly texts: (Texts | undefined)[] = [];             // by location
-	private readonly place = integers();    // of each spot: that of its innermost frame
+	private readonly place = integers();    // of each spot: node of its innermost frame
 	private readonly total = numbers();     // samples of each spot
 	private gain = new Float64Array(64);    // 0 between updates
-	private heaviest = new Int32Array(64);  // by node: spot that its source is of, plus 1
-	private readonly shown = numbers();     // by count: the samples that the tree has
+	private heaviest = new Int32Array(64);  // by node: spot that its source line comes from, plus 1
+	private readonly shown = numbers();     // by count: samples that were added to the tree
 	private readonly countSpot = naturals();        // by count
 	private readonly groups: (number | undefined)[] = [];   // by thread
 	private readonly countNode = integers();        // by count: node of the tree
@@ -87,7 +87,7 @@ export class LiveTree implements StackFinder {
 		this.spots = new Spots(labels.groups, from.parent);
 	}
 
-	/** The counts, for other choices of threads. Valid until the next update. */
+	/** All samples by node and thread, to be counted anew for other threads. Valid until the next update. */
 	get counts(): Counts {
 		const { from } = this;
 		return { rows: this.shown.size, node: this.countNode.data, group: from.thread.data, samples: this.shown.data };
@@ -98,7 +98,7 @@ export class LiveTree implements StackFinder {
 		return this.texts.findIndex(texts => texts?.labels[texts.labels.length - 1] === label);
 	}
 
-	/** Take what is new. Returns the samples that have changed, which the caller adds to the tree. */
+	/** Take new nodes, samples and names. Returns the changed samples, which the caller adds to the tree. */
 	update(): CountChanges {
 		const changes = new CountChanges(), { from } = this;
 		this.rename(changes);
@@ -118,7 +118,10 @@ export class LiveTree implements StackFinder {
 		return changes;
 	}
 
-	/** A root may come before its row: without groups, which do not need it, it waits, with what comes after it. */
+	/**
+	 * Returns false if a node cannot be placed yet. A root may come before its row: without groups, such a root and the
+	 * nodes after it wait.
+	 */
 	private hasRow(node: number): boolean {
 		return this.labels.groups || node < this.place.size;
 	}
@@ -137,7 +140,7 @@ export class LiveTree implements StackFinder {
 		}
 	}
 
-	/** The spot of the stacks of a count. */
+	/** The spot of a count: that of its node and of the group of its thread. */
 	private spotOf(count: number): number {
 		const { from, groups } = this, thread = from.thread.data[count];
 		const group = groups[thread] ??= this.labels.groupOf(from, thread), spot = this.spots.of(from.node.data[count], group);
@@ -186,7 +189,7 @@ export class LiveTree implements StackFinder {
 		this.gain[this.countSpot.data[count]] += more;
 	}
 
-	/** Add samples of spots to those above them, and find the sources with most samples. */
+	/** Add the new samples of each spot to its callers, and update the source lines with most samples. */
 	private addGains(): void {
 		const { gain, spots: { up }, total } = this;
 		this.heaviest = withRoom(this.heaviest, this.tree.count);
@@ -200,7 +203,9 @@ export class LiveTree implements StackFinder {
 			}
 	}
 
-	/** A node shows the source of the location with most samples or, of equal ones, of the first. */
+	/**
+	 * Update the source line of a spot's nodes: that of the location with most samples or, of equal ones, of the first.
+	 */
 	private weighSource(spot: number, only: Uint8Array | null = null): void {
 		const { heaviest, spots, tree, total: { data: total } } = this, location = this.locationAtSpot(spot);
 		if (spots.up.data[spot] < 0 || this.isHidden(location))
@@ -218,7 +223,7 @@ export class LiveTree implements StackFinder {
 		}
 	}
 
-	/** Locations may have got names: their spots, and those below, have other places. */
+	/** Apply new names of locations: the nodes of their spots, and of the spots below, change. */
 	private rename(changes: CountChanges): void {
 		const { from, texts, place, countNode, countSpot, shown } = this, renamed = new Set<number>(), before = new Map<number, Texts>();
 		for (const location of from.takeRenamed()) {
@@ -247,13 +252,13 @@ export class LiveTree implements StackFinder {
 				this.weighSource(i, stale);
 	}
 
-	/** Of a spot. Those of the process, container or thread are at a root. */
+	/** The number of frames of a spot. A root has the frames of process, container or thread. */
 	private framesOf(spot: number): number {
 		const location = this.locationAtSpot(spot);
 		return this.spots.up.data[spot] < 0 ? this.labels.rootFrames : this.isHidden(location) ? 0 : this.texts[location]!.labels.length;
 	}
 
-	/** The first node of the tree, from the root on, that a spot has a frame at; -1: none. */
+	/** The outermost node among a spot's frames for which is() returns true; -1: none. */
 	private frameAt(spot: number, is: (node: number) => boolean): number {
 		let at = this.place.data[spot], found = -1;
 		for (let frames = this.framesOf(spot); frames > 0; frames--, at = this.tree.parent[at])
@@ -262,7 +267,10 @@ export class LiveTree implements StackFinder {
 		return found;
 	}
 
-	/** The stack with most samples: first of all callees of one caller, then of one of them. */
+	/**
+	 * The stack with most samples through a node for which is() returns true: the caller whose callees have most
+	 * samples, then its heaviest callee.
+	 */
 	stackThrough(is: (node: number) => boolean): KeptStack | null {
 		const { place, total: { data: total }, spots: { up } } = this, callees = new Map<number, { samples: number; heaviest: number }>();
 		for (let i = 0; i < place.size; i++) {
@@ -292,7 +300,10 @@ export class LiveTree implements StackFinder {
 		return { epoch: from.epoch, steps, nodes, at: nodes.indexOf(this.frameAt(spot, is)) };
 	}
 
-	/** The labels of a stack by now, for each frame that it had. Inlined frames that are new are those of the innermost one. */
+	/**
+	 * The present labels of a stack, for each frame that it had. New inlined frames count to the innermost frame of
+	 * their location.
+	 */
 	labelsOf({ epoch, steps }: KeptStack): number[][] {
 		return steps.flatMap(({ location, key, labels }) => {
 			const known = epoch === this.from.epoch ? location : this.locationAt(key);
@@ -301,7 +312,7 @@ export class LiveTree implements StackFinder {
 		});
 	}
 
-	/** A location by its key; -1: none yet. */
+	/** The location with a key; -1: none yet. */
 	private locationAt(key: string): number {
 		const { byKey, from } = this;
 		for (; this.keyed < from.places.length; this.keyed++)
@@ -315,7 +326,7 @@ export class LiveTree implements StackFinder {
 			nodes.push(at);
 	}
 
-	/** Place spots anew. Returns the nodes of the tree whose sources have to be found again. */
+	/** Place the spots of renamed locations anew. Returns marks by node: its source line must be found again. */
 	private move(renamed: Set<number>, before: Map<number, Texts>): Uint8Array {
 		const { place, tree, spots: { up } } = this, moved = new Uint8Array(place.size);
 		const stale: number[] = [];

@@ -26,11 +26,11 @@ export interface Method {
 	rows: number[];
 	loads: number;                  // in the range
 	ends: number;
-	bytes: number;                  // of its code that was loaded or ended there
+	bytes: number;                  // bytes of its code that was loaded or ended there
 	samples: number;                // of the same code
 }
 
-/** [from, to) in ns. A method with most samples comes first, then a large one. */
+/** The methods with loads or ends in [from, to), in ns: most samples first, then the largest. */
 export function methodsIn(lives: Lives, from: number, to: number): Method[] {
 	const found = new Map<string, Method>(), isIn = (time: number) => time > 0 && time - 1 >= from && time - 1 < to;
 	for (let row = 0; row < lives.rows; row++) {

@@ -19,12 +19,12 @@ const OLD = 'These methods are of a recording that was closed meanwhile. Times o
 const ENDS = 'Ends of code: unloads, code that newer code replaced, and exits of processes. The lane counts unloads only.';
 const OWN = 'In the instructions of this code itself, in the whole profile, whatever is selected.';
 
-/** Where rows of a table are, by their keys. */
+/** The places of a table's rows, by their keys. */
 interface Places { of: string; ranks: Map<string, number> }
 
 const noPlaces = (): Places => ({ of: '', ranks: new Map() });
 
-/** Rows in their places of before, and then new ones. `of`: which table it is. */
+/** Sort rows so that known ones keep their places, and new ones follow. `of` identifies the table. */
 function placed<T>(items: T[], keyOf: (item: T) => string, places: Places, of: string): T[] {
 	if (places.of !== of)
 		Object.assign(places, { of, ranks: new Map() });
@@ -52,9 +52,9 @@ export class LivesPane {
 	private readonly scroll = element('div', '', 'scroll');
 	private readonly sort = element('button', 'Sort');
 	private readonly renew = element('button', 'Present recording');
-	private shown = '';                     // what the table is of
-	private drawn: Lives | null = null;     // and this version of it,
-	private old = false;                    // with the words that it is of a closed recording
+	private shown = '';                     // key of the shown table
+	private drawn: Lives | null = null;     // the lives that the table shows,
+	private old = false;                    // and whether they are of a closed recording
 	private known: Range = [0, Infinity];
 	private methods = noPlaces();           // rows stay where they are while a live page is refreshed
 	private lives = noPlaces();
@@ -96,7 +96,7 @@ export class LivesPane {
 			live.changed = () => this.refresh();
 	}
 
-	/** Open it for a range of time, as a text. */
+	/** Open the panel for a range of time, given as a text. */
 	open(methods: string): void {
 		this.from = -1;
 		this.view.change({ methods, method: '', code: '', generation: '' });
@@ -120,7 +120,7 @@ export class LivesPane {
 		return [...this.scroll.querySelectorAll('button')];
 	}
 
-	/** A row of a live page can come later. */
+	/** Move the focus to a row; on a live page, the row may appear later. */
 	private focus(index = 0): void {
 		const button = this.buttons[Math.max(0, index)];
 		this.focusNext = button ? -1 : Math.max(0, index);
@@ -157,7 +157,7 @@ export class LivesPane {
 			this.close();
 	}
 
-	/** A selected range wins over the one of the address. */
+	/** The range of the list: the selected one, else that of the address. */
 	private get range(): Range {
 		const { view } = this, { slices } = view.profile;
 		if (slices.rows)                // a recording that begins has none
@@ -230,7 +230,7 @@ export class LivesPane {
 		this.scroll.scrollTop = 0;
 	}
 
-	/** A button of the table, which can be made anew while it is shown. */
+	/** A button of the table. Its action has a number, since the table can be made anew while it is shown. */
 	private button(text: string, title: string, action: () => void): HTMLButtonElement {
 		const button = element('button', text);
 		button.title = title;
@@ -251,7 +251,7 @@ export class LivesPane {
 		return `${nameOf(lives.strings[lives.comm[row]])} ${lives.pid[row]}`;
 	}
 
-	/** What is missing in any table here. */
+	/** Notes on lives that are missing in the table. */
 	private missing({ leftOut, forgotten }: Lives): string[] {
 		const notes: string[] = [];
 		if (leftOut.lives)

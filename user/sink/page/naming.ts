@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// How many samples have an innermost frame with a name, and what the others are in. A frame without one may be
-// resolved: its file is known, and shown in brackets.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Counts the samples whose innermost frame has a name, and the files
+// of the others. A frame without a name can be resolved: then its file is known, and shown in brackets.
 
 import { withRoom } from './columns';
 import { PROCESS, type Counts, type Profile } from './data';

@@ -1,12 +1,14 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The trees that the graphs show: that of all frames, callers, or the two halves of a sandwich. They are made once,
-// and follow the samples that are added.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The trees that the graphs show: all frames, callers, or the two
+// halves of a sandwich. Each is made once; later samples are added to it.
 
 import { Callers } from './callers';
 import { Sandwich } from './sandwich';
 import type { LabelOrder, Changes, Tree } from './tree';
 
-/** What is shown. `zoom`: of callers, since they are made for it; `centre`: a label of the function of a sandwich, or -1. */
+/**
+ * Selects the trees. `zoom`: the path that the tree of callers is made for; `centre`: a label of the function of a sandwich,
+ * or -1.
+ */
 export interface Wanted { base: Tree; callers: boolean; zoom: number[]; sandwich: string; centre: number; isCentre: (label: number) => boolean;
 	order: LabelOrder }
 

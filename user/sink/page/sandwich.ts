@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The callers and the callees of a function, wherever it is on a stack. Of recursion, its outermost frame counts.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The callers and the callees of a function, wherever it is on a
+// stack. In a recursion, the outermost frame counts.
 
 import { Callers, type Outermost } from './callers';
 import { Column, integers } from './columns';
@@ -10,7 +10,7 @@ const NONE = -1;
 /** Nodes of a function, except those below another one. */
 class OutermostNodes implements Outermost {
 	private readonly found = integers();
-	private readonly top = integers();      // by node: the one that it is at or below
+	private readonly top = integers();      // by node: the found node that it is at or below
 
 	constructor(private readonly base: Tree, readonly label: number, private readonly isIt: (label: number) => boolean) {
 		this.grow();
@@ -38,7 +38,7 @@ export class Sandwich {
 	readonly callees: Tree;         // its root is the function, which may have several labels
 	readonly callers: Callers;
 	private readonly nodes: OutermostNodes;
-	private readonly at: Column<Int32Array> = integers();   // by node of the base: where it is among the callees
+	private readonly at: Column<Int32Array> = integers();   // by node of the base: its node in `callees`; -1: none
 
 	constructor(private readonly base: Tree, label: number, isIt: (label: number) => boolean, order: LabelOrder) {
 		this.nodes = new OutermostNodes(base, label, isIt);
@@ -73,7 +73,7 @@ export class Sandwich {
 		callees.scales = base.scales;
 	}
 
-	/** Samples have been added to the base. */
+	/** Add samples that were added to the base. */
 	add(changes: Changes): void {
 		const { nodes, at, callees, base } = this, { size, node } = changes, below = { ...changes, size: 0, node: new Int32Array(size),
 			side: new Uint8Array(size), samples: new Float64Array(size) };
@@ -90,7 +90,7 @@ export class Sandwich {
 		this.callers.add(changes);
 	}
 
-	/** The first one of the nodes that are at a place. */
+	/** The source line of a callee: that of the first node of the base that has one. */
 	private sourceOf(node: number): number {
 		const { at, base } = this;
 		for (let i = 0; i < at.size; i++)

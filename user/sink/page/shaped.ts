@@ -82,7 +82,7 @@ export class Shaped {
 		}
 	}
 
-	/** Where a node of the profile's tree is; -1: its frame is hidden. */
+	/** The node of this tree for a node of the profile's tree; -1: its frame is hidden. */
 	nodeOf(node: number): number {
 		const at = this.at[node];
 		return this.tree.label[at] === this.profile.tree.label[node] ? at : -1;
@@ -101,7 +101,7 @@ export class Shaped {
 		return path;
 	}
 
-	/** Recursion: the frame of the same function that is already above. */
+	/** The child with a label or, if recursion is folded, the frame above that has this label. */
 	private child(parent: number, label: number): number {
 		const { tree } = this;
 		for (let above = parent; this.collapse && above > 0; above = tree.parent[above])

@@ -8,7 +8,7 @@ export interface Slices {
 	tick: Uint32Array;      // these three may be longer than `rows`
 	count: Uint32Array;
 	samples: Uint32Array;
-	version: number;        // another one if the slices that were there before have changed, and for each profile
+	version: number;        // changes when existing slices change, and differs for each profile
 	ends: number[];         // ticks below ends[i] are at least 2^(i+1) ticks long
 }
 
@@ -58,7 +58,10 @@ export class SliceList {
 		this.list.version = ++versions;
 	}
 
-	/** Old ticks have become longer: slices of one tick and count are added, but for some that came late. */
+	/**
+	 * Fold slices, since old ticks have become longer: equal ticks and counts are added up, except for some that came
+	 * late.
+	 */
 	follow(ends: number[], counts: number): void {
 		const { list } = this, { rows } = list, latest = new Int32Array(counts).fill(-1);
 		this.renew(list.tick.length);

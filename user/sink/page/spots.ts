@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The nodes of a live profile, as often as its tree of frames has them: once or, if the view has threads or containers
-// as outermost frames, once for each of these that has samples there. A spot is a node for one of these groups.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause A spot is a node of a live profile in one group. If the outermost
+// frames are threads or containers, each of these is a group, and a node has a spot in each group with samples there.
+// Otherwise there are no groups, and each node has one spot.
 
 import { integers, naturals, type Column } from './columns';
 
@@ -10,7 +10,7 @@ export class Spots {
 	readonly up = integers();       // spot of the caller, which has a lower number; -1: none
 	private readonly byGroup = new Map<number, Map<number, number>>();      // spot by node
 
-	/** Without groups, the spots are the nodes, which add() takes in their order. */
+	/** Without groups, spots and nodes have the same numbers: add() takes the nodes in their order. */
 	constructor(private readonly groups: boolean, private readonly parent: Column<Int32Array>) {}
 
 	get size(): number { return this.node.size; }

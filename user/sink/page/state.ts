@@ -11,7 +11,7 @@ export interface State {
 	modules: boolean;       // colours by module instead of kind
 	threads: string;        // "" all, "PID", "PID.TID", "=COMMAND" or "@CONTAINER"
 	zoom: number[];         // labels from the root on
-	path: string[];         // the same as texts (path_text.ts), only in addresses
+	path: string[];         // `zoom` as texts (path_text.ts); only in addresses
 	sandwich: string;       // text of the function that callers and callees are shown of; "" none
 	hide: string[];         // frames that are left out: "f" and text of a function, or "m" and a module
 	only: string[];         // stacks without one of them are left out
@@ -19,9 +19,9 @@ export interface State {
 	range: string;          // of time, see time_range.ts; "" all
 	code: string;           // text of the function whose code is shown; "" none
 	generation: string;     // number of its generation, from 1 on, or ADDRESS@LOADED_NS; "": the one with most samples
-	methods: string;        // range of time whose methods are listed, as below; "": they are not
+	methods: string;        // range of time whose methods are listed, as a text; "" none
 	method: string;         // text of the method whose lives are listed; "" none
-	baseline: string;       // the same: the graph shows the difference from it
+	baseline: string;       // range of time that the graph compares with, as a text; "" none
 }
 
 const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const;

@@ -10,7 +10,10 @@ const AGAIN_MS = 2_000;
 const MOST_BYTES = 64 << 20;            // of a delta
 const NOT_FOUND = 404, UNAVAILABLE = 503;
 
-/** late: nothing comes; lost: tried again; full: the server has no room; gone: another run has the address. */
+/**
+ * late: no data come; lost: the connection is tried again; full: the server has too many pages; gone: another run has the
+ * address.
+ */
 export type Connection = 'connecting' | 'live' | 'late' | 'lost' | 'full' | 'gone' | 'ended';
 
 export interface StreamActions {

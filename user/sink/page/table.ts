@@ -38,7 +38,10 @@ export class FunctionTable {
 		this.downward = true;
 	}
 
-	/** Show a newer version of the tree, to which `changes` alone were added, if not null; position, focus and number of rows stay. */
+	/**
+	 * Show a newer version of the tree. `changes`: the only samples that were added; null: others may have changed.
+	 * Position, focus and number of rows stay.
+	 */
 	refresh(tree: Tree, under: number, matching: Uint8Array | null, changes: Changes | null): void {
 		const { scrollTop, limit } = { scrollTop: this.box.scrollTop, limit: this.limit };
 		const focused = this.box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.row : undefined;

@@ -32,7 +32,7 @@ function processesOf({ threads, strings }: Profile, samples: Float64Array): Proc
 	return [...processes.values()];
 }
 
-/** Threads by what `column` says of them: those of one name, or of one container. */
+/** Groups threads by `column`: by name, or by container. */
 function groupsOf({ threads, strings }: Profile, samples: Float64Array, column: Uint32Array, mark: string): Entry[] {
 	const groups = new Map<number, Entry>();
 	for (let i = 0; i < threads.rows; i++) {
@@ -61,7 +61,7 @@ export class ThreadList {
 		return [...this.select.options].some(option => option.value === key);
 	}
 
-	/** The choice of a live page may be without samples so far, or in this recording. */
+	/** Select an entry. On a live page, the chosen one may have no samples yet, or none in this recording. */
 	choose(key: string): void {
 		const { select } = this;
 		if (key && !this.has(key))

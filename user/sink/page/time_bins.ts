@@ -11,9 +11,9 @@ export interface Bins {
 	ticks: number;          // length of the whole time line
 	all: Float64Array;      // samples of each column
 	chosen: Float64Array;   // of these, those of the chosen threads
-	seconds: number;        // that a column of the heat map is of
+	seconds: number;        // seconds for each column of the heat map
 	cells: Float64Array;    // samples of the chosen threads by column and part of a second
-	most: number;           // in a column, and in a cell
+	most: number;           // largest number of samples in a column; the next one: in a cell
 	mostCell: number;
 }
 
@@ -28,7 +28,7 @@ export class TickSums {
 	private threads = '';
 	private taken = 0;              // slices
 
-	/** Add slices that have come since the last call: all of them, if older ones have changed, or the choice has. */
+	/** Add the slices that are new since the last call; all slices, if older ones or the chosen threads have changed. */
 	follow({ counts, slices }: Profile, threads: string, chosen: Uint8Array | null): void {
 		if (slices.version !== this.version || threads !== this.threads)
 			Object.assign(this, { version: slices.version, threads, taken: 0, size: 0, last: 0 });
@@ -41,7 +41,7 @@ export class TickSums {
 		}
 	}
 
-	/** Make the last sums those of a tick. */
+	/** Make the last item that of a tick. */
 	private at(tick: number): void {
 		const { size } = this;
 		if (size && this.tick[size - 1] === tick)
@@ -79,7 +79,7 @@ export function binsOf(profile: Profile, sums: TickSums, width: number): Bins {
 		const tick = sums.tick[i], part = sums.part[i], length = lengthOf(slices.ends, tick);
 		spread(all, tick * scale, Math.min(ticks, tick + length) * scale, sums.all[i]);
 		spread(some, tick * scale, Math.min(ticks, tick + length) * scale, part);
-		// What is longer than a cell is in all cells that it covers, as far as they are in one column.
+		// A tick that is longer than a cell is divided among the cells that it covers, within one column.
 		const column = Math.floor(tick / perSecond / seconds), row = Math.floor(tick % perSecond * CELLS / perSecond);
 		const over = Math.min(CELLS, Math.ceil(length * CELLS / perSecond));
 		for (let k = 0; k < over; k++)

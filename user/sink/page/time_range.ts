@@ -35,7 +35,7 @@ export function wholeTicks(from: number, to: number, { ends }: Slices): Range {
 	return [from - from % lengthOf(ends, from), last - last % length + length];
 }
 
-/** Samples of ranges, one for each side of a tree; null: all of them. `first`: slice from which on they count. */
+/** The samples in ranges, one range for each side of a tree; null: the whole time. `first`: the first slice that counts. */
 export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[], first = 0): { counts: Counts; sides: Uint8Array } {
 	const { tick, count, samples, rows } = slices, room = (rows - first) * ranges.length;
 	const found = { rows: 0, node: new Int32Array(room), group: new Uint32Array(room), samples: new Float64Array(room) };

@@ -24,7 +24,7 @@ export class TimeLine {
 	private width = 0;
 	private open = false;           // the heat map is shown
 	private dragged: Range | null = null;
-	private asBaseline = false;     // what is dragged becomes the baseline
+	private asBaseline = false;     // the dragged range becomes the baseline
 
 	/** openMethods: of a range of time, as a text. */
 	constructor(private readonly view: View, private readonly openMethods: (range: string) => void) {
@@ -53,7 +53,7 @@ export class TimeLine {
 		byId('range').textContent = this.words();
 	}
 
-	/** What is selected. */
+	/** The selected range or ranges, in words. */
 	private words(): string {
 		const { view } = this, { profile, range, baseline } = view, chosen = chosenThreads(profile, view.state.threads);
 		const { ticks } = this.made(), words = (part: Range) =>
@@ -137,7 +137,7 @@ export class TimeLine {
 		return Math.min(1, tick / this.made().ticks) * this.width;
 	}
 
-	/** What is in none of the ranges is faded. */
+	/** Fade the parts of the picture that are in none of the ranges. */
 	private drawRanges(ranges: Range[], colour: string): void {
 		const { pen, width, height } = this;
 		if (!ranges.length)
@@ -210,7 +210,7 @@ export class TimeLine {
 		this.view.say('All of the time is shown');
 	}
 
-	/** The range becomes the baseline, or there is none any more. */
+	/** Make the range the baseline, or remove the baseline. */
 	private compare(): void {
 		const { view } = this, { state } = view;
 		view.change(state.baseline ? { baseline: '' } : { baseline: state.range, range: '' });

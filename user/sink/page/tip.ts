@@ -41,7 +41,10 @@ export class Tip {
 			...this.counts(tree, node, focus, callers)].filter(Boolean);
 	}
 
-	/** A name in a script that is written from right to left moves nothing beside it. */
+	/**
+	 * Describe a frame below the graph. Each part is isolated (bdi): right-to-left text in a name does not move its
+	 * neighbours.
+	 */
 	describe(lines: string[]): void {
 		this.detail.replaceChildren(...lines.flatMap((line, i) => [...(i ? [' · '] : []), element('bdi', line)]));
 	}

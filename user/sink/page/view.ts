@@ -38,11 +38,11 @@ export class View {
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	codeChanged: () => void = () => {};     // what the code pane shows has changed
 	livesChanged: () => void = () => {};    // what the panel of methods shows has changed
-	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
+	pointAgain: () => void = () => {};      // after a refresh: another frame may be under the pointer
 	shaped: Shaped | null = null;
 	private readonly kept = new KeptFrames(this);
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
-	private wanted: string[] = [];          // the path of an address, while not all of it exists
+	private wanted: string[] = [];          // the path in the address, while some of its frames do not exist yet
 	private compares = false;               // the table shows a difference
 	private readonly pictures = new Pictures();
 	private readonly weights = new Weights();
@@ -60,7 +60,7 @@ export class View {
 		this.tip = new Tip(this.names);
 	}
 
-	/** Of two runs, or of two ranges of time. */
+	/** True if the page compares two runs or two ranges of time. */
 	get difference(): boolean {
 		return this.profile.runs.length > 1 || Boolean(this.baseline);
 	}
@@ -109,7 +109,10 @@ export class View {
 		return { chosen: chosenThreads(this.profile, this.state.threads), place: this.shaped?.place };
 	}
 
-	/** `more`: samples that alone were added to the profile, or null. Returns what alone was added to the base, or null. */
+	/**
+	 * Update the samples of the base. `more`: the only samples that were added to the profile; null: others may have
+	 * changed. Returns the only samples that were added to the base, or null.
+	 */
 	private reweigh(more: Counts | null = null): Changes | null {
 		const { base, profile, state, range, baseline, difference } = this, ranges = baseline ? [baseline, range] : range ? [range] : null;
 		const changes = this.weights.count(base, profile, this.rules, ranges, more);
@@ -136,7 +139,7 @@ export class View {
 		};
 	}
 
-	/** Show trees of the base: in the sandwich, two. `changes`: what alone was added to it, or null. */
+	/** Show the base's trees; the sandwich has two. `changes`: the only samples that were added to the base, or null. */
 	private showGraph(show: (tree: Tree, path: number[]) => void, showCallees: (tree: Tree, path: number[]) => void,
 		changes: Changes | null = null): void {
 		const { state, graph, callees, base, centre, pictures } = this, { callers, zoom, sandwich } = state;
@@ -173,7 +176,7 @@ export class View {
 			callees.redraw();
 	}
 
-	/** The node that the table is of. */
+	/** The node whose functions the table lists. */
 	private get under(): number {
 		return this.state.callers ? 0 : follow(this.base, this.state.zoom);
 	}
@@ -243,7 +246,10 @@ export class View {
 			this.remember(history);
 	}
 
-	/** Labels of a live profile have other numbers after a reload: its address has their texts. */
+	/**
+	 * Write the state into the address. Labels of a live profile have other numbers after a reload, so the address has
+	 * their texts.
+	 */
 	private remember(history: 'push' | 'replace'): void {
 		const { state } = this, fragment = fragmentOf(state, !this.live ? null
 			: this.wanted.length ? this.wanted.map(encodeURIComponent).join('/') : this.texts.pathOf(state.zoom));
@@ -260,12 +266,12 @@ export class View {
 			this.wanted = [];
 	}
 
-	/** Names will change, or the version of the profile. */
+	/** Called before names or the version of the profile change. */
 	hold(finder: StackFinder): void {
 		this.kept.note(finder);
 	}
 
-	/** Show a newer version of the profile, in which samples have been added. What a person looks at stays. */
+	/** Show a newer version of the profile, in which samples have been added. Zoom and selection stay. */
 	refresh(newer: Profile, more: Counts, finder: StackFinder): void {
 		const { profile, graph, root } = this, first = !profile.runs.length, same = newer.tree === profile.tree;
 		const show = graph.hold(), showCallees = this.callees.hold();
@@ -319,14 +325,14 @@ export class View {
 		this.wanted = this.live ? readState(location.hash).path : [];
 	}
 
-	/** The address has changed. */
+	/** Take the state again after the address has changed. */
 	follow(): void {
 		this.link();
 		if (this.wanted.length)
 			this.findWanted();
 	}
 
-	/** The colours depend on the scheme. */
+	/** Choose all colours anew: they depend on the colour scheme. */
 	recolour(): void {
 		this.fills = [];
 		this.graph.fillOf = this.colours(this.graph.tree);

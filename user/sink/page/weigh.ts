@@ -5,8 +5,12 @@ import type { Counts, Profile } from './data';
 import { countsOf, type Range } from './time_range';
 import type { Changes, Tree } from './tree';
 
-/** Whose samples count, where, and for which side; null: all, at the node itself, for the first. */
 type Ranges = (Range | null)[] | null;
+
+/**
+ * chosen: threads whose samples count (null: all); place: node where they count (null: their own); sides: side of each count
+ * (null: the first).
+ */
 interface Rules { chosen?: Uint8Array | null; place?: Int32Array | null; sides?: ArrayLike<number> | null }
 
 function changesOf({ rows, node, group, samples }: Counts, { chosen, place, sides }: Rules): Changes {
@@ -44,14 +48,17 @@ export function addSamples(tree: Tree, more: Counts, rules: Rules = {}): Changes
 	return changes;
 }
 
-/** The samples of a live profile in its tree, or in one that is shaped. They are counted anew only if they have to be. */
+/** Counts the samples of a live profile in its tree or in a shaped one, anew only if that is necessary. */
 export class Weights {
 	private tree: Tree | null = null;
-	private of = '';                // what is counted
-	private slices = 0;             // of them, if ranges are
+	private of = '';                // the counted ranges, as a text
+	private slices = 0;             // number of slices that were counted
 	private version = -1;
 
-	/** `more`: samples that were added since the last call, or null if others may have changed. Returns what was added, or null. */
+	/**
+	 * `more`: the only samples that were added since the last call; null: others may have changed. Returns the only
+	 * samples that were added to the tree, or null.
+	 */
 	count(tree: Tree, profile: Profile, rules: Rules, ranges: Ranges, more: Counts | null): Changes | null {
 		const { slices } = profile, of = JSON.stringify(ranges), same = tree === this.tree && of === this.of && more;
 		const first = this.slices, moved = same && ranges && (slices.version !== this.version || hasMoved(same));
