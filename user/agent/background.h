@@ -2,7 +2,7 @@
 /*
  * A call that runs on a thread of its own until its result is needed: for calls that wait in the
  * kernel during the start. The thread must have ended before privileges are dropped, since each
- * thread has its own.
+ * thread has privileges of its own.
  */
 #ifndef JITBPF_AGENT_BACKGROUND_H
 #define JITBPF_AGENT_BACKGROUND_H
@@ -19,7 +19,7 @@ struct background {
 	int result;
 };
 
-/* Start the call. If there can be no thread, it is made here. */
+/* Start the call. If no thread can be created, this function makes the call itself. */
 void background_start(struct background *background, int (*call)(void *context), void *context);
 
 /* Wait for the call. Returns its result, also in later calls; 0 if none was started. */

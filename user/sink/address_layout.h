@@ -38,7 +38,7 @@ struct address_range {
 	uint64_t file_offset;			/* file offset of start */
 	bool has_files, has_lines, has_inlined; /* some frame in the range has one */
 	bool is_program;			/* the file is a program, not a library */
-	uint64_t program_samples;		/* whose outermost program is this one */
+	uint64_t program_samples; /* samples of stacks whose outermost program is this range */
 	uint32_t first_part, last_part;
 };
 

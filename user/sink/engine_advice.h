@@ -6,8 +6,8 @@
 #include "sink/write/json.h"
 
 /*
- * Write the member "engines": a list of the engines that have process names, and last the advice
- * for all other processes.
+ * Write the member "engines": a list of the engines that are known by process names. The last entry
+ * has the advice for all other processes.
  */
 void engine_advice_write(struct json *json);
 

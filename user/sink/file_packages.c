@@ -54,7 +54,7 @@ static const struct distro distros[] = {
 
 /* Packages whose symbols are in a package of the main archive, which is older than -dbgsym. */
 static const struct {
-	const char *begin, *end; /* of the name; between them is what %s stands for */
+	const char *begin, *end; /* of the name; %s is the part between them */
 	const char *debug;
 } older[] = {
 	{"libc6", "", "libc6-dbg"},

@@ -40,11 +40,11 @@ struct file_package {
 struct file_packages {
 	char distro[FILE_PACKAGES_DISTRO_MAX];	 /* ID and ID_LIKE of os-release, by spaces */
 	char release[FILE_PACKAGES_RELEASE_MAX]; /* VERSION_CODENAME, or "" */
-	bool has_dpkg; /* the names are those of dpkg, and files without one have no package */
+	bool has_dpkg; /* packages are dpkg's; a file without one is in no package */
 	VEC(struct file_package) files;
 };
 
-/* Returns true if a name is one that Debian's policy allows, with ":ARCHITECTURE" or without. */
+/* Returns true if Debian's policy allows a package name, with ":ARCHITECTURE" or without. */
 bool file_package_name_is_valid(const char *name);
 
 /* Add a file; path is copied. Returns 0 or -ENOMEM. */

@@ -16,7 +16,10 @@ struct builder {
 	struct frame_tree *tree;
 	const struct view *view;
 	const struct frame_labels *labels;
-	/* The next five are of the samples that are added now, of all threads or of one. */
+	/*
+	 * The next five members describe the samples that are being added: those of all threads, or
+	 * of one.
+	 */
 	VEC(uint32_t) nodes;	 /* profile nodes that may have samples, parents first */
 	uint64_t *self, *totals; /* by profile node */
 	uint32_t *places;	 /* by profile node: tree node of its innermost frame */

@@ -40,9 +40,9 @@ struct frame_tree {
 };
 
 /*
- * Maps frames and processes to labels: numbers that are equal for frames which form one node.
- * Called once per frame of a location, and per process or thread. Functions return 0 with *ret set,
- * or -ENOMEM. Strings are valid during the call only.
+ * Maps frames and processes to labels. Frames with equal labels form one node. Called once per
+ * frame of a location, and per process or thread. Functions return 0 with *ret set, or -ENOMEM.
+ * Strings are valid during the call only.
  */
 struct frame_labels {
 	int (*frame)(void *context, const struct frame_text *frame, uint32_t *ret);

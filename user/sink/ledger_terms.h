@@ -19,7 +19,7 @@ struct ledger_word {
 	const char *key;   /* key in JSON; never changes */
 	const char *words; /* text in the summary */
 	const char *means; /* a sentence */
-	const char *why;   /* it happens; NULL: it is no trouble */
+	const char *why;   /* the reason, a sentence; NULL: the count is no problem */
 	const char *next;  /* what to do; NULL: nothing */
 };
 
@@ -61,13 +61,13 @@ static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row
 
 /*
  * Returns term number i of all tables, or NULL after the last one. Sets *ret_group, unless it is
- * NULL, to what its key follows in JSON, such as "samples.cut.".
+ * NULL, to the prefix of its key in JSON, such as "samples.cut.".
  */
 const struct ledger_word *ledger_term_at(size_t i, const char **ret_group);
 
 /*
- * Put what to do, `next` of a term, for a run that `command` of its run_info describes: a run of
- * chosen processes or of a command is not told to choose some.
+ * Put the advice `next` of a term. `command` is that of the run's run_info: if it names processes
+ * or a command, the advice to choose fewer processes is adapted.
  */
 void ledger_put_next(struct text *text, const char *next, const char *command);
 

@@ -95,7 +95,7 @@ static int by_samples(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Add the counts of equal paths, and sort the files by samples. */
+/* Add up the counts of equal paths, and sort the files by samples. */
 static int sum_files(const struct view *view, file_count_list *counts, unnamed_file_list *ret)
 {
 	if (counts->size)

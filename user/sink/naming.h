@@ -35,7 +35,7 @@ struct unnamed_file {
 typedef VEC(struct unnamed_file) unnamed_file_list;
 
 /*
- * Set *ret to the files with most such samples, FILE_PACKAGES_MAX at most, in order. Returns 0 or
+ * Set *ret to the files with most such samples, in order, at most FILE_PACKAGES_MAX. Returns 0 or
  * -ENOMEM; the caller frees the list with vec_deinit() then too.
  */
 int naming_files(const struct view *view, unnamed_file_list *ret);

@@ -52,8 +52,8 @@ enum view_color { VIEW_COLOR_AUTO, VIEW_COLOR_ALWAYS, VIEW_COLOR_NEVER };
 
 struct view_options {
 	bool no_inline;	  /* samples of inlined frames count for their function */
-	bool no_demangle; /* linkage names, unless the recording has others */
-	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the user caller */
+	bool no_demangle; /* show linkage names, as far as the recording has them */
+	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the caller in user space */
 	uint32_t by;	  /* enum view_by */
 	uint32_t fields;  /* bits 1 << enum script_field; 0: SCRIPT_FIELDS_DEFAULT */
 	uint32_t rows;	  /* limit of each table of the top format; 0: TOP_ROWS_DEFAULT */

@@ -23,12 +23,12 @@ int cgroup_files_read(uint32_t pid, char *buf, size_t room_bytes, size_t *ret_by
 struct cgroup_files_line {
 	const char *path;
 	size_t path_bytes;
-	bool is_version_2, is_systemd; /* neither: a hierarchy of controllers of version 1 */
+	bool is_version_2, is_systemd; /* neither flag: a hierarchy of controllers of version 1 */
 };
 
 /*
- * Get the next whole line, and move *text behind it, of which *bytes are left. Lines that are none
- * are skipped. Returns false at the end.
+ * Get the next whole line, and move *text behind it, of which *bytes are left. Malformed lines are
+ * skipped. Returns false at the end.
  */
 bool cgroup_files_next(const char **text, size_t *bytes, struct cgroup_files_line *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Containers by what their runtimes call them. */
+/* Looks up containers by name, and names by container ID. */
 #ifndef JITBPF_AGENT_FILES_CONTAINER_NAMES_H
 #define JITBPF_AGENT_FILES_CONTAINER_NAMES_H
 
@@ -12,16 +12,16 @@
 typedef VEC(char *) name_list; /* owns the names */
 
 /*
- * Add the IDs of the containers of a name to the list, as Docker, Podman, Kubernetes and nerdctl
- * note them below root ("": that of the machine). Returns 0 or -ENOMEM. Files that cannot be read
- * have none.
+ * Add the IDs of the containers with a name to the list. The names are read from the files of
+ * Docker, Podman, Kubernetes and nerdctl below root ("": that of the machine). Files that cannot be
+ * read are skipped. Returns 0 or -ENOMEM.
  */
 int container_ids_of_name(const char *root, const char *name, name_list *list);
 
 /*
- * Get the name of the container of an ID, as Docker, Podman, Kubernetes and nerdctl note it below
- * root; of Kubernetes that of the pod and of the container in it, as in "web-0/nginx". Returns 0,
- * -ENOENT if none is noted or the files cannot be read, or -ENOMEM.
+ * Get the name of the container with an ID, from the same files. For Kubernetes, the name is that
+ * of the pod and of the container in it, as in "web-0/nginx". Returns 0, -ENOENT (no name is
+ * found), or -ENOMEM.
  */
 int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How the open files that jitbpf may have (RLIMIT_NOFILE) are shared out. */
+/* Divides the open files that jitbpf may have (RLIMIT_NOFILE). */
 #ifndef JITBPF_AGENT_FILES_DESCRIPTOR_BUDGET_H
 #define JITBPF_AGENT_FILES_DESCRIPTOR_BUDGET_H
 
@@ -12,8 +12,8 @@
 uint64_t descriptor_budget_needed(void);
 
 /*
- * Returns how many of the `limit` descriptors may be kept for files that are seen again. The others
- * are found again by their paths, which costs time.
+ * Returns how many of the `limit` descriptors may be kept for files that are seen again. Files
+ * beyond that are found again by their paths, which costs time.
  */
 uint64_t descriptor_budget_kept(uint64_t limit);
 

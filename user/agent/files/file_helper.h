@@ -26,8 +26,8 @@ enum file_request_kind {
 	/* Open the mapping of process pid, with O_PATH. The file itself is not accessed. */
 	FILE_OPEN_MAPPING,
 	/*
-	 * Find a file; the reply has its descriptor, build ID and size. For the two of a mapping,
-	 * the descriptor of OPEN_MAPPING is sent with the request if there is one.
+	 * Find a file; the reply has its descriptor, build ID and size. The two requests for the
+	 * file of a mapping carry the descriptor of OPEN_MAPPING, if there is one.
 	 */
 	FILE_FIND_MAPPED,  /* the file of a mapping of process pid */
 	FILE_FIND_GROWING, /* the same, and it may still be empty */

@@ -24,9 +24,9 @@ int file_identity_mapped(int fd, struct mapped_identity *ret);
 uint64_t file_identity_generation(int fd);
 
 /*
- * Returns a number other than 0 that differs for a later file with the same inode number: a hash of
- * the inode's generation and its time of birth. Neither can be chosen by a file's owner, except
- * on FUSE.
+ * Returns a number, never 0, that distinguishes a file from a later one with the same inode number:
+ * a hash of the inode's generation and time of birth. A file's owner can choose neither, except on
+ * FUSE.
  */
 uint64_t file_identity_version(int fd);
 

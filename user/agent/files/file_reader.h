@@ -99,8 +99,8 @@ int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t addres
 
 /*
  * For a reader of the event loop: no request waits beyond *turn_end_ns (CLOCK_MONOTONIC; 0: no turn
- * has begun), nor longer than FILE_TURN_ANSWER_MS. A request that finds no time left fails with
- * -ETIMEDOUT, and is to be repeated in a later turn. Borrowed.
+ * has begun), nor longer than FILE_TURN_ANSWER_MS. If no time is left, a request fails with
+ * -ETIMEDOUT; the caller repeats it in a later turn. Borrowed.
  */
 #define FILE_TURN_ANSWER_MS 25
 void file_reader_set_turn(struct file_reader *reader, const uint64_t *turn_end_ns);
@@ -109,8 +109,8 @@ void file_reader_set_turn(struct file_reader *reader, const uint64_t *turn_end_n
 void file_reader_set_servers(struct file_reader *reader, struct file_patience patience);
 
 /*
- * Returns what was requested when place `number` was given up; NULL if there
- * are no more such places.
+ * Returns the name of the request for which place `number` was given up; NULL if there are no more
+ * such places.
  */
 const char *file_reader_given_up(const struct file_reader *reader, uint32_t number);
 

@@ -17,8 +17,8 @@ struct file_reader {
 /*
  * Send a request, with fd (-1: none), which the caller keeps; wait, and charge the place. Returns 0
  * with the answer in reader->reply and its descriptor, owned by the caller, in *ret_fd (-1: none);
- * or a negative errno: that of the answer, or -ETIMEDOUT. The answer to an earlier one of the same
- * requests to find or open a file may have come since, and counts.
+ * or a negative errno: that of the answer, or -ETIMEDOUT. For requests to find or open a file: if
+ * the late answer to an earlier, equal request has arrived, it is used.
  */
 int file_reader_ask(struct file_reader *reader, struct file_place place,
 		    const struct file_request *request, int fd, int *ret_fd);

@@ -258,8 +258,8 @@ static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *fil
 }
 
 /*
- * Search the file of a mapping again later. Keeps a copy of the mapping, with the present time;
- * without memory for it, the file is not searched again.
+ * Schedule another search for the file of a mapping: keep a copy of the mapping with the present
+ * time. Without memory for it, the file is not searched again.
  */
 static void ask_again(struct file_store *store, const struct jitbpf_mapping *mapping)
 {
@@ -304,7 +304,10 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
 	store->counts.unverified += err == -ESTALE;
-	/* A process that hides its mapping must not replace an entry that is valid for others. */
+	/*
+	 * A process that hides its mapping must not replace an entry that is valid for other
+	 * processes.
+	 */
 	if (err && is_met && known.found.version)
 		return;
 	file.unanswered = err == -ETIMEDOUT;

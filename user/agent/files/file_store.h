@@ -38,7 +38,7 @@ struct file_store_options {
 
 struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
-	uint64_t over_budget; /* files forgotten or not searched, which are found when needed */
+	uint64_t over_budget; /* files evicted or not searched; found when needed */
 	uint64_t known;	      /* files that are known now */
 	uint64_t unverified;  /* mappings at whose path another file was found */
 };
@@ -74,7 +74,7 @@ bool file_store_is_huge_memory(const struct file_store *store,
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 
 /*
- * Retry files that did not answer in file_store_meet(). Close and forget files that were not met
+ * Retry files that did not answer in file_store_meet(). Close and remove files that were not seen
  * for a while and that no module refers to. Call it every round. Event loop only.
  */
 void file_store_forget(struct file_store *store, const struct module_table *modules);

@@ -54,7 +54,7 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 /*
  * Returns 1 if the file at the path of a module in our root has the module's build ID, 0 if not. A
  * module whose file did not answer in time has no build ID: device and inode decide. Returns a
- * negative errno if it cannot be said.
+ * negative errno if that cannot be determined.
  */
 int module_files_is_here(const struct file_user *user, const struct module *module);
 

@@ -5,8 +5,8 @@
  * A descriptor of a linked file on a disk costs nothing; the HELD_MAX that were used last are held.
  * All others can keep memory or a mount of another user alive: those of deleted files, memfds and
  * shared memory, of tmpfs, overlayfs and FUSE. They are released HELD_GRACE_NS after their last
- * use, and may keep at most HELD_PINNED_MAX bytes of memory that is known. Of both limits, no owner
- * of processes can use up the part of others (base/owner_budget.h).
+ * use, and may keep at most HELD_PINNED_MAX bytes of memory that is known. Both limits are shared:
+ * no owner of processes can use up the part of others (base/owner_budget.h).
  *
  * Not thread-safe. Times are CLOCK_MONOTONIC.
  */
@@ -37,7 +37,10 @@ struct held_file {
 struct held_files {
 	VEC(struct held_file) files;
 	struct owner_budget count, pinned;
-	/* Called when a file gets another place, or HELD_NONE. Must change nothing here. */
+	/*
+	 * Called when the number of a file's entry changes (HELD_NONE: the file was closed). Must
+	 * not change the held files.
+	 */
 	void (*moved)(void *context, uint32_t file, uint32_t held);
 	void *context;
 };

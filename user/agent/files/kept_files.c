@@ -70,8 +70,8 @@ static struct kept_file *find(const struct kept_files *files, const struct file_
 }
 
 /*
- * Add a mapping of a file; it replaces an earlier one of the same process. Returns true if the two
- * have the same range.
+ * Add a mapping of a file, in the place of an earlier one of the same process. Returns true if the
+ * earlier mapping had the same range.
  */
 static bool add_mapper(struct kept_file *file, const struct file_mapper *mapper)
 {

@@ -71,17 +71,17 @@ void kept_files_init(struct kept_files *ret);
 void kept_files_deinit(struct kept_files *files);
 
 /*
- * Copy a file to *ret if the table has it, and note that *mapper maps it at now_ns. The pointers in
- * the copy must not be used. Returns true if the table has the file.
+ * Look up a file, and note that *mapper maps it at now_ns. Returns true with a copy of the entry in
+ * *ret, or false. The pointers in the copy must not be used.
  */
 bool kept_files_find(struct kept_files *files, const struct file_key *key,
 		     const struct file_mapper *mapper, uint64_t now_ns, struct kept_file *ret);
 
 /*
- * Returns true if a mapping by process pid, with a generation (0: not known), is of this file:
- * its inode still exists because it is open here, the generations are equal, or the same mapping of
- * the process was seen before. For a file that was not found, returns true for the same process
- * only.
+ * Returns true if a mapping by process pid, with a generation (0: not known), is of this file: its
+ * inode still exists because it is open here, the generations are equal, or the same mapping of the
+ * process was seen before. For an entry of a file that was not found, returns true for the same
+ * process only.
  */
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
 

@@ -32,7 +32,7 @@ static bool is_same(const struct module *module, const struct found_file *found)
 	       has_build_id(found, module);
 }
 
-/* The users whose files we trust to describe any file: root and ourselves. */
+/* We trust files of root, and our own, to describe any other file. */
 static bool is_trusted(const struct found_file *found)
 {
 	return !(found->flags & (FILE_IS_FUSE | FILE_ROOT_FOREIGN)) &&
@@ -40,8 +40,8 @@ static bool is_trusted(const struct found_file *found)
 }
 
 /*
- * Returns true if a file may be used in the place of another one, `known` (without a version: not
- * known), because of what it says of itself. A user can only name the own files at will.
+ * Returns true if a file, identified only by its own build ID, may be used instead of `known`
+ * (version 0: not known). So a user can only choose names for files that this user owns.
  */
 static bool may_replace(const struct found_file *found, const struct found_file *known)
 {
@@ -53,8 +53,8 @@ static bool may_replace(const struct found_file *found, const struct found_file 
 
 /*
  * Find the file at the path of a module with a build ID, whose process has exited, in our root.
- * `known` is what was found before, or has no version. Anybody can copy a build ID, so that it
- * serves only for files of trusted users, or of the same user.
+ * `known` is the file that was found before, or has version 0. Anybody can copy a build ID, so only
+ * files of trusted users, or of the same user, are accepted.
  */
 static int find_by_build_id(const struct file_user *user, const struct module *module,
 			    const struct found_file *known, struct found_file *ret)
@@ -232,7 +232,7 @@ int module_files_open(void *context, const struct module *module, struct blob *r
 
 /*
  * Returns true if a debug file may describe a module: its owner could have written the module's
- * file, too. Other users can only name a file of theirs as they like.
+ * file, too. So other users can only affect the names of their own files.
  */
 static bool may_describe(const struct file_user *user, const struct module *module,
 			 const struct found_file *debug)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names of containers as nerdctl notes them. Its folder has one for each containerd that it uses,
- * and there a folder names/NAMESPACE, with a file for each container: its name is that of the
- * container, its content the ID. Users have such a folder of their own. For helper processes.
+ * Names of containers in nerdctl's files. nerdctl's folder has a subfolder for each containerd, and
+ * in it names/NAMESPACE/NAME: a file named for the container, whose content is the container's ID.
+ * Each user can have such a folder. For helper processes.
  */
 #ifndef JITBPF_AGENT_FILES_NERDCTL_NAMES_H
 #define JITBPF_AGENT_FILES_NERDCTL_NAMES_H
@@ -25,7 +25,10 @@ typedef bool (*nerdctl_name_fn)(void *context, const char *name, const char *id)
 void nerdctl_names_read(int base, const char *folder, uint32_t user, nerdctl_name_fn take,
 			void *context);
 
-/* Get the name of the container of an ID there. Returns 0, or -ENOENT if none is noted. */
+/*
+ * Get the name of the container with an ID below such a folder. Returns 0, or -ENOENT (no name is
+ * found).
+ */
 int nerdctl_name_of_id(int base, const char *folder, uint32_t user, const char *id,
 		       char ret[JITBPF_CGROUP_NAME_MAX]);
 

@@ -28,13 +28,13 @@ struct text_part {
 	size_t bytes;
 };
 
-/* A path that is looked for. */
+/* A path whose package is searched for. */
 struct wanted {
 	struct text_part path; /* as in the lists of packages: see merged() */
 	/* A diversion of this path: only its package has the file there. */
 	bool is_diverted;
 	char by[NAME_MAX_BYTES];
-	/* A diversion to this path: all packages but `by` have the file as this one. */
+	/* A diversion to this path: all packages but `by` list the file under `from`. */
 	char *from; /* NULL: there is none */
 	char package[NAME_MAX_BYTES];
 };

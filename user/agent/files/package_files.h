@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which packages own files, by the data base of dpkg: a list of paths for each package, and the
- * diversions. Runs in helper processes. The data base of a container is not read: it belongs to
- * whoever may write there.
+ * Finds the packages that own files in dpkg's data base: a list of paths for each package, and the
+ * diversions. Runs in helper processes. The data base of a container is not read, since whoever can
+ * write in the container can forge it.
  */
 #ifndef JITBPF_AGENT_FILES_PACKAGE_FILES_H
 #define JITBPF_AGENT_FILES_PACKAGE_FILES_H
@@ -23,9 +23,8 @@
  *   "dpkg", if there is a data base of dpkg
  *   for each path the package, such as "libc6:amd64"; empty if none owns it
  *
- * What is not known is an empty line. Files that do not belong to root or to the caller, and all
- * but regular ones, are not read. Returns 0, -EINVAL (too many paths), -EMSGSIZE (no room) or
- * -ENOMEM.
+ * An unknown value is an empty line. Files that do not belong to root or to the caller, and all but
+ * regular ones, are not read. Returns 0, -EINVAL (too many paths), -EMSGSIZE (no room) or -ENOMEM.
  */
 int package_files_find(const char *root, const char *paths, char *ret, size_t room_bytes);
 

@@ -156,7 +156,7 @@ bool place_accounts_refuses(const struct place_accounts *accounts, struct file_p
 	return count >= FILE_OWNER_PLACES_MAX;
 }
 
-/* A place that answered after all is not reported. */
+/* A place that answered late is not reported. */
 static void forget_what(struct place_accounts *accounts, struct place_account *account)
 {
 	for (uint32_t i = 0; i < accounts->given_up_count; i++) {

@@ -23,8 +23,8 @@
 #define FILE_QUICK_MS 10 /* faster answers are not charged */
 
 #define FILE_OWNER_UNKNOWN    UINT32_MAX
-#define FILE_OWNER_PLACES_MAX 2	 /* when as many places of a user were given up, new ones fail */
-#define FILE_GOOD_PLACES      32 /* places that answered quickly, which are remembered */
+#define FILE_OWNER_PLACES_MAX 2	 /* limit of a user's given-up places; then new ones fail */
+#define FILE_GOOD_PLACES      32 /* limit of the remembered places that answered quickly */
 
 struct file_patience {
 	uint32_t answer_ms; /* limit for one answer */

@@ -253,7 +253,7 @@ static int wait_for(struct process_maps *maps, struct pending_maps *pending)
 		return receive_until(maps, pending, pending->began_ns + MAPS_PATIENCE_NS);
 	if (end_ns > maps->turn_end_ns)
 		end_ns = maps->turn_end_ns;
-	/* A process that had its time in an earlier turn must not delay others. */
+	/* A process that was waited for in an earlier turn must not delay others. */
 	if (now_ns - pending->began_ns > MAPS_READ_NS)
 		end_ns = now_ns;
 	return receive_until(maps, pending, end_ns);

@@ -52,7 +52,7 @@ bool process_maps_turn_is_over(const struct process_maps *maps);
  * Replace text by the maps of a process, at most PROCESS_TEXT_MAX bytes. If its leader has ended,
  * they are those of another thread. Returns 0; -EINPROGRESS if there is no answer yet: call it
  * again in a later turn; -ETIMEDOUT after MAPS_PATIENCE_NS; or the negative errno of reading. maps
- * NULL: read here, as this process may do with its own maps.
+ * NULL: this process reads the file itself, which is allowed for its own maps only.
  */
 int process_maps_read(struct process_maps *maps, uint32_t pid, process_text *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Limits how many files are searched for the processes of each user in a time: a search takes the
- * event loop's time, and any user can map tens of thousands of files in a second.
+ * Limits the rate of searches for files, per user of the processes. A search takes time of the
+ * event loop, and any user can map tens of thousands of files a second.
  */
 #ifndef JITBPF_AGENT_FILES_SEARCH_LIMITS_H
 #define JITBPF_AGENT_FILES_SEARCH_LIMITS_H

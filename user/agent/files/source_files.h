@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The lines of source files, read when they are first asked for. A recording names the files, so
- * their number and size are bounded.
+ * The lines of source files. A file is read when its first line is requested. The recording chose
+ * the names of the files, so their number and size are bounded.
  */
 #ifndef JITBPF_AGENT_FILES_SOURCE_FILES_H
 #define JITBPF_AGENT_FILES_SOURCE_FILES_H
@@ -17,18 +17,21 @@
 #define SOURCE_FILES_BYTES_MAX (64u << 20) /* of all */
 
 struct read_source {
-	char *path; /* as the recording has it */
+	char *path; /* path in the recording */
 	struct source_file file;
 	VEC(uint32_t) starts; /* of lines */
 	int error;
 };
 
-/* Without files if the members after for_others are zero. The first four are borrowed. */
+/*
+ * The caller sets the members up to for_others, and zeroes the others: no file was read yet. reader
+ * and folders are borrowed.
+ */
 struct source_files {
 	struct source_reader *reader;
 	/*
-	 * Folders that files are searched in, too: by their whole paths, and by ever shorter ends
-	 * of them. A relative path is searched only there.
+	 * Further folders in which a file is searched: by its whole path, then by shorter and
+	 * shorter ends of it. A relative path is searched only there.
 	 */
 	const char *const *folders;
 	size_t folder_count;

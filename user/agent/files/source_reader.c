@@ -54,8 +54,9 @@ static int become(const struct invoking_user *user)
 }
 
 /*
- * Open a regular file. Nothing else is opened: a device or a FIFO can act on it, or block. Files of
- * the kernel, of which a read can have effects, look like regular ones, mostly empty.
+ * Open a regular file, and nothing else: opening a device or a FIFO can have effects, or block.
+ * Files of the kernel, such as those of /proc, look like regular files, mostly empty ones; a read
+ * of them can have effects.
  */
 static int open_regular(const char *path)
 {

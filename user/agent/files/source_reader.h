@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reads source files through a process of its own, which has the invoking user's rights only: a
- * recording names its source files, and whoever was recorded chose the names. The process reads
- * regular files, up to SOURCE_BYTES_MAX each. It can block on a file system that does not answer;
- * then it is given up, and no more files are read.
+ * recording contains the paths of its source files, which the recorded processes chose. The process
+ * reads regular files, up to SOURCE_BYTES_MAX each. It can block on a file system that does not
+ * answer; then it is given up, and no more files are read.
  */
 #ifndef JITBPF_AGENT_FILES_SOURCE_READER_H
 #define JITBPF_AGENT_FILES_SOURCE_READER_H
@@ -36,8 +36,8 @@ void source_reader_destroy(struct source_reader *reader); /* NULL is allowed */
 
 /*
  * Read a whole file. Returns 0 or a negative errno: -EINVAL if it is not a regular file, -ENODATA
- * if it is empty, -EFBIG if it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT if it does not answer,
- * or none did before.
+ * if it is empty, -EFBIG if it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT if its file system does
+ * not answer, or an earlier file's did not.
  */
 int source_reader_read(struct source_reader *reader, const char *path, struct source_file *ret);
 

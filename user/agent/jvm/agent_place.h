@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a process finds the agent's library. If the installed file is at its path in the process's
- * root, that is it. Else it is copied there for the moment of the loading: into a container or a
- * chroot, and for users who cannot reach the installed file.
+ * Makes the agent's library available to a process. If the process can reach the installed file at
+ * its path, it loads that file. Otherwise the library is copied into the process's root for the
+ * time of the loading: for a container, a chroot, or a user who cannot reach the installed file.
  *
- * The caller acts as the process's user, so that the copy is that user's, as the process is. In a
- * folder whose files others may replace, there is no copy. Root of the process's user namespace
- * may: it has all rights over the process.
+ * The caller acts as the process's user, so the copy belongs to that user. No copy is made in a
+ * folder where other users can replace files. Root of the process's user namespace is no other user
+ * here: it has all rights over the process.
  */
 #ifndef JITBPF_AGENT_JVM_AGENT_PLACE_H
 #define JITBPF_AGENT_JVM_AGENT_PLACE_H

@@ -158,8 +158,8 @@ static int read_threads(int proc_fd, process_text *text, bool *ret)
 
 /*
  * A process that the freezer of its cgroup stops is one that sleeps, in the handling of signals.
- * Which function of the kernel that is depends on its release. Without the right to know it, or
- * without symbols, the file has "0".
+ * The name of that function depends on the kernel's release. The file has "0" without the right to
+ * read it, or in a kernel without symbols.
  */
 static void read_frozen(int proc_fd, process_text *text, bool *ret)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which kind of JVM a process is, from its files in /proc. Reading them may wait for the process.
+/*
+ * Determines what kind of JVM a process is, from its files in /proc. Reading them may wait for the
+ * process.
  */
 #ifndef JITBPF_AGENT_JVM_JVM_EVIDENCE_H
 #define JITBPF_AGENT_JVM_JVM_EVIDENCE_H

@@ -125,7 +125,10 @@ static bool is_same(struct owner_key a, struct owner_key b)
 	return a.uid == b.uid && a.cgroup == b.cgroup;
 }
 
-/* Users are identified without their cgroups, since they can make any number; root with them. */
+/*
+ * The key of an owner: a user without cgroups, since a user can make any number of them; root with
+ * its cgroup.
+ */
 static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
 {
 	struct process_owner owner = process_owners_find(loads->owners, pid);

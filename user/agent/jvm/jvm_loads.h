@@ -4,15 +4,15 @@
  * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
  *
  * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loader at a time. An
- * owner can stop its loader, since that has the owner's IDs. Its slot is free once it has ended.
- * Those with a JVM that did not answer share a small part of the loaders. The first JVM beyond the
- * limits is reported, with JVM_IS_BEYOND_LIMIT.
+ * owner can stop its loader, since the loader has the owner's IDs. A loader's slot is free once the
+ * loader has ended. Owners with a JVM that did not answer share a small part of the slots. The
+ * first JVM beyond the limits is reported, with JVM_IS_BEYOND_LIMIT.
  *
  * Why JVMs that jitbpf launches are not given JAVA_TOOL_OPTIONS with -agentpath: all children
  * inherit it, each of them prints a line about it, and one that cannot load the agent (in a
  * container or a chroot, or with musl) ends. The price is that code compiled before the loading,
- * 0.1 s after the start, has few of its inlined methods. So a command that is a JVM itself gets
- * the agent as an option (agent/launch/java_command.h).
+ * which is 0.1 s after the start, has few of its inlined methods. So a command that is a JVM itself
+ * gets the agent as an option (agent/launch/java_command.h).
  *
  * Event loop only.
  */

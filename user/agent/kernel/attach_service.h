@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The service loop of an attacher process, and its messages (attacher.h). Probes are registered
- * when the gate of lock_holders.h is open, and removed when it is quiet, one at a time. At the end,
- * too: the process outlives jitbpf until its probes are removed, since all forks would wait for its
- * exit.
+ * when the gate of lock_holders.h is open, and removed when it is quiet, one at a time. This also
+ * holds at the end of the run: the process outlives jitbpf until its probes are removed one at a
+ * time. If it exited with probes, all forks would wait for the exit.
  */
 #ifndef JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
 #define JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H

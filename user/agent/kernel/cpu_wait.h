@@ -26,8 +26,8 @@ void cpu_wait_open_own(struct cpu_wait *ret);
 void cpu_wait_close(struct cpu_wait *wait);
 
 /*
- * Returns the time in ns for which the thread has waited so far, without a wait that goes on; or 0
- * if it is unknown.
+ * Returns the time in ns for which the thread has waited so far, without its present wait; or 0 if
+ * it is unknown.
  */
 uint64_t cpu_wait_ns(const struct cpu_wait *wait);
 

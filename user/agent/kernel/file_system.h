@@ -19,9 +19,9 @@ struct file_system_check {
 };
 
 /*
- * Returns true if it may. fd is a descriptor of this process; O_PATH is enough. The first call
- * loads the program: few runs see a copy of the shim. If that fails, no file may have a probe. The
- * program is unloaded when the process exits.
+ * Returns true if the file may have a probe. fd is a descriptor of this process; O_PATH is enough.
+ * The first call loads the program: few runs see a copy of the shim. If that fails, no file may
+ * have a probe. The program is unloaded when the process exits.
  */
 bool file_system_allows_probe(struct file_system_check *check, int fd);
 

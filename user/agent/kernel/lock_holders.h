@@ -10,7 +10,7 @@
  * of the holder that forks waits for the lock inside the kernel's semaphore of forks, which the
  * registration of a uprobe in any file needs.
  *
- * What remains: a process that takes its lock between the last look and the registration.
+ * A process that takes its lock between the last look and the registration is not noticed.
  */
 #ifndef JITBPF_AGENT_KERNEL_LOCK_HOLDERS_H
 #define JITBPF_AGENT_KERNEL_LOCK_HOLDERS_H
@@ -28,8 +28,8 @@
 #define LOCK_WATCH_NS	 50000000ull   /* between two looks in that time */
 
 /*
- * Look at all processes: holders in ret, at most `most`. Returns their number, or a negative errno.
- * Implemented by the BPF program, and by tests.
+ * Search all processes for holders, and write at most `most` of them to ret. Returns their number,
+ * or a negative errno. Implemented by the BPF program, and by tests.
  */
 typedef int (*lock_look_fn)(void *context, struct jitbpf_lock_holder *ret, size_t most);
 
@@ -46,14 +46,14 @@ struct lock_gate {
 };
 
 /*
- * Returns true if a uprobe may be registered now. It takes 50 us without a holder, and at most
- * 10 ms. If the look fails, the gate is open: the kernel may lack what it needs.
+ * Returns true if a uprobe may be registered now. The call takes 50 us if there is no holder, and
+ * at most 10 ms. If the look fails, the gate is open: the kernel may lack what it needs.
  */
 bool lock_gate_is_open(struct lock_gate *gate, uint64_t now_ns);
 
 /*
  * Returns true if a uprobe may be removed now: the gate is open, and was in all calls of the last
- * LOCK_QUIET_NS. The caller makes one every LOCK_WATCH_NS from lock_gate_watch() on.
+ * LOCK_QUIET_NS. After lock_gate_watch(), the caller calls this every LOCK_WATCH_NS.
  */
 bool lock_gate_is_quiet(struct lock_gate *gate, uint64_t now_ns);
 void lock_gate_watch(struct lock_gate *gate, uint64_t now_ns);

@@ -10,8 +10,8 @@
 #define UNIQUE_INODE 1 /* the generation of an inode whose number is not used again */
 
 /*
- * Returns true for memory that was mapped shared without a file. No process can open it, so those
- * that map it have inherited it. Its path alone can be that of a file; its device cannot.
+ * Returns true for memory that was mapped shared without a file. No process can open it, so the
+ * processes that map it have inherited it. A file can have the same path, but not the same device.
  */
 static bool is_anonymous(const struct jitbpf_mapping *mapping, const struct file_store *files)
 {
@@ -34,9 +34,9 @@ static bool is_read_only(const struct jitbpf_mapping *mapping, const struct file
 
 /*
  * The kernel's own file system for shared memory counts its inodes with 64 bits and uses no number
- * again (since Linux 5.9). So its objects are identified without an answer of the file system,
- * which may be late: a process whose object is not identified has no names in it. The inode of a
- * System V segment is its id instead.
+ * again (since Linux 5.9). So its objects are identified without a request to the file system,
+ * whose answer may be late: code in an object that is not identified has no names. A System V
+ * segment has its id as its inode, so it is excluded.
  */
 static bool has_unique_inode(const struct jitbpf_mapping *mapping, const struct file_store *files)
 {

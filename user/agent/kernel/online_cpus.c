@@ -70,7 +70,10 @@ void online_cpus_deinit(struct online_cpus *cpus)
 	cpus->list_fd = cpus->uevent_fd = -1;
 }
 
-/* Lost messages are ignored: who causes many of them must not cause new events of all CPUs. */
+/*
+ * Lost messages are ignored: a process that causes many messages must not make jitbpf open new
+ * events on all CPUs.
+ */
 static void read_uevents(const struct online_cpus *cpus, struct cpu_list *left)
 {
 	char message[4096];

@@ -3,7 +3,8 @@
  * A uprobe with a BPF program. Adding or removing it walks the memory maps of all processes that
  * map the file, and blocks all forks of the machine during the walk. A link of kind "uprobe_multi"
  * (Linux 6.6) needs one walk. A perf event needs two, and between the two walks of a removal, each
- * process sees the semaphore fall. So the link is used where the kernel has it.
+ * process can see that the probe's semaphore was decremented. So the link is used where the kernel
+ * has it.
  */
 #ifndef JITBPF_AGENT_KERNEL_UPROBE_H
 #define JITBPF_AGENT_KERNEL_UPROBE_H

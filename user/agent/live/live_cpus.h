@@ -24,11 +24,11 @@ struct cpu_request {
 struct live_cpus {
 	struct sample_rings rings;
 	struct online_cpus online;
-	struct attacher *attacher; /* its answers are for this module alone */
+	struct attacher *attacher; /* borrowed; only this module takes its answers */
 	uint32_t freq_hz;
 	uint64_t looked_ns;	 /* when the CPUs were last looked at */
 	struct cpu_list left;	 /* have events, which are detached */
-	struct cpu_list refused; /* the user was told that they are not sampled */
+	struct cpu_list refused; /* a message has said that they are not sampled */
 	VEC(struct cpu_request) requests;
 };
 

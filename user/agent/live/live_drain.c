@@ -98,7 +98,10 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
-	/* Processes that have not answered until the end of the run were never read. */
+	/*
+	 * Count the processes that have not answered until the end of the run: their mappings were
+	 * never read.
+	 */
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut + live->late_pids.size;
 	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
 		process_maps_unanswered(file_store_maps(live->round.files));

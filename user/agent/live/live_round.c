@@ -174,8 +174,8 @@ int live_round_drain_code(struct live_round *round, record_taker_fn take, void *
  * publishers come last, since they see the mappings in it.
  *
  * A preempted process may have reserved a code record without committing it, which blocks the
- * records behind it. Then the round stays open, and its samples wait. So it does if a publisher
- * could not read in time what a process has published.
+ * records behind it. Then the round stays open, and its samples wait. The same happens if a
+ * publisher could not read the code of a process in time.
  */
 int live_round_drain(struct live_round *round, bool last, record_taker_fn take, void *take_context)
 {

@@ -3,7 +3,7 @@
 
 #include "agent/clock.h"
 
-/* The rest after a pass is that many times as long as the pass. */
+/* The pause after a pass is at least this many times as long as the pass. */
 #define REST_SHARE 4
 
 static int begin_pass(struct lost_mappings *lost)

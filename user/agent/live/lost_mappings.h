@@ -2,9 +2,9 @@
 /*
  * Recovers from losses of side-band records. One process can fill the ring of a CPU, and the
  * records that the kernel drops then are of any process: without its mappings, a process has no
- * names. After a loss, the mappings of all processes are read again, newest process first. A part
- * of the time is spent on it at most: while losses go on, a pass over all processes follows the
- * other.
+ * names. After a loss, the mappings of all processes are read again, newest process first. At most
+ * a fixed part of the time is spent on this. While losses go on, one pass over all processes
+ * follows another.
  *
  * Zero-initialized: no loss so far. Event loop only.
  */

@@ -63,7 +63,7 @@ int reused_callers_complete(struct reused_callers *reused, const struct jitbpf_s
 		lacks = 0;
 		whole->user_frames = (uint16_t)has;
 		whole->user_end = JITBPF_END_UNREADABLE;
-		callers->count = 0; /* which callers the next sample means is not known */
+		callers->count = 0; /* the next sample may refer to unknown callers */
 	} else {
 		put_callers(callers, sample->ips + sample->kernel_frames + 1, has - 1, lacks);
 	}

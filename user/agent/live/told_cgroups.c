@@ -70,7 +70,10 @@ static struct told_cgroup *find(const struct told_cgroups *told, uint64_t cgroup
 	return slot == INDEX_MAP_NONE ? NULL : &told->cgroups[slot];
 }
 
-/* Without memory, the state keeps the names of a cgroup that is not known here any more. */
+/*
+ * Evict a cgroup, and note that its name is void. Without memory for the note, the pipeline keeps
+ * the name.
+ */
 static void evict(void *context, uint32_t slot)
 {
 	struct told_cgroups *told = context;
@@ -119,7 +122,10 @@ static bool has_id(const struct told_cgroups *told, const char *path, uint64_t c
 	return !stat(whole, &st) && st.st_ino == cgroup;
 }
 
-/* Returns 0 with the path in ret, or a negative errno: -ESTALE if the process has moved. */
+/*
+ * Returns 0 with the path of a cgroup in ret, or a negative errno: -ESTALE if the process has
+ * moved.
+ */
 static int path_of(const struct told_cgroups *told, const struct told_cgroup *cgroup,
 		   char ret[TOLD_CGROUP_PATH_MAX])
 {
@@ -139,8 +145,8 @@ static int path_of(const struct told_cgroups *told, const struct told_cgroup *cg
 }
 
 /*
- * A container without a name that can be read is shown by its ID. Returns 0, or a negative errno if
- * there may be an answer later.
+ * Get the name of a cgroup's container; "" if no name can be read: outputs show the ID then.
+ * Returns 0, or a negative errno if there may be an answer later.
  */
 static int name_of(const struct told_cgroups *told, const struct told_cgroup *cgroup,
 		   const char *path, char ret[JITBPF_CGROUP_NAME_MAX])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reports the names of cgroups, once for each ID in an OWNER record: the path in the process's
- * /proc/PID/cgroup, if the cgroup at that path has the ID, and the name of its container. Further
- * processes of a cgroup cost nothing. A helper process reads the files, since both can block. If
- * the cgroup was removed by then, it has no name, unless another process with that ID follows.
+ * Reports the name of each cgroup whose ID is in an OWNER record, once: the path in the process's
+ * /proc/PID/cgroup, if the cgroup at that path has this ID, and the name of its container. Further
+ * processes of a cgroup cost nothing. A helper process reads the files, since both can block. A
+ * cgroup that was removed by then has no name, unless another process with its ID follows.
  *
- * TOLD_CGROUPS_MAX cgroups are known at a time; owners share them. Beyond that, the oldest cgroup
- * of the same owner, or of the owner with most of them, is forgotten, and has no name from then on.
- * Event loop only.
+ * At most TOLD_CGROUPS_MAX cgroups are known at a time; owners share this number. Beyond that, the
+ * oldest cgroup of the same owner, or of the owner with most of them, is evicted, and has no name
+ * from then on. Event loop only.
  */
 #ifndef JITBPF_AGENT_LIVE_TOLD_CGROUPS_H
 #define JITBPF_AGENT_LIVE_TOLD_CGROUPS_H

@@ -44,8 +44,8 @@ __attribute__((format(printf, 2, 3))) void machine_advise(struct machine_finding
 							  const char *advice, ...);
 
 /*
- * Returns true if a need is not met, and writes one line to `words` that says what is missing and
- * what to do about it.
+ * Returns true if a requirement is not met, and writes one line to `words` that says what is
+ * missing and what to do about it.
  */
 bool machine_lacks(char *words, size_t words_bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Without these, nothing can be recorded. */
+/* The checks of requirements: without these, nothing can be recorded. */
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <stdlib.h>

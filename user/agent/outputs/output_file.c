@@ -123,7 +123,10 @@ static int check_in_place(const struct stat *st)
 	return 0;
 }
 
-/* Open the reader's end of nothing again and again: a blocked open() would outlive jitbpf. */
+/*
+ * Try to open a FIFO for writing again and again until it has a reader: a blocked open() would
+ * outlive jitbpf.
+ */
 static int open_fifo(const char *self, int hangup_fd)
 {
 	struct pollfd hangup = {.fd = hangup_fd, .events = POLLRDHUP};

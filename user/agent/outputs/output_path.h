@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Finds the folder and the file that a path names. A link is followed only if it belongs to root or
- * to our own user: whoever owns a link would choose the file that is written. This does not depend
- * on fs.protected_symlinks, and applies to all folders of the path.
+ * to our own user, since the owner of a link chooses the file that is written. This applies to all
+ * folders of the path, whatever fs.protected_symlinks is.
  */
 #ifndef JITBPF_AGENT_OUTPUTS_OUTPUT_PATH_H
 #define JITBPF_AGENT_OUTPUTS_OUTPUT_PATH_H
@@ -24,7 +24,7 @@ struct output_path {
 int output_path_find(const char *path, struct output_path *ret);
 void output_path_deinit(struct output_path *path);
 
-/* Returns true if files of this user are as trustworthy as our own: it is ours, or root. */
+/* Returns true if we trust files of this user as our own: the user is ours, or root. */
 bool output_path_trusts(uid_t owner);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Lists the processes with JIT code, and how they publish it, for `list`. It only reads /proc and
- * journals, and attaches nothing. Processes that
- * cannot be inspected are listed apart.
+ * journals, and attaches nothing. Processes that cannot be inspected are in a list of their own.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H

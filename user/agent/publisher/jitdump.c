@@ -106,7 +106,7 @@ static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
 	return 0;
 }
 
-/* Returns true if a process that ran before the run has inherited its file. */
+/* Returns true if a process from before the run has inherited its file. */
 static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed *inherited)
 {
 	bool found = false;

@@ -10,9 +10,9 @@
 	20000000u /* from an event until its record is whole; a thread may be preempted */
 
 /*
- * The engine's time counts unless it cannot be: it is before the run although the process is not,
- * or in the future, as that of another time namespace. Events of before the run have the time of
- * its start.
+ * Set the time of an event to the engine's time, unless that is impossible: in the future, or
+ * before the run although the file was mapped later, as with another time namespace. Events from
+ * before the run get the time of its start.
  */
 static void set_time(struct jitdump_emission *emission, struct code_event *event)
 {
@@ -34,7 +34,7 @@ static void set_time(struct jitdump_emission *emission, struct code_event *event
 	emission->late_events += event->time_ns + TIME_SLACK_NS < followed->settled_ns;
 }
 
-/* The machine code of a load, for the unwinder, as much as a copy holds. */
+/* Emit the machine code of a load for the unwinder, as much as a copy holds. */
 static int emit_code(struct jitdump_emission *emission, const struct code_event *event,
 		     const void *code)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The jitdump files that are followed, as MAPPING, FORK, COMM and EXIT records tell. Each keeps a
- * descriptor, so their number is limited: in all, for each owner of processes (owner_budget.h), and
- * for each process. Event loop only.
+ * The jitdump files that are followed. MAPPING, FORK, COMM and EXIT records add and end them. Each
+ * file keeps a descriptor, so their number is limited: in all, for each owner of processes
+ * (owner_budget.h), and for each process. Event loop only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JITDUMP_FILES_H
 #define JITBPF_AGENT_PUBLISHER_JITDUMP_FILES_H
@@ -16,7 +16,7 @@
 #include "uapi/record.h"
 
 #define JITDUMP_FILES_MAX	     1024 /* fewer if few files may be open */
-#define JITDUMP_FILES_LEAST	     16	  /* which there is room for at least */
+#define JITDUMP_FILES_LEAST	     16	  /* room for at least this many files */
 #define JITDUMP_FILES_OF_PROCESS_MAX 16	  /* Bun has one for each thread */
 
 struct ended_process {

@@ -46,7 +46,7 @@ struct jitdump_followed {
 	bool done; /* read in the current round, as far as that needs it */
 	bool late; /* the last round that needed it has ended without it */
 	VEC(struct jitdump_heir) heirs;
-	size_t last_writer;	    /* index of the heir found last; or beyond them */
+	size_t last_writer;	    /* index of the heir found last; may be beyond the last heir */
 	struct jitdump_counts told; /* counts that were emitted */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * JVMs as publishers: they publish through the agent for Java, whose records the shim's publisher
- * takes. This one sees the JVMs, and has the agent loaded into them (agent/jvm/jvm_loads.h).
+ * takes. This publisher detects JVMs, and loads the agent into them (agent/jvm/jvm_loads.h).
  */
 #include <errno.h>
 #include <limits.h>

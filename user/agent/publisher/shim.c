@@ -168,8 +168,8 @@ static int late(void *self, record_taker_fn take, void *take_context)
 /*
  * Events of a process before the copy was attached to went unreported. Journals of processes that
  * ran before came_ns are read by late(). If such a mapping is seen only after that, since a file or
- * an attacher did not answer, its journal is read again. Of younger processes the scan knows no
- * mapping's true time.
+ * an attacher did not answer, its journal is read again. For younger processes, the scan does not
+ * know when a mapping was made.
  */
 static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 {

@@ -29,7 +29,7 @@
 /* Returns true for the shim's file name, and for the name that some engines load by default. */
 bool shim_has_name(const char *path);
 
-/* A copy that no process used for that long may be detached to make room. */
+/* After this time without a user, a copy may be detached to make room. */
 #define SHIM_UNUSED_NS 10000000000ull
 
 #define SHIM_ATTACH_NS 5000000000ull /* a copy that takes longer to attach to is refused */
@@ -83,7 +83,7 @@ struct shim_copies {
 	uint64_t round_ns;			 /* start of the drain before */
 	uint64_t try_ns;	     /* earliest time of the next search for an unused copy */
 	bool deferred;		     /* the installed shim's probe was not attached at the start */
-	struct shim_waiting waiting; /* mappings to be seen again; the caller does that */
+	struct shim_waiting waiting; /* the caller passes them again */
 };
 
 /*

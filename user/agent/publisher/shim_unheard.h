@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes that mapped a copy of the shim (shim_copies.h) before its probe was attached, and
- * children that they forked before. Their first events were not reported, so their journals must
- * be read. The processes are found by MAPPING and FORK records alone.
+ * Processes that mapped a copy of the shim (shim_copies.h) before its probe was attached, and the
+ * children that these forked before that. Their first events were not reported, so their journals
+ * must be read. The processes are found by MAPPING and FORK records alone.
  *
  * Empty if zero-initialized. The owner calls shim_unheard_deinit(). Event loop only.
  */
@@ -49,8 +49,8 @@ int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *map
 void shim_unheard_attached(struct shim_unheard *unheard, uint32_t pending, uint64_t attached_ns);
 
 /*
- * The journals of mappers that are not wanted are read now. Those whose probe is still pending
- * become wanted, for what they write before it is attached.
+ * The journals of mappers that are not wanted are read now. Mappers whose probe is still pending
+ * become wanted again: they may write events before the probe is attached.
  */
 void shim_unheard_read_early(struct shim_unheard *unheard);
 

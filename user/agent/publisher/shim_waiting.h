@@ -20,7 +20,7 @@
 struct shim_waiting {
 	struct shim_waiting_mapping {
 		struct jitbpf_mapping *mapping; /* owned */
-		bool for_room;			/* not for an answer */
+		bool for_room;			/* waits for room; else for an answer */
 	} mappings[SHIM_WAITING_MAX];
 	size_t size;
 	uint64_t tried_ns; /* when they were last seen */
@@ -41,7 +41,7 @@ int shim_waiting_retry(struct shim_waiting *waiting,
 		       int (*see)(void *context, const struct jitbpf_mapping *mapping),
 		       void *context);
 
-/* Returns how many wait for room, or for an answer. */
+/* Returns how many mappings wait for room, or for an answer. */
 uint64_t shim_waiting_count(const struct shim_waiting *waiting, bool for_room);
 
 void shim_waiting_deinit(struct shim_waiting *waiting);

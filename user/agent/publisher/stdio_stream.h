@@ -8,18 +8,18 @@
  * the name of the file that its descriptor leads to. The first 120 bytes of FILE are the same in
  * glibc 2.31 to 2.41, since they are part of its ABI.
  *
- * Nothing in the process is trusted. Memory is read by helper processes (file_store.h), with a
- * time limit, only from this process, and only into buffers of fixed or checked size. A process
- * that forges a stream can only make up bytes, as it can in the file itself: the caller decodes
- * both alike. At most STREAMS_MAX streams are looked at, and STDIO_PENDING_MAX bytes read.
+ * Nothing in the process is trusted. Memory is read by helper processes (file_store.h), with a time
+ * limit, only from this process, and only into buffers of fixed or checked size. A process that
+ * forges a stream can only make up bytes, as it can in the file itself: the caller decodes both
+ * alike. At most STREAMS_MAX streams are looked at, and STDIO_PENDING_MAX bytes read.
  *
- * The process runs meanwhile. The copy may be torn or old: it is valid only if the file has not
- * grown since before the look, if the file does not end with it, and if it continues the file as a
- * sequence of records. The caller checks that.
+ * The process runs meanwhile. The copy of the pending bytes may be torn or outdated. It is valid
+ * only if the file has not grown since before the look, if the file does not end with these bytes,
+ * and if they continue the file as a sequence of records. The caller checks this.
  *
  * Not found: streams of statically linked programs, of other C libraries (musl), of a second copy
- * of libc in a process (dlmopen), and of processes that inherited the file by a fork: their
- * buffers are copies of their own. What is pending is lost when the process is killed.
+ * of libc in a process (dlmopen), and of processes that inherited the file by a fork: their buffers
+ * are copies of their own. What is pending is lost when the process is killed.
  *
  * Event loop only.
  */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The recorder's end of a reader process, which parses what others made and has
- * no privilege (agent/roles/role.h). The process is started with the first
- * request. If it dies, or exceeds its limit (reader_limit.h), it is ended, and
- * another process gets the request; after READER_STRIKES processes, the request
- * fails. Requests about a module that ended so many processes fail at once.
+ * The recorder's end of a reader process, which parses files of other users and has no privilege
+ * (agent/roles/role.h). The process is started with the first request. If it dies, or exceeds its
+ * limit (reader_limit.h), it is ended, and another process gets the request; after READER_STRIKES
+ * processes, the request fails. Requests about a module that ended so many processes fail at once.
  *
- * One thread uses a client, and serves the reader's calls for files during a
- * request.
+ * One thread uses a client, and serves the reader's calls for files during a request.
  */
 #ifndef JITBPF_AGENT_READERS_READER_CLIENT_H
 #define JITBPF_AGENT_READERS_READER_CLIENT_H

@@ -68,7 +68,7 @@ static uint64_t without_waits(const struct reader_limit *limit, uint64_t passed_
 {
 	uint64_t waited_ns = read_waited_ns(limit->meter);
 
-	/* It is less if the reader has exited: nothing is known of it then. */
+	/* The value is lower than before if the reader has exited: its waits are unknown then. */
 	waited_ns = waited_ns > limit->waited_ns ? waited_ns - limit->waited_ns : 0;
 	return passed_ns > waited_ns ? passed_ns - waited_ns : 0;
 }
@@ -83,7 +83,10 @@ int reader_limit_left_ms(const struct reader_limit *limit)
 	if (cpu_ns >= limit->max_ns)
 		return 0;
 	if (passed_ns >= passed_max_ns) {
-		/* The state comes first: a wait that ends meanwhile is in the time that is read. */
+		/*
+		 * Read the state first: a wait that ends between the two reads is then included in
+		 * the waited time.
+		 */
 		bool is_runnable = cpu_wait_is_runnable(&limit->meter->reader);
 
 		passed_ns = without_waits(limit, passed_ns);

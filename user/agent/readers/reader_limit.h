@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How long the recorder waits for a reader process. The CPU time of the reader is limited. A reader
- * that is stopped, or sleeps, uses no CPU time; so the time that passes is limited too, to the same
- * limit and a multiple of the CPU time used. Time in which the reader or the recorder waits for a
+ * that is stopped, or sleeps, uses no CPU time; so the elapsed time is limited, too: to the same
+ * limit plus a multiple of the CPU time used. Time in which the reader or the recorder waits for a
  * CPU does not count, if the kernel counts it (agent/kernel/cpu_wait.h): on a busy machine, a
  * healthy reader can wait for longer than any multiple of its CPU time.
  */
@@ -29,7 +29,7 @@ struct reader_limit {
 	uint64_t cpu_ns, now_ns, waited_ns; /* at the begin; now_ns is of CLOCK_MONOTONIC */
 };
 
-/* Of a process that is not known yet: its limit is one of the time that passes. */
+/* The meter of a process that is not known yet: its limit applies to elapsed time. */
 extern const struct reader_meter reader_meter_unknown;
 
 /* The meter of a process, for the calling thread. *ret needs reader_meter_close(). */

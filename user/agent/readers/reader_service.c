@@ -191,7 +191,7 @@ static int make_region(struct made_region *made, const struct reader_annotate *h
 	return head->code_bytes ? recorded_code_add(&made->code, 1, code, head->code_bytes) : 0;
 }
 
-/* Read the samples of the function. Each has an own place without a location. */
+/* Read the samples of the function, each as a place without a location. */
 static int take_places(struct function_samples *samples, const struct reader_annotate *head,
 		       struct cursor *request)
 {

@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 enum role {
-	ROLE_OPENER,	/* opens and reads what belongs to others; parses nothing */
+	ROLE_OPENER,	/* opens and reads files and memory of others; parses nothing */
 	ROLE_FETCHER,	/* asks debuginfod servers, as the invoking user */
 	ROLE_ATTACHER,	/* registers probes and opens perf events */
 	ROLE_SIGNALLER, /* signals the command, which may be another user's */
 	ROLE_LOADER,	/* loads the agent for Java into a JVM, as its user */
-	ROLE_READER,	/* parses what others made: ELF, DWARF, names */
+	ROLE_READER,	/* parses input of other users: ELF, DWARF, names */
 	ROLE_SERVER,	/* serves the live page on 127.0.0.1 */
 	ROLE_VIEWER,	/* draws the screen of `jitbpf top`; not started by the broker */
 	ROLE_RECORDER,	/* jitbpf itself after set-up; not started by the broker */

@@ -19,7 +19,7 @@ int curses_screen_load(void);
 
 /*
  * Take over the terminal of standard input and output. Returns 0, or -ENOTTY if $TERM is unknown.
- * Reads files; afterwards nothing does.
+ * This function reads files; no later function of the screen does.
  */
 int curses_screen_open(void);
 
@@ -40,8 +40,8 @@ void curses_screen_show(const struct top_canvas *canvas);
 uint32_t curses_screen_key(void);
 
 /*
- * Copy what must be written to restore the screen if this process cannot. Returns its size; 0 if it
- * does not fit, or there is nothing.
+ * Copy the escape sequences with which another process can restore the screen. Returns their size;
+ * 0 if they do not fit, or there are none.
  */
 size_t curses_screen_restoring(char *buf, size_t size_bytes);
 

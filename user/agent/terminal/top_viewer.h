@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The process that draws `jitbpf top`. It gets the deltas of the profile from the recorder over a
- * socket, as browsers of the live page do, and reads keys. It draws names that others have made, so
- * it has no rights once it has opened the terminal (ROLE_VIEWER).
+ * socket, as browsers of the live page do, and reads keys. The names that it draws are untrusted,
+ * so it has no rights once it has opened the terminal (ROLE_VIEWER).
  *
  * The recorder is its parent. The viewer restores the terminal when it ends, and when the recorder
- * ends in whatever way; the recorder does it if the viewer is killed.
+ * ends in whatever way; if the viewer is killed, the recorder restores the terminal.
  */
 #ifndef JITBPF_AGENT_TERMINAL_TOP_VIEWER_H
 #define JITBPF_AGENT_TERMINAL_TOP_VIEWER_H

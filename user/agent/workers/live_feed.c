@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "sink/live/delta_format.h"
 
-/* Where a reader is in an epoch once it has applied its queue. */
+/* The state that a reader will have in an epoch once it has applied its queue. */
 struct reader_state {
 	uint32_t epoch, state;
 };

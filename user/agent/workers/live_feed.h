@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passes the deltas of a live sink to readers on other threads. Each reader has a
- * queue of its own, and is given only deltas that it can apply: in each epoch those
- * from the state to which the one before leads.
+ * Passes the deltas of a live sink to readers on other threads. Each reader has a queue of its own,
+ * and gets only deltas that it can apply: in each epoch, a delta begins at the state to which the
+ * previous delta leads.
  *
- * A reader that is opened late gets a snapshot. So does a reader that is too slow: when
- * its queue exceeds its limit, the queue is dropped, and counted.
+ * A reader that is opened late gets a snapshot. So does a reader that is too slow: when its queue
+ * exceeds its limit, the queue is dropped, and counted.
  */
 #ifndef JITBPF_AGENT_WORKERS_LIVE_FEED_H
 #define JITBPF_AGENT_WORKERS_LIVE_FEED_H

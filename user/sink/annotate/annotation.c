@@ -13,7 +13,7 @@
 
 #define NO_LOCATION UINT32_MAX
 
-/* State of making an annotation. */
+/* An annotation while it is made. */
 struct maker {
 	struct annotation *annotation;
 	const struct annotation_sources *sources;
@@ -173,7 +173,8 @@ static int add_instruction(struct maker *maker, uint64_t offset, const struct di
 
 /*
  * Disassemble the code. An instruction begins at each sampled offset, since a program counter was
- * there: data between functions can look like an instruction that contains it.
+ * there. Without this, data between functions could decode as an instruction that contains the
+ * sampled one.
  */
 static int add_code(struct maker *maker)
 {

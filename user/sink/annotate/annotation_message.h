@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An annotation as bytes, for the answer of a reader process. The bytes are not trusted: the
- * process parses what others made.
+ * An annotation as bytes, for the answer of a reader process. The bytes are not trusted: that
+ * process parses files and code of other users.
  */
 #ifndef JITBPF_SINK_ANNOTATE_ANNOTATION_MESSAGE_H
 #define JITBPF_SINK_ANNOTATE_ANNOTATION_MESSAGE_H

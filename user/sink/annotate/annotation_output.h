@@ -10,11 +10,11 @@
 
 #include "sink/annotate/annotation.h"
 
-/* Source files, as the user who asks may read them. */
+/* Access to source files, with the rights of the user who runs the command. */
 struct source_lines {
 	/*
 	 * Returns a line of a file, which need not end with a NUL, and sets *ret_bytes to its
-	 * length without the line break. NULL: it is not known. Borrowed until the next call.
+	 * length without the line break. NULL: the line is not known. Borrowed until the next call.
 	 */
 	const char *(*line)(void *context, const char *path, uint32_t line, size_t *ret_bytes);
 	/* Returns why no line of a file is known, or NULL. Borrowed as above. */

@@ -54,7 +54,7 @@ static int put_string_number(struct writer *w, uint32_t string)
 	return err;
 }
 
-/* Instructions that follow each other share their frames, or have others. */
+/* Consecutive instructions share their frames or have different ones. */
 static bool has_new_frames(const struct writer *w, size_t i, size_t last)
 {
 	const struct annotated_instruction *all = w->annotation->instructions.data;

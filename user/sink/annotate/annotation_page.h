@@ -26,7 +26,7 @@
 #define PAGE_LINES_MAX	      2000 /* source lines of a function */
 #define PAGE_LINE_BYTES	      400  /* of a source line; the rest is cut */
 
-/* sources: NULL if source lines are not to be written. Returns 0 or -ENOMEM. */
+/* Write the object. sources NULL: without source lines. Returns 0 or -ENOMEM. */
 int annotation_page_write(struct json *json, const struct annotation *annotation,
 			  const struct source_lines *sources);
 

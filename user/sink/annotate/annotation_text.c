@@ -268,7 +268,9 @@ static void put_instruction(struct writer *w, const struct annotated_instruction
 	put_end(w);
 }
 
-/* Returns the first instruction from `at` on that is shown; the number of all if none is. */
+/*
+ * Returns the first instruction from `at` on that is shown; the number of instructions if none is.
+ */
 static size_t next_shown(const struct writer *w, size_t at)
 {
 	const struct annotated_instruction *all = w->annotation->instructions.data;

@@ -24,7 +24,7 @@ void function_samples_deinit(struct function_samples *samples)
 	vec_deinit(&samples->functions);
 }
 
-/* Count the samples of a view by location, of which they are the innermost shown one. */
+/* Count the samples of a view by the location of their innermost frame that is shown. */
 static int count_samples(const struct view *view, uint64_t **ret, uint64_t *ret_total)
 {
 	size_t count = view->locations->locations.size;
@@ -91,7 +91,7 @@ static int compare_functions(const struct sampled_function *a, const struct samp
 		return a->owner < b->owner ? -1 : 1;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* Symbols of one address, or a recording that was edited. */
+	/* Several symbols have one address, or the recording was edited. */
 	return a->name == b->name ? 0 : strcmp(a->name, b->name);
 }
 

@@ -9,16 +9,20 @@
 
 #include "sink/annotate/function_samples.h"
 
-/* More locations in a function are left out: anybody can give all their code one name. */
+/*
+ * Limit of the locations of a function; more are left out, since a process can give all its code
+ * one name.
+ */
 #define FUNCTION_SEARCH_MAX 32768
 
 struct function_search {
 	uint32_t epoch, location;
-	uint32_t *matches; /* by location: number of the found one plus 1; 0: another function */
+	uint32_t *
+		matches; /* by location: index in the found locations plus 1; 0: another function */
 	uint32_t location_count;
 	uint32_t next_location, next_node;
 	VEC(uint32_t) found;
-	VEC(uint64_t) counts; /* of the found ones */
+	VEC(uint64_t) counts; /* of the found locations */
 	uint64_t total;	      /* samples of the profile */
 };
 
@@ -38,9 +42,9 @@ void function_search_deinit(struct function_search *search); /* zero-initialized
 int function_search_step(struct function_search *search, const struct view *view, uint32_t max);
 
 /*
- * After the end: the functions of that kind, name and module. They borrow the view. Returns 0,
- * -ESTALE, -ENOENT if they have no samples of their own, or -ENOMEM; the caller calls
- * function_samples_deinit() in any case.
+ * After function_search_step() returned 0: get the functions of that kind, name and module. They
+ * borrow the view. Returns 0, -ESTALE, -ENOENT if they have no samples of their own, or -ENOMEM;
+ * the caller calls function_samples_deinit() in any case.
  */
 int function_search_result(const struct function_search *search, const struct view *view,
 			   struct function_samples *ret);

@@ -13,7 +13,7 @@ void generation_init(struct generation *ret, const struct view *view, const stru
 	*ret = (struct generation){.function = function};
 	if (!region)
 		return;
-	/* The time of the load itself: code can be in force before it, if loads are late. */
+	/* The time of the load event. With late loads, code is in force before that. */
 	ret->loaded_ns =
 		region->claims[0].before_run ? view->info->start_ns - 1 : region->claims[0].time_ns;
 	if (history)

@@ -18,7 +18,7 @@
 #include "sink/write/json.h"
 
 #define PAGE_CODE_FUNCTIONS_MAX	  100
-#define PAGE_CODE_GENERATIONS_MAX 50	     /* of a function; those with most samples */
+#define PAGE_CODE_GENERATIONS_MAX 50	     /* of a function, those with most samples */
 #define PAGE_CODE_BYTES_MAX	  (8u << 20) /* of all annotations in the page */
 
 /*

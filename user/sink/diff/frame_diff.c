@@ -17,7 +17,7 @@ struct label_key {
 	uint32_t kind;	 /* 2 * kind, plus 1 if inlined */
 };
 
-/* Code of one name but for the numbers that its engine gives. */
+/* The labels whose names differ only in the numbers of an engine. */
 struct numbered_group {
 	uint32_t labels[DIFF_SIDES];
 	bool differs;	/* a label is on one side only */
@@ -207,7 +207,7 @@ static bool is_renumbered(const struct numbered_group *group)
 	return group->differs && group->labels[DIFF_BEFORE] && group->labels[DIFF_AFTER];
 }
 
-/* Returns the name of what the labels of a group become. */
+/* Returns the name of the label that replaces those of a group. */
 static int name_group(struct frame_diff *diff, const struct numbered_group *group, uint32_t name,
 		      const char **ret)
 {
@@ -225,8 +225,8 @@ static int name_group(struct frame_diff *diff, const struct numbered_group *grou
 }
 
 /*
- * Make one label of each group of labels that the engine has numbered anew. Labels of other groups
- * are compared one by one. Sets final[] to the final number of each label.
+ * Merge each group that the engine has numbered differently on the two sides into one label. Labels
+ * of other groups are compared one by one. Sets final[] to the final number of each label.
  */
 static int fold_groups(struct frame_diff *diff, struct numbered_groups *groups,
 		       const uint32_t *group_of, uint32_t *final)

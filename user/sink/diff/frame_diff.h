@@ -5,9 +5,9 @@
  * differ between two runs, and are not compared.
  *
  * An engine can number its code, as PHP does: TRACE-1$f$7 and TRACE-2$f$7 are other code of one
- * function and line. If both sides have the same numbers, or one has none, these names are compared
- * as they are. Otherwise the numbers do not say which code of one side is which of the other, so
- * names that differ in them are one frame without a number, marked if a side has several.
+ * function and line. If both sides have the same numbers, or one side has none, such names are
+ * compared as they are. Otherwise the numbers do not identify code across the sides. Names that
+ * differ in them become one frame without a number, with a mark if a side has several.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H
@@ -18,7 +18,10 @@
 
 #include "sink/frame_tree.h"
 
-/* End of the name of a frame for several names, which differ in the numbers of an engine. */
+/*
+ * Suffix of a frame's name that replaces several names of one side, which differ in an engine's
+ * numbers.
+ */
 #define FRAME_DIFF_SEVERAL " [several]"
 
 enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };

@@ -66,7 +66,7 @@ struct page_data {
 	struct row_table labels;  /* of struct page_label; number 0 is "all" */
 	struct row_table sources; /* of struct page_source; number 0 is none */
 	VEC(struct page_node) nodes;
-	VEC(struct page_count) counts; /* several counts of a node and group are added */
+	VEC(struct page_count) counts; /* several counts of a node and group are added up */
 	VEC(struct page_thread) threads;
 	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
 	struct page_lives lives;   /* likewise */

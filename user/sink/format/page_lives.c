@@ -99,7 +99,10 @@ static int add_method(struct page_data *page, const struct view_options *options
 		       ?: page_data_string(page, *module ? module : "[jit]", &ret->module);
 }
 
-/* The names that a frame of this code would have; those of samples are in the page already. */
+/*
+ * Add the names that a frame of this code would have. Names of sampled code are in the page
+ * already.
+ */
 static int add_names(struct page_data *page, const struct view *view,
 		     const struct code_lives *lives, const struct candidate *candidate,
 		     struct page_life *ret)

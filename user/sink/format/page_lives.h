@@ -43,23 +43,23 @@ struct page_lives {
 };
 
 /*
- * Take lives into page->lives: up to max_bytes of the page. Without any life so far there is no
- * table. The caller has added the view's frames. Returns 0 or -ENOMEM.
+ * Add lives to page->lives, up to max_bytes in the page. If there was no life so far, the page gets
+ * no table. The caller has added the view's frames. Returns 0 or -ENOMEM.
  */
 int page_lives_take(struct page_data *page, const struct view *view, const struct code_lives *lives,
 		    uint64_t max_bytes);
 
 /*
- * The same of a list, which the page may have no other data of. Names are demangled unless options
- * say otherwise. Without lives there is no table.
+ * The same for a list of lives. The page may have no other data. Names are demangled unless options
+ * say otherwise. An empty list makes no table.
  */
 int page_lives_take_list(struct page_data *page, const struct view_options *options,
 			 const struct life_list *list, uint64_t max_bytes);
 
 /*
  * Write the answer to a live page: an object with `total`, the samples of the profile; `strings`,
- * and the table "lives", with numbers. It has about LIVES_ANSWER_BYTES at most. Returns 0 or
- * -ENOMEM.
+ * and the table "lives", with numbers. The answer has at most about LIVES_ANSWER_BYTES. Returns 0
+ * or -ENOMEM.
  */
 int lives_answer_write(const struct life_list *list, const struct view_options *options,
 		       struct json *json);

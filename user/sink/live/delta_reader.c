@@ -79,7 +79,7 @@ static struct frame take_frame(struct delta_reading *r)
 	return frame;
 }
 
-/* Take the names of a location. If a delta repeats names, those that the location has are kept. */
+/* Take the names of a location. Names that it has already are kept, except for placeholders. */
 static void take_names(struct delta_reading *r, uint32_t location)
 {
 	uint64_t names = delta_take(r);

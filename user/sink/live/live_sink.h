@@ -17,9 +17,8 @@
 #include "sink/sink.h"
 
 /*
- * Receives a delta on the pipeline's thread, and owns the reference; must not block.
- * snapshot: the delta is not of the common sequence. Returns true to ask for a snapshot
- * of the delta's epoch.
+ * Receives a delta on the pipeline's thread, and owns the reference; must not block. snapshot: the
+ * delta is not of the common sequence. Returns true to request a snapshot of the delta's epoch.
  */
 typedef bool (*live_publish_fn)(void *context, struct shared_bytes *delta, bool snapshot);
 

@@ -94,7 +94,7 @@ static int index_life(struct code_lives *lives, uint32_t number)
 
 /* --- the budget --------------------------------------------------------------------------- */
 
-/* The owners with the largest parts have half as much, until the sum is small enough. */
+/* Halve the amount of the largest owner, again and again, until the sum is small enough. */
 static void share_anew(struct code_lives *lives)
 {
 	struct owner_budget *budget = &lives->budget;
@@ -124,7 +124,10 @@ static struct sort_key *by_size(const struct code_lives *lives)
 	return order;
 }
 
-/* Take the lives that their owners' shares have room for; the others cost nothing from now on. */
+/*
+ * Choose the lives that stay: large regions first, as far as the amounts of their owners allow. The
+ * cost of the others becomes 0.
+ */
 static void choose(struct code_lives *lives, const struct sort_key *order)
 {
 	for (size_t i = lives->lives.size; i--;) {
@@ -164,7 +167,7 @@ static int move_strings(const struct code_lives *lives, struct string_pool *to,
 		       ?: move_string(lives, to, &life->comm);
 }
 
-/* Remove one life after the fact, for want of memory. */
+/* Remove a chosen life, since there is no memory for its names or indexes. */
 static void drop(struct code_lives *lives, struct code_life *life)
 {
 	code_left_out_add(&lives->forgotten, life->size_bytes);
@@ -172,7 +175,7 @@ static void drop(struct code_lives *lives, struct code_life *life)
 	owner_budget_put(&lives->budget, life->owner);
 }
 
-/* Keep the lives that cost something, with their own strings and indexes. */
+/* Remove the lives of cost 0. The others get new strings and indexes. */
 static void compact(struct code_lives *lives, struct string_pool *strings)
 {
 	size_t count = lives->lives.size;

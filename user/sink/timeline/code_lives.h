@@ -33,7 +33,7 @@ struct code_life {
 	uint32_t name, class_name, module, comm; /* strings; of the process as of the load */
 	uint32_t pid;
 	uint32_t process;	    /* number in the process table */
-	uint32_t number;	    /* counts lives from 1 on, and after 2^32 - 1 anew */
+	uint32_t number;	    /* numbers count from 1, and after 2^32 - 1 begin anew */
 	uint32_t holders;	    /* maps in which it is in force */
 	uint32_t before;	    /* life of the same process, or CODE_LIFE_NONE */
 	uint32_t cost;		    /* bytes that its owner pays */
@@ -41,7 +41,7 @@ struct code_life {
 	struct budget_owner *owner; /* a reference */
 };
 
-/* Of lives that are not kept, or not shown. Sums stop at UINT64_MAX. */
+/* Counts of lives that are not kept, or not shown. Sums stop at UINT64_MAX. */
 struct code_left_out {
 	uint64_t lives, bytes; /* bytes of code */
 };
@@ -53,7 +53,7 @@ struct code_lives {
 	struct string_pool *strings;
 	struct owner_budget budget;
 	struct code_left_out forgotten;
-	uint32_t numbers; /* of lives so far */
+	uint32_t numbers; /* the last number of a life */
 };
 
 /* max_bytes: the budget. Returns 0 or -ENOMEM; the caller calls code_lives_deinit() in both cases.

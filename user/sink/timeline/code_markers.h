@@ -30,7 +30,7 @@ struct code_marker {
 struct code_thread {
 	uint32_t first, last;		   /* or CODE_MARKER_NONE */
 	uint64_t left_out;		   /* number of dropped markers */
-	uint64_t left_from_ns, left_to_ns; /* times of the first and last of these */
+	uint64_t left_from_ns, left_to_ns; /* times of the first and the last dropped marker */
 };
 
 /* Zero-initialized is empty. */

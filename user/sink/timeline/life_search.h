@@ -14,7 +14,7 @@
 #define LIFE_SEARCH_ROWS_MAX   4096
 #define LIFE_SEARCH_TEXT_BYTES (4u << 20) /* of names in a list of lives */
 
-/* Which lives of an epoch. Lives that ended before it are in none. */
+/* Selects lives of an epoch. Lives that ended before the epoch are never selected. */
 struct lives_wanted {
 	uint32_t epoch;
 	uint64_t from_ns, to_ns; /* loaded or ended in [from_ns, to_ns) since the epoch's start; */
@@ -43,7 +43,7 @@ struct life_search {
 	struct code_left_out left_out; /* lives beyond LIFE_SEARCH_ROWS_MAX */
 	uint64_t total;		       /* samples of the profile */
 	uint32_t next_node, next_location;
-	uint32_t last_number; /* of the lives that were looked at */
+	uint32_t last_number; /* number of the last life that was looked at */
 	enum life_search_phase {
 		SEARCH_NODES,
 		SEARCH_LOCATIONS,
@@ -87,9 +87,9 @@ int life_search_step(struct life_search *search, const struct view *view,
 		     const struct code_lives *lives, uint32_t max);
 
 /*
- * After the end: copy what was found. Lives that were forgotten meanwhile, and those whose names
- * have no room, count as left out. Returns 0, -ESTALE or -ENOMEM; the caller calls
- * life_list_deinit() in any case.
+ * After life_search_step() returned 0: copy the found lives. Lives that were forgotten meanwhile,
+ * and those whose names have no room, count as left out. Returns 0, -ESTALE or -ENOMEM; the caller
+ * calls life_list_deinit() in any case.
  */
 int life_search_result(struct life_search *search, const struct view *view,
 		       const struct code_lives *lives, struct life_list *ret);

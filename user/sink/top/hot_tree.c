@@ -49,8 +49,8 @@ static bool continues(const struct frame_tree *tree, uint32_t node)
 }
 
 /*
- * Returns the marks by node: a frame inside of a path along which nothing branches off. It
- * continues the frame before, and the frame behind continues it.
+ * Returns, by node, whether it is inside a path without branches: it has nearly all samples of its
+ * parent, and a child has nearly all of its own.
  */
 static bool *mark_insides(const struct frame_tree *tree)
 {
@@ -74,7 +74,7 @@ static int compare_totals(const void *a_, const void *b_)
 	return (a < b) - (a > b);
 }
 
-/* Set *ret to the samples that a node needs, so that about `rows` nodes have them. */
+/* Set *ret to the number of samples that about `rows` nodes have at least. */
 static int find_least(const struct frame_tree *tree, const bool *insides, uint32_t rows,
 		      uint32_t share_min, uint64_t *ret)
 {

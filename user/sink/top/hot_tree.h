@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part of a tree of frames that has most samples, as rows from the outside in. A path along
- * which nothing branches off has its first and its last frame only.
+ * The part of a tree of frames that has most samples, as rows from the outside in. Of a path
+ * without branches, only the first and the last frame have rows of their own.
  */
 #ifndef JITBPF_SINK_TOP_HOT_TREE_H
 #define JITBPF_SINK_TOP_HOT_TREE_H

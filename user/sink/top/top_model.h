@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The processes, functions and frames of a view, as far as a filter shows them. A model is filled
- * again when the view has changed; labels keep their numbers over that.
+ * again when the view has changed; labels keep their numbers.
  */
 #ifndef JITBPF_SINK_TOP_TOP_MODEL_H
 #define JITBPF_SINK_TOP_TOP_MODEL_H
@@ -14,7 +14,7 @@
 struct top_filter {
 	uint32_t pid, tid;   /* 0: all */
 	const regex_t *comm; /* of processes or threads; NULL: all */
-	/* Only samples of the end of the run, to a tick of time_slices.h; 0: all. */
+	/* Only samples of the last window_ns, within a tick of time_slices.h; 0: all. */
 	uint64_t window_ns;
 };
 

@@ -44,7 +44,7 @@ void top_put_function_heading(struct text *text, const struct top_layout *layout
 void top_put_function(struct text *text, const struct top_layout *layout,
 		      const struct function_count *function);
 
-/* `mark` stands before the name, such as "+ " in a tree that can be expanded. */
+/* `mark` is put before the name, such as "+ " in a tree that can be expanded. */
 void top_put_node_heading(struct text *text, const struct top_layout *layout);
 void top_put_node(struct text *text, const struct top_layout *layout,
 		  const struct frame_tree_node *node, uint32_t depth, const char *mark);

@@ -192,7 +192,7 @@ static void ask(struct top_ui *ui, enum top_prompt prompt)
 
 /* --- searching ----------------------------------------------------------------------- */
 
-/* No row matches: open the path to the matching node of the tree that has most samples. */
+/* No row matches: open the path to the matching node with most samples. */
 static int reveal_match(struct top_ui *ui)
 {
 	const struct frame_tree *tree = &ui->model.tree;

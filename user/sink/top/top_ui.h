@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The screen of `jitbpf top` without a terminal: keys go in, lines of text come out. Three tables,
- * of processes, functions and the tree of frames, with one selection each. What is selected stays
- * selected while the data change, and on the same line of the screen if possible: it is known by
- * the number of a process, the label of a function, or the path of a frame.
+ * of processes, functions and the tree of frames, with one selection each. The selected row stays
+ * selected while the data change, and on the same line of the screen if possible. It is identified
+ * by the number of a process, the label of a function, or the path of a frame.
  */
 #ifndef JITBPF_SINK_TOP_TOP_UI_H
 #define JITBPF_SINK_TOP_TOP_UI_H
@@ -60,8 +60,8 @@ int top_ui_create(const struct view_options *options, struct top_ui **ret);
 void top_ui_destroy(struct top_ui *ui); /* NULL is allowed */
 
 /*
- * The view has changed. The caller keeps it until the next one, for changes of filters. While the
- * screen is paused, only such changes show new data. Returns 0 or -ENOMEM.
+ * The view has changed. The caller keeps the view until the next call, for changes of filters.
+ * While the screen is paused, only a change of a filter shows new data. Returns 0 or -ENOMEM.
  */
 int top_ui_update(struct top_ui *ui, const struct view *view);
 
@@ -74,7 +74,7 @@ int top_ui_key(struct top_ui *ui, uint32_t key);
 /* Show a text in the last line until the next key. Borrowed: a constant. */
 void top_ui_say(struct top_ui *ui, const char *words);
 
-/* Nothing more comes. */
+/* The run has ended: no more views come. */
 void top_ui_end(struct top_ui *ui);
 
 bool top_ui_quits(const struct top_ui *ui);

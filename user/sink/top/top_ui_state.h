@@ -13,12 +13,12 @@
 
 enum top_tab { TAB_PROCESSES, TAB_FUNCTIONS, TAB_TREE, TAB_COUNT };
 
-/* What the last line asks for. */
+/* What the last line prompts for. */
 enum top_prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_NAME, PROMPT_PID, PROMPT_TID, PROMPT_COMM };
 
 /* A row of the current table. */
 struct top_row {
-	uint64_t id;	/* what stays the same while data change */
+	uint64_t id;	/* identity, which does not change with the data */
 	uint32_t index; /* of the model's list: of processes, functions or tree nodes */
 	uint32_t depth; /* in the tree */
 	bool open;	/* its children follow */

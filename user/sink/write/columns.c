@@ -54,7 +54,10 @@ static uint32_t put_head(struct text *text, const char *at, uint32_t columns)
 	return used;
 }
 
-/* Returns the place from which on a name has at most that many of its `all` columns. */
+/*
+ * Returns the place in a name from which the rest takes at most that many columns. `all`: columns
+ * of the whole name.
+ */
 static const char *tail_of(const char *name, uint64_t all, uint32_t columns)
 {
 	struct shown shown;

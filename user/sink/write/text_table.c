@@ -106,7 +106,7 @@ static void put_spaces(struct text *text, uint32_t count)
 	text_printf(text, "%*s", (int)count, "");
 }
 
-/* Put the cell of a column, in which the text of a last column has no spaces behind it. */
+/* Put the cell of a column; a text in the last column is not padded. */
 static void put_cell(const struct text_table *table, struct text *text, uint32_t column,
 		     uint32_t width, bool last, const char *s)
 {

@@ -19,12 +19,12 @@ struct journal_owner {
 	struct owner_key key;
 	struct journal_budget budget;
 	uint64_t served_ns; /* what the owner has cost in the current round (journal_recovery.h) */
-	uint64_t late_ns;   /* when a round last ended without a process of it; 0: never */
+	uint64_t late_ns;   /* when a round last ended without its answer; 0: never */
 };
 
 /*
- * Returns true if no round waits for a process of the owner that does not answer: else an owner
- * could make all rounds wait.
+ * Returns true if rounds no longer wait for processes of this owner that do not answer. Without
+ * this limit, one owner could make all rounds wait.
  */
 static inline bool journal_owner_is_late(const struct journal_owner *owner, uint64_t now_ns)
 {

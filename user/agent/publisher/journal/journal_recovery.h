@@ -6,9 +6,9 @@
  *
  * A recovery is done in slices: one turn of the event loop spends RECOVERY_TURN_NS on all of them,
  * and reads about RECOVERY_TURN_BYTES. The round stays open meanwhile, for RECOVERY_OPEN_NS at
- * most. What is not read by then counts as unreadable, so code is unknown, never wrong. The owner
- * of processes (journal_owners.h) that has cost the least is served next, and one process costs
- * RECOVERY_PROCESS_NS at most. The cost is CPU time, and time spent waiting for the process.
+ * most. Events that are not read by then count as unreadable: their code is unknown, never wrong.
+ * The owner of processes (journal_owners.h) that has cost the least is served next. One process may
+ * cost at most RECOVERY_PROCESS_NS. The cost is CPU time, and time spent waiting for the process.
  *
  * Event loop only.
  */
