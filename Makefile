@@ -5,7 +5,7 @@
 #   make deb      build/deb/: Debian packages
 #   make demo     install what is missing, build, record a PHP program, show its profile
 #   make check    install what is missing, run all checks and tests
-#   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
+#   make check-engines   large published engines (1 GB download): numba, wasmtime, OpenVINO, OpenCL
 #   make bench    measurements, as ratios;  make soak  a run of 30 minutes
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay
@@ -40,7 +40,7 @@ WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototype
 # Paths of the build are not in what is built, if CFLAGS say so.
 PREFIX_MAP := $(filter -ffile-prefix-map=%,$(CFLAGS))
 comma := ,
-# With -O1 they compile in half the time, and gcc sees variables as uninitialized that are not.
+# With -O1, sanitized programs compile in half the time; gcc then warns of initialized variables.
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -Wno-maybe-uninitialized) \
 	$(if $(filter 1,$(TSAN)),-fsanitize=thread -Wno-maybe-uninitialized)
@@ -76,7 +76,7 @@ $(B)/libcore.a: $(CORE_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# For tests, which link what they use of it.
+# For tests, which link the objects of this library that they use.
 $(B)/libhost.a: $(filter-out $(B)/user/cli/main.o,$(HOST_OBJ))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

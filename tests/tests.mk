@@ -115,8 +115,8 @@ $(PLT)-%: tests/unit/symbolize/plt.c
 unit: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL)
 	$(Q)$(RUN_TESTS) unit $(UNIT_BIN)
 
-# What has threads, or is called by several: make TSAN=1 thread-test. ThreadSanitizer does not
-# know the addresses that newer kernels choose at random.
+# Programs with threads, or with code that several threads call: make TSAN=1 thread-test.
+# ThreadSanitizer does not know the addresses that newer kernels choose at random.
 THREAD_TESTS := $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN))
 
 thread-test: $(THREAD_TESTS)
@@ -190,7 +190,7 @@ layers: $(BPF_SKELETONS)
 	$(Q)tests/layers/test_kernel_types.py -q
 
 .PHONY: thread-test replay kernel-test docs-test golden layers unit test check
-# Else they are deleted, and compiled anew whenever the core library changes.
+# Otherwise make deletes these objects, and compiles them anew whenever the core library changes.
 .PRECIOUS: $(B)/%.o
 
 include tests/cli/cli.mk

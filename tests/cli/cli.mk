@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# cli-test: what a user has of jitbpf before it records anything.
+# cli-test: the command line, its manual pages, completion and documents, without a recording.
 
 CLI_TESTS := $(sort $(wildcard tests/cli/test_*.py))
 

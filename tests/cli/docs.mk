@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What the commands of README.md and docs/ are run with: kernel/test_docs.py.
+# The files with which kernel/test_docs.py runs the commands of README.md and docs/.
 
 DOCS := $(B)/tests/docs
 DOCS_PARTS := $(DOCS)/installed $(if $(AGENT),$(DOCS)/program.jar)
 
-# jitbpf as it is installed, so that the commands find it as a user's do.
+# An installation of jitbpf, so that the commands find it as those of a user do.
 $(DOCS)/installed: $(B)/jitbpf $(B)/libjitbpf.so $(AGENT) $(B)/man/jitbpf.1 tools/install.sh
 	$(call say,INSTALL,$(@D)/usr)
 	$(Q)rm -rf $(@D)/usr && mkdir -p $(@D)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Commands in the manual pages, README.md and docs/, and where they can be tried without rights."""
+"""Commands in the manual pages, README.md and docs/, and a folder in which they are tried without root."""
 
 import collections
 import os

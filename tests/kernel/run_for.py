@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """run_for.py SECONDS PROGRAM: runs it for so long, and until it has taken as much CPU time.
 
-On a busy machine a profiler then takes as many samples of it as on an idle one. What only waits
-is ended after ten times as long.
+On a busy machine a profiler then takes as many samples of it as on an idle one. A program that
+only waits is ended after ten times the seconds.
 """
 
 import os

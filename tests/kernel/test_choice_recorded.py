@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a recording of some processes holds: those, whole, and nothing of others."""
+"""A recording of some processes holds all of these processes, and nothing of others."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Java: threads have their names as Java knows them, in every output. Which thread a sample belongs
-to is told by the method that only this thread runs."""
+"""Java: threads have their names as Java knows them, in every output. Each thread
+runs a method of its own, which identifies the thread of a sample."""
 
 import collections
 import glob

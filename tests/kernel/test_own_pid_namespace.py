@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Recordings in a pid namespace with the least capabilities, as README.md names them."""
+"""Recordings in a pid namespace with the least capabilities, as docs/containers.md names them."""
 
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Each kernel type whose fields the BPF programs read is in structs_read: else libbpf does not see
-it, and a question whether it has a field is answered with no."""
+"""Each kernel type whose fields the BPF programs read is in structs_read: otherwise libbpf does
+not see the type, and reports that its fields do not exist."""
 
 import pathlib
 import re

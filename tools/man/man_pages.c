@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * man_pages SOURCES FOLDER VERSION DATE: write the manual pages of all commands, in man(7), to
- * FOLDER. Names, options and references come from the tables of the commands. What no table has is
- * in SOURCES/NAME.man, if there is such a file: a line ".\" OPTIONS" or ".\" COMMANDS" there is
- * replaced by what the tables have; so is ".\" TERMS".
+ * FOLDER. Names, options and references come from the tables of the commands. SOURCES/NAME.man, if
+ * it exists, has the other sections. In it, the lines ".\" OPTIONS", ".\" COMMANDS" and
+ * ".\" TERMS" are replaced by the contents of the tables.
  *
  * Roff is written here, since a page has four macros; so a build needs no other program.
  */
