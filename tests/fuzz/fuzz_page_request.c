@@ -41,6 +41,8 @@ static void path_of(enum request_answer answer, const union data_wanted *wanted,
 		snprintf(ret, size, "/" TOKEN "/");
 	else if (answer == REQUEST_DELTAS)
 		snprintf(ret, size, "/" TOKEN "/deltas");
+	else if (answer == REQUEST_RECORDING)
+		snprintf(ret, size, "/" TOKEN "/recording");
 	else if (answer == REQUEST_CODE)
 		snprintf(ret, size, "/" TOKEN "/code/%u/%u/%u", code->epoch, code->location,
 			 code->generation);

@@ -32,6 +32,7 @@ struct live_page {
 	struct sink *sink; /* the pipeline's */
 	struct live_streams *streams;
 	struct live_answers *answers;
+	struct recording_copies *copies;
 	bool subscribed;
 	uint64_t refused;
 };
@@ -123,6 +124,7 @@ int live_page_start(struct live_page *page, const struct live_page_run *run)
 	err = err ?: live_sink_create(live_feed_publish, page->feed, DELTA_BYTES, &page->sink);
 	err = err ?: pipeline_add_live(run->pipeline, &sink_live, page->sink);
 	err = err ?: live_answers_create(run->pipeline, run->code, &run->sources, &page->answers);
+	err = err ?: recording_copies_create(run->pipeline, &page->copies);
 	err = err ?: start_server(page, run->broker, run->view);
 	if (!err)
 		say_address(page);
@@ -162,12 +164,14 @@ static bool take_message(struct live_page *page)
 	page->refused = report.refused;
 	if (fd >= 0 && report.wanted.want == SERVER_WANTS_DELTAS)
 		live_streams_add(page->streams, fd); /* if it fails, the browser sees an end */
+	else if (fd >= 0 && report.wanted.want == SERVER_WANTS_RECORDING)
+		recording_copies_ask(page->copies, fd);
 	else if (fd >= 0)
 		live_answers_ask(page->answers, &report.wanted, fd);
 	return true;
 }
 
-void live_page_round(struct live_page *page)
+void live_page_round(struct live_page *page, const struct written_recording *now)
 {
 	bool wanted;
 
@@ -176,6 +180,7 @@ void live_page_round(struct live_page *page)
 	for (int i = 0; i < SERVER_STREAMS_MAX && take_message(page); i++)
 		;
 	live_answers_round(page->answers);
+	recording_copies_round(page->copies, now);
 	wanted = live_streams_reap(page->streams);
 	if (wanted && !page->subscribed)
 		page->subscribed = !pipeline_subscribe(page->pipeline, page->sink, PERIOD_NS);
@@ -194,6 +199,7 @@ void live_page_end(struct live_page *page, bool quiet)
 		pipeline_unsubscribe(page->pipeline, page->sink);
 	page->subscribed = false;
 	live_answers_destroy(TAKE_PTR(page->answers));
+	recording_copies_destroy(TAKE_PTR(page->copies), END_MS);
 	live_feed_end(page->feed);
 	dropped = live_streams_dropped(page->streams);
 	live_streams_destroy(TAKE_PTR(page->streams), END_MS);

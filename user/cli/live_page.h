@@ -13,6 +13,7 @@
 #include "agent/files/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/roles/broker.h"
+#include "cli/recording_copies.h"
 #include "pipeline/pipeline.h"
 
 struct live_page;
@@ -38,7 +39,8 @@ int live_page_start(struct live_page *page, const struct live_page_run *run);
 
 /* Readable when the server has a request for the next live_page_round(). -1: none. */
 int live_page_fd(const struct live_page *page);
-void live_page_round(struct live_page *page); /* NULL is allowed */
+/* page: NULL is allowed. now: what a browser that saves the recording gets a copy of. */
+void live_page_round(struct live_page *page, const struct written_recording *now);
 
 /*
  * The pipeline is finished: let the browsers read the rest, for a bounded time. Unless quiet,

@@ -65,7 +65,8 @@ static const struct option_spec options[] = {
 	 "with --rotate: keep the last N recordings and delete older ones", 1, 1000000},
 	{0, "max-size", OPTION_SIZE, FIELD(disk.max_bytes), "SIZE",
 	 "end the run when its recording has SIZE; with --rotate: delete the oldest recordings of "
-	 "the run, so that all together have at most SIZE",
+	 "the run, so that all together have at most SIZE; of a live page without such an output: "
+	 "keep at most SIZE of what the page can save (default 1G)",
 	 1u << 20, UINT64_MAX},
 	{0, "min-free", OPTION_SIZE, FIELD(disk.min_free_bytes), "SIZE",
 	 "end the run, or delete its oldest recordings if --keep or --max-size allows it, when less "

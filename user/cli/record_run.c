@@ -21,16 +21,33 @@
 #define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
 #define EARLY_NS      100000000ull /* ROWS_ROUND_MS after the start, too, for early names */
 
+/* Returns the recorder of the next round, or NULL. */
+static struct recorder *current_recorder(const struct recording *run)
+{
+	if (run->rotation.options)
+		return rotation_recorder(&run->rotation);
+	return run->recorder ?: page_recording_recorder(&run->page_recording);
+}
+
+/* Returns the recording that the live page can save. */
+static struct written_recording written_recording(struct recording *run)
+{
+	const struct outputs *outputs =
+		run->rotation.options ? rotation_outputs(&run->rotation) : &run->outputs;
+
+	if (run->page_recording.file)
+		return page_recording_written(&run->page_recording);
+	return (struct written_recording){current_recorder(run), outputs_recording_fd(outputs)};
+}
+
 /* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
  * errno after a message. */
 static int round_once(struct recording *run)
 {
-	struct recorder *recorder =
-		run->rotation.options ? rotation_recorder(&run->rotation) : run->recorder;
 	int state;
 
 	loop_health_begin(live_source_health(run->live), clock_now_ns());
-	state = pipeline_round(run->pipeline, &run->source, recorder);
+	state = pipeline_round(run->pipeline, &run->source, current_recorder(run));
 	file_store_forget(run->files, pipeline_modules(run->pipeline));
 	return state < 0 ? record_complain(state, "recording") : state;
 }
@@ -209,6 +226,7 @@ static int record_until_told(struct recording *run)
 		{.fd = -1, .events = POLLIN},
 		{.fd = -1, .events = POLLIN},
 	};
+	struct written_recording now;
 	int state = SOURCE_ROUND;
 
 	if (run->options->duration_ns)
@@ -230,7 +248,8 @@ static int record_until_told(struct recording *run)
 		state = round_once(run);
 		if (state < 0)
 			return state;
-		live_page_round(run->live_page);
+		now = written_recording(run);
+		live_page_round(run->live_page, &now);
 		refresh_round(run->refresh);
 		if (pipeline_recorder_error(run->pipeline)) {
 			status_line_clear(&run->status);
@@ -239,6 +258,8 @@ static int record_until_told(struct recording *run)
 						       : &run->outputs,
 					       pipeline_recorder_error(run->pipeline));
 		}
+		page_recording_check(&run->page_recording, &run->options->disk,
+				     pipeline_recorder_error(run->pipeline), &run->status);
 		state = rotation_round(&run->rotation, run->pipeline);
 		if (state < 0)
 			return record_complain(state, "rotating the recording");

@@ -104,6 +104,8 @@ static int open_outputs(struct recording *run)
 	if (!run->options->outputs.size && !run->options->only_live)
 		err = outputs_add(&run->outputs, run->default_output, NULL);
 	run->misused = err == -EINVAL;
+	if (!err && run->options->live && !outputs_recording(&run->outputs))
+		page_recording_open(&run->page_recording);
 	if (!err && run->options->refresh_ns)
 		err = check_refresh(run);
 	return err;
@@ -134,7 +136,7 @@ static int set_info(struct recording *run)
 		return rotation_begin(&run->rotation, &info);
 	if (!err && recording)
 		err = recorder_create(recording, &info, &run->recorder);
-	return err;
+	return err ?: page_recording_begin(&run->page_recording, &info);
 }
 
 static struct reader_options reader_options(struct recording *run, uint32_t answer_ms)
@@ -385,6 +387,7 @@ void record_release(struct recording *run)
 	live_page_end(run->live_page, true);
 	rotation_deinit(&run->rotation);
 	recorder_destroy(run->recorder);
+	page_recording_deinit(&run->page_recording);
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);
 	unwind_worker_destroy(run->unwind_worker);

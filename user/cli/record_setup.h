@@ -19,6 +19,7 @@
 #include "cli/live_page.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/page_recording.h"
 #include "cli/refresh.h"
 #include "cli/rotation.h"
 #include "cli/self_stats.h"
@@ -84,7 +85,8 @@ struct recording {
 	struct output_access access;
 	const char *default_output;
 	struct outputs outputs;
-	struct recorder *recorder;   /* without rotation */
+	struct recorder *recorder; /* without rotation */
+	struct page_recording page_recording;
 	struct refresh *refresh;     /* NULL: outputs are written at the end */
 	struct live_page *live_page; /* NULL: none; the next two are for it */
 	struct code_reader *code;

@@ -70,7 +70,7 @@ static int take_temporary_name(struct output_file *file,
 /* For file systems without O_TMPFILE. */
 static int create_named(struct output_file *file, const char *name)
 {
-	file->fd = openat(file->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+	file->fd = openat(file->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
 	return file->fd < 0 ? -errno : 0;
 }
 
@@ -99,7 +99,7 @@ int output_file_create(int folder_fd, const char *name, struct output_file *ret)
 		err = -ENOMEM;
 	if (!err) {
 		/* Without a name if possible: the file disappears if the process is killed. */
-		file.fd = openat(folder_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, MODE);
+		file.fd = openat(folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, MODE);
 		if (file.fd < 0)
 			err = take_temporary_name(&file, create_named);
 	}

@@ -18,20 +18,25 @@ struct server_start {
 
 #define SERVER_ANSWERS_MAX 4 /* requests for code or methods that wait */
 
+#define SERVER_RECORDINGS_MAX 2 /* copies of the recording that are sent at a time */
+
 /*
  * What a browser wants. Each delta comes after its size in bytes (uint32_t, little-endian); size 0
- * ends the run. Others have an answer: a JSON object (cli/code_answer.h, cli/methods_answer.h), or
- * nothing if there is none.
+ * ends the run. A copy of the recording (cli/recording_copies.h) comes after its size in bytes
+ * (uint64_t, little-endian). Others have an answer: a JSON object (cli/code_answer.h,
+ * cli/methods_answer.h). A copy or answer that is not possible is empty.
  */
 enum server_want {
 	SERVER_WANTS_DELTAS,
 	SERVER_WANTS_CODE,
 	SERVER_WANTS_METHODS,
+	SERVER_WANTS_RECORDING,
+	SERVER_WANTS_COUNT
 };
 
 struct server_wanted {
 	uint32_t want;		/* enum server_want; any number is possible */
-	union data_wanted data; /* not of deltas */
+	union data_wanted data; /* of code and methods */
 };
 
 /* From the server. With a descriptor, a browser wants data, which the recorder writes to it. */

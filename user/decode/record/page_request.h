@@ -42,9 +42,10 @@ struct request {
 enum request_answer {
 	REQUEST_PAGE,
 	REQUEST_DELTAS,
-	REQUEST_CODE,	 /* the path is /TOKEN/code/EPOCH/LOCATION/GENERATION */
-	REQUEST_METHODS, /* the path is /TOKEN/methods/EPOCH/FROM/TO/METHOD */
-	REQUEST_REFUSED, /* from here on, refusals */
+	REQUEST_RECORDING, /* a copy of the recording; the path is /TOKEN/recording */
+	REQUEST_CODE,	   /* the path is /TOKEN/code/EPOCH/LOCATION/GENERATION */
+	REQUEST_METHODS,   /* the path is /TOKEN/methods/EPOCH/FROM/TO/METHOD */
+	REQUEST_REFUSED,   /* from here on, refusals */
 	REQUEST_BAD = REQUEST_REFUSED,
 	REQUEST_FORBIDDEN,
 	REQUEST_NOT_FOUND,
