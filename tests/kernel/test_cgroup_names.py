@@ -10,8 +10,8 @@ import shutil
 import subprocess
 
 import harness
+from pprof_file import Profile
 from test_choice import FREQ_HZ, Loads, mount_of_cgroups
-from test_pprof import Profile
 
 IDS = [secrets.token_hex(32) for _ in range(2)]  # other tests run beside these
 DOCKER = "/var/lib/docker/containers"
