@@ -5,10 +5,11 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, Shaped, SliceList, Splitter, TickSums,
-	addSamples, binsOf, Callers, encodeProfile, exists, namingOf, Sandwich, pathTo, readData, readState, shapes, weigh,
+const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, SavedProcesses, Shaped, SliceList,
+	Splitter, TickSums, addSamples, binsOf, Callers, encodeProfile, exists, firefoxOf, namingOf, Sandwich, pathTo, readData, readState, shapes,
+	shownSamples, weigh,
 } = await load('callers', 'data', 'delta', 'encode', 'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich',
-	'shaped', 'slices', 'state', 'stream', 'time_bins', 'tree', 'weigh');
+	'save_firefox', 'saved', 'shaped', 'slices', 'state', 'stream', 'time_bins', 'tree', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -101,6 +102,25 @@ function checkSaved(profile) {
 	assert.deepEqual(JSON.parse(JSON.stringify(again.runs)), JSON.parse(JSON.stringify(profile.runs)));
 }
 
+/** What is saved for the Firefox Profiler: its description, and samples by thread, tick and stack; and names and cgroups of threads. */
+function savedOf(profile) {
+	const samples = shownSamples(profile, {}, null, true);
+	const shown = { profile, run: profile.runs[0], tree: profile.tree, samples, range: null, filters: [] };
+	const { meta, threads, shared: { stackTable, frameTable, funcTable, stringArray } } = JSON.parse(firefoxOf(shown).join(''));
+	const stacks = [], sums = new Map(), processes = new SavedProcesses(profile, profile.runs[0]);
+	for (let i = 0; i < stackTable.length; i++) {
+		const frame = stackTable.frame[i], name = stringArray[funcTable.name[frameTable.func[frame]]];
+		stacks.push(`${stacks[i - stackTable.prefixOffset[i]] ?? ''};${name} ${frameTable.category[frame]} ${frameTable.line[frame]}`);
+	}
+	for (const { pid, tid, name, processName, samples } of threads)
+		samples.stack.forEach((stack, i) => {
+			const key = `${pid}.${tid} ${name} ${processName} ${Math.floor(1e6 * samples.time[i] / profile.slices.tickNs)} ${stacks[stack] ?? ''}`;
+			sums.set(key, (sums.get(key) ?? 0) + samples.weight[i]);
+		});
+	const ofThreads = Array.from({ length: profile.threads.rows }, (_, i) => JSON.stringify([processes.nameOf(0, i), processes.cgroupOf(i)]));
+	return { meta, sums: [...sums].sort(), ofThreads: ofThreads.sort() };
+}
+
 /** A ledger, or the row of a process, as deltas have it: named samples are counted from the tree. */
 const unnamed = ({ samples: { named, ...samples }, ...rest }) => ({ ...rest, samples });
 
@@ -157,8 +177,9 @@ function checkSame(page, deltas, expected) {
 	jitBins += last.code.rows;
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
-	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, unnamed: _files, ...ledger } = expected.runs[0];
-	assert.deepEqual({ ...last.runs[0] }, { ...unnamed(ledger), run: facts, processes: ledger.processes.map(unnamed) });
+	assert.deepEqual(savedOf(last), savedOf(expected));
+	const { version: _, over_memory, unnamed: _files, ...ledger } = expected.runs[0];
+	assert.deepEqual({ ...last.runs[0] }, { ...unnamed(ledger), processes: ledger.processes.map(unnamed) });
 	for (const profile of [last, expected])
 		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes an output of a synthetic profile, for viewing and for tests in a
- * browser: make_page FORMAT NODES >file. The same arguments give the same
- * bytes. `deltas` writes what a live page gets: the profile, and then ten times the
+ * browser: make_page FORMAT NODES [cgroups] >file. The same arguments give the
+ * same bytes. `deltas` writes what a live page gets: the profile, and then ten times the
  * samples of a busy second.
  */
 #include <endian.h>
@@ -195,7 +195,37 @@ static void make_profile(struct made_view *m, struct places *places, uint64_t se
 	make_ledger(m);
 }
 
-static int write_output(const struct sink_ops *ops, struct places *places, size_t nodes)
+/*
+ * Threads are in turn in a container, a unit, another cgroup, the root, a container that no process
+ * of the ledger is in, and an unknown cgroup. The second row of threads is the first thread again,
+ * which has got another name, and has moved.
+ */
+static void give_cgroups(struct made_view *m)
+{
+	static const char *const cgroups[][2] = {
+		{"shop <b>db</b>", "docker-1.scope"},
+		{"", "cron.service"},
+		{"", "/build/7"},
+		{"", "/"},
+		{"ended", ""},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < m->threads.threads.size; i++) {
+		struct sampled_thread *thread = &m->threads.threads.data[i];
+
+		thread->container = made_string(m, cgroups[i % ARRAY_SIZE(cgroups)][0]);
+		thread->unit = made_string(m, cgroups[i % ARRAY_SIZE(cgroups)][1]);
+	}
+	m->threads.threads.data[1].tid = m->threads.threads.data[0].tid;
+	for (size_t i = 0; i < 2; i++) {
+		m->ledger.processes.data[i + 1].container = made_string(m, cgroups[i][0]);
+		m->ledger.processes.data[i + 1].unit = made_string(m, cgroups[i][1]);
+	}
+}
+
+static int write_output(const struct sink_ops *ops, struct places *places, size_t nodes,
+			bool cgroups)
 {
 	struct made_view m;
 	struct sink *sink;
@@ -204,7 +234,10 @@ static int write_output(const struct sink_ops *ops, struct places *places, size_
 	make_profile(&m, places, 42, nodes);
 	err = ops->create(stdout, &sink);
 	if (!err) {
-		err = give_samples(&m, ops, sink) ?: ops->finish(sink, &m.view);
+		err = give_samples(&m, ops, sink);
+		if (cgroups)
+			give_cgroups(&m);
+		err = err ?: ops->finish(sink, &m.view);
 		ops->destroy(sink);
 	}
 	made_deinit(&m);
@@ -289,19 +322,20 @@ static int write_deltas(struct places *places, size_t nodes)
 int main(int argc, char **argv)
 {
 	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
-	const char *format = argc == 3 ? argv[1] : "";
+	bool cgroups = argc == 4 && !strcmp(argv[3], "cgroups");
+	const char *format = argc == 3 || cgroups ? argv[1] : "";
 	const struct sink_ops *ops = sink_by_name(format);
-	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: no samples */
+	size_t nodes = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: no samples */
 	int err;
 
 	if (ops && places) {
-		err = write_output(ops, places, nodes);
+		err = write_output(ops, places, nodes, cgroups);
 	} else if (!strcmp(format, "diff") && places) {
 		err = write_difference(places, nodes);
 	} else if (!strcmp(format, "deltas") && places) {
 		err = write_deltas(places, nodes);
 	} else {
-		fprintf(stderr, "usage: make_page FORMAT|diff|deltas NODES\n");
+		fprintf(stderr, "usage: make_page FORMAT|diff|deltas NODES [cgroups]\n");
 		return 2;
 	}
 	return err || fflush(stdout) ? 1 : 0;

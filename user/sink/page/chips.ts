@@ -7,11 +7,13 @@ import type { View } from './view';
 
 const LONGEST = 40;             // letters
 
+/** The name in an item of State.hide or State.only. */
+export const itemName = (item: string) => (item[0] === 'm' ? item.slice(1) : item.slice(1).replace(/~[^~]*$/, '')) || '(no module)';
+
 export function showChips(view: View): void {
 	const { state } = view, chips: HTMLElement[] = [];
-	const nameOf = (item: string) => visible((item[0] === 'm' ? item.slice(1) : item.slice(1).replace(/~[^~]*$/, '')) || '(no module)');
 	const add = (what: string, item: string, without: Partial<State>) => {
-		const name = nameOf(item), chip = element('button', `${what} `, '', element('bdi', shortened(name, LONGEST)), ' ✕');
+		const name = visible(itemName(item)), chip = element('button', `${what} `, '', element('bdi', shortened(name, LONGEST)), ' ✕');
 		chip.title = `${what} ${name}: click to end it`;
 		chip.addEventListener('click', () => view.change(without));
 		chips.push(chip);

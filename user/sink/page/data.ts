@@ -18,7 +18,7 @@ export interface Process { pid: number; pid_inside?: number; processes?: number;
 /** A run and its ledger, in the format of `report --json`. */
 export interface Run {
 	run: { command: string; event: string; freq_hz: number; cpus: number; host: string; kernel: string;
-		wall_clock_ns: number; duration_ns: number };
+		start_ns: number; wall_clock_ns: number; duration_ns: number };
 	samples: Samples;
 	jit: Record<string, number>;
 	throttled: { intervals: number; ns: number };

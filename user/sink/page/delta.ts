@@ -18,7 +18,7 @@ export class BadDelta extends Error {}
 export interface Frame { name: number; module: number; file: number; line: number; kind: number; flags: number }
 export interface Row { pid: number; inner: number; comm: number; container: number; unit: number; fields: number[] }
 export interface Thread { pid: number; tid: number; comm: number; container: number; unit: number }
-export interface RunFacts { wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
+export interface RunFacts { start_ns: number; wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
 	event: string; command: string; host: string; kernel: string }
 
 /** JIT code by time: bins without changes are missing. */
@@ -191,10 +191,9 @@ export class DeltaProfile {
 	}
 
 	private takeRun(at: Cursor): RunFacts {
-		at.number();    // start_ns
-		const wall_clock_ns = at.number(), freq_hz = at.number(), cpus = at.number();
+		const start_ns = at.number(), wall_clock_ns = at.number(), freq_hz = at.number(), cpus = at.number();
 		const event = at.text(), command = at.text(), host = at.text(), kernel = at.text();
-		return { wall_clock_ns, duration_ns: 0, freq_hz, cpus, event, command, host, kernel };
+		return { start_ns, wall_clock_ns, duration_ns: 0, freq_hz, cpus, event, command, host, kernel };
 	}
 
 	private string(at: Cursor): number {

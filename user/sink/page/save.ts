@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Files that are made of what the page shows (folded stacks, speedscope), or of all that it has (a page).
+// Files that are made of what the page shows (folded stacks, speedscope), or of all that it has (a page); and downloads.
 
 import type { Profile } from './data';
 import { encodeProfile } from './encode';
@@ -62,10 +62,19 @@ export function pageOf(page: string, profile: Profile): string {
 		`<script type="application/json" id="profile">${data}</script>\n` + page.slice(at);
 }
 
-export function download(text: string, type: string, name: string): void {
-	const link = document.createElement('a'), url = URL.createObjectURL(new Blob([text], { type }));
+export function download(content: BlobPart, type: string, name: string): void {
+	const link = document.createElement('a'), url = URL.createObjectURL(new Blob([content], { type }));
 	link.href = url;
 	link.download = name;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** The same for a large file, as NAME.gz. Browsers before 2023 may lack gzip: the file is NAME then, which its readers accept too. */
+export async function downloadPacked(parts: BlobPart[], name: string): Promise<void> {
+	const plain = new Blob(parts);
+	if (typeof CompressionStream === 'undefined')
+		download(plain, 'application/octet-stream', name);
+	else
+		download(await new Response(plain.stream().pipeThrough(new CompressionStream('gzip'))).blob(), 'application/gzip', name + '.gz');
 }

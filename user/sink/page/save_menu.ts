@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // What can be saved: what the browser makes itself, and the command for what only a recording has.
 
-import { download, foldedOf, pageOf, speedscopeOf } from './save';
+import { download, downloadPacked, foldedOf, pageOf, speedscopeOf } from './save';
+import { firefoxOf } from './save_firefox';
+import { pprofOf } from './save_pprof';
+import { shownOf } from './saved';
 import { byId, element } from './text';
 import type { View } from './view';
 
@@ -19,6 +22,8 @@ export function listenToSave(view: View, page: string, live: boolean): void {
 		'save-folded': () => download(foldedOf(view.base, view.names), 'text/plain', name() + '.folded'),
 		'save-speedscope': () => download(speedscopeOf(view.base, view.names, byId('title').textContent!), 'application/json',
 			name() + '.speedscope.json'),
+		'save-pprof': () => downloadPacked(pprofOf(shownOf(view, false)), name() + '.pb'),
+		'save-firefox': () => downloadPacked(firefoxOf(shownOf(view, true)), name() + '.json'),
 		'save-page': () => download(pageOf(page, view.profile), 'text/html', name() + '.html'),
 	};
 	for (const [id, save] of Object.entries(saves))

@@ -11,6 +11,18 @@ export function visible(s: string): string {
 	return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, c => '\\u{' + c.codePointAt(0)!.toString(16) + '}');
 }
 
+// Characters that can disguise a name, as utf8_is_control() in user/base/utf8.h has them.
+const DISGUISES = '\\0-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff' +
+	'\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}';
+const CONTROLS = new RegExp(`[${DISGUISES}]`, 'gu'), ESCAPED = new RegExp(`[<>&${DISGUISES}]`, 'gu');
+
+/** For files: the name with a question mark for each of these characters. */
+export const withoutControls = (name: string) => name.replace(CONTROLS, '?');
+
+/** JSON in which these characters, and those of markup, are escapes. */
+export const jsonOf = (value: unknown) => JSON.stringify(value).replace(ESCAPED, c =>
+	c.split('').map(unit => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
+
 /** The name in so many letters. Of a long one, the middle is left out. */
 export function shortened(name: string, room: number): string {
 	if (name.length <= room)

@@ -36,10 +36,11 @@ export function wholeTicks(from: number, to: number, { ends }: Slices): Range {
 }
 
 /** The samples in ranges, one range for each side of a tree; null: the whole time. `first`: the first slice that counts. */
-export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[], first = 0): { counts: Counts; sides: Uint8Array } {
+export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[], first = 0):
+	{ counts: Counts; sides: Uint8Array; ticks: Uint32Array } {
 	const { tick, count, samples, rows } = slices, room = (rows - first) * ranges.length;
 	const found = { rows: 0, node: new Int32Array(room), group: new Uint32Array(room), samples: new Float64Array(room) };
-	const sides = new Uint8Array(room);
+	const sides = new Uint8Array(room), ticks = new Uint32Array(room);
 	ranges.forEach((range, side) => {
 		const [from, to] = range ?? [0, Infinity];
 		for (let i = first; i < rows; i++) {
@@ -48,10 +49,11 @@ export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[], 
 			found.node[found.rows] = counts.node[count[i]];
 			found.group[found.rows] = counts.group[count[i]];
 			found.samples[found.rows] = samples[i];
+			ticks[found.rows] = tick[i];
 			sides[found.rows++] = side;
 		}
 	});
-	return { counts: found, sides };
+	return { counts: found, sides, ticks };
 }
 
 /** Returns the samples of a range. */

@@ -22,7 +22,7 @@ import { ThreadList, chosenThreads } from './threads';
 import { rangeOf } from './time_range';
 import { Tip } from './tip';
 import { follow, type Changes, type Tree } from './tree';
-import { Weights } from './weigh';
+import { Weights, shownSamples, type ShownSamples } from './weigh';
 
 export class View {
 	readonly names: Names;
@@ -107,6 +107,11 @@ export class View {
 
 	private get rules() {
 		return { chosen: chosenThreads(this.profile, this.state.threads), place: this.shaped?.place };
+	}
+
+	/** The samples that are shown; in a difference, those of the second side. */
+	samples(byTime: boolean): ShownSamples {
+		return shownSamples(this.profile, this.rules, this.range, byTime);
 	}
 
 	/**

@@ -13,12 +13,15 @@ type Ranges = (Range | null)[] | null;
  */
 interface Rules { chosen?: Uint8Array | null; place?: Int32Array | null; sides?: ArrayLike<number> | null }
 
-function changesOf({ rows, node, group, samples }: Counts, { chosen, place, sides }: Rules): Changes {
+/** rowOf: gets the row of each change, if it is wanted. */
+function changesOf({ rows, node, group, samples }: Counts, { chosen, place, sides }: Rules, rowOf: Uint32Array | null = null): Changes {
 	const changes = { size: 0, node: new Int32Array(rows), side: new Uint8Array(rows), samples: new Float64Array(rows) };
 	for (let i = 0; i < rows; i++) {
 		const at = place ? place[node[i]] : node[i];
-		if (at < 0 || (chosen && !chosen[group[i]]))
+		if (at < 0 || !samples[i] || (chosen && !chosen[group[i]]))
 			continue;
+		if (rowOf)
+			rowOf[changes.size] = i;
 		changes.node[changes.size] = at;
 		changes.side[changes.size] = sides ? sides[i] : 0;
 		changes.samples[changes.size++] = samples[i];
@@ -39,6 +42,21 @@ export function weigh(tree: Tree, profile: Profile, rules: Rules = {}, ranges: R
 	} else {
 		tree.add(changesOf(profile.counts, two ? { ...rules, chosen: null, sides: profile.counts.group } : rules));
 	}
+}
+
+/** Samples that are shown: node of the tree, thread and, if they are of slices, tick. */
+export interface ShownSamples { size: number; node: Int32Array; thread: Uint32Array | null; samples: Float64Array;
+	tick: Uint32Array | null }
+
+const SECOND = Uint8Array.of(0, 1);     // of a difference of two runs, whose groups are the sides
+
+/** What weigh() counts, by thread; of two runs, the second one, whose threads are not known. byTime: of slices, if there are any. */
+export function shownSamples(profile: Profile, rules: Rules, range: Range | null, byTime: boolean): ShownSamples {
+	const two = profile.runs.length > 1, part = range || (byTime && profile.slices.rows) ? countsOf(profile, [range]) : null;
+	const counts = part?.counts ?? profile.counts, rowOf = new Uint32Array(counts.rows);
+	const { size, node, samples } = changesOf(counts, two ? { ...rules, chosen: SECOND } : rules, rowOf);
+	const of = (column: Uint32Array) => rowOf.subarray(0, size).map(row => column[row]);
+	return { size, node, samples, thread: two ? null : of(counts.group), tick: part && of(part.ticks) };
 }
 
 /** Count samples that have been added. */
