@@ -31,6 +31,19 @@ FRAMES = """new Promise(done => {
 })"""
 ZOOM, PAN = "ctrlKey: true, deltaY: left > 45 ? -16 : 16", "deltaX: left > 45 ? 12 : -12"
 
+# Seconds until a file is saved, those of them in which the page does nothing else, and its size.
+SAVE = """new Promise(done => {
+    const begun = performance.now(), seconds = () => (performance.now() - begun) / 1000, make = URL.createObjectURL;
+    let busy = 0, bytes = 0;
+    URL.createObjectURL = file => {
+        bytes = file.size;
+        return make.call(URL, file);
+    };
+    HTMLAnchorElement.prototype.click = () => done([seconds(), busy, bytes]);
+    document.getElementById('%s').click();
+    busy = seconds();
+})"""
+
 
 def shown(browser, path):
     """Returns (seconds from the start of loading until the graph is visible, nodes)."""
@@ -73,3 +86,8 @@ def report(bench, table):
                 rates, slow = zip(*(frames(browser, wheel) for _ in range(3)))
                 table.add(f"  {what}", rates, "frames/s", 1, aim="60")
                 table.add("  95th percentile of its frames", slow, "ms", 1)
+            for what in ("pprof", "firefox"):
+                took, busy, size = zip(*(browser.evaluate(SAVE % f"save-{what}") for _ in range(3)))
+                table.add(f"  save for {what}", took, "s", 2)
+                table.add("  of it, without other work", busy, "s", 2)
+                table.add("  file", [size[0] / 1e6], "MB", 1)
