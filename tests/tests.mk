@@ -188,6 +188,7 @@ layers: $(BPF_SKELETONS)
 	$(Q)CC="$(CC)" BUILD=$(B) tools/check-layers.sh
 	$(Q)tests/layers/test_check_includes.py -q
 	$(Q)tests/layers/test_kernel_types.py -q
+	$(Q)tests/layers/test_licence.py -q
 
 .PHONY: thread-test replay kernel-test docs-test golden layers unit test check
 # Otherwise make deletes these objects, and compiles them anew whenever the core library changes.

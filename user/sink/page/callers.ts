@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The inverted tree: innermost frames first, and below each frame its
-// callers. Only its visible depth is built, since the whole tree would have a node for each frame of each stack. Later
-// samples are added to the tree.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The inverted tree: innermost frames first, and below each frame its callers. Only its visible depth is built, since
+// the whole tree would have a node for each frame of each stack. Later samples are added to the tree.
 
 import { withRoom } from './columns';
 import { Tree, type Changes } from './tree';

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Keeps the zoomed and the selected frame of a live page while code
-// gets names. New names change labels, so the path of such a frame may not exist in the next version of the profile. Each
-// frame is kept as a stack of code locations until its new path exists.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Keeps the zoomed and the selected frame of a live page while code gets names. New names change labels, so the path of
+// such a frame may not exist in the next version of the profile. Each frame is kept as a stack of code locations until
+// its new path exists.
 
 import { LabelSet } from './shaped';
 import { exists, follow, pathTo } from './tree';

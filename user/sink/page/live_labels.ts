@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Texts of a live profile. Numbers of labels, sources and strings keep
-// their meaning, even when the page connects again. So a path of labels leads to the same frames in each version.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Texts of a live profile. Numbers of labels, sources and strings keep their meaning, even when the page connects
+// again. So a path of labels leads to the same frames in each version.
 
 import { naturals, type Column } from './columns';
 import { INLINED, PROCESS, type Profile } from './data';

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The tree of frames of a live profile, made from its tree of
-// locations, as user/sink/frame_tree.h does for a file. An update takes the nodes, samples and names of locations that are
-// new since the last one.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The tree of frames of a live profile, made from its tree of locations, as user/sink/frame_tree.h does for a file. An
+// update takes the nodes, samples and names of locations that are new since the last one.
 
 import { integers, naturals, numbers, withRoom } from './columns';
 import type { Counts, Process, Run } from './data';

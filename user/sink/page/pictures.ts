@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The trees that the graphs show: all frames, callers, or the two
-// halves of a sandwich. Each is made once; later samples are added to it.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The trees that the graphs show: all frames, callers, or the two halves of a sandwich. Each is made once; later
+// samples are added to it.
 
 import { Callers } from './callers';
 import { Sandwich } from './sandwich';

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause The callers and the callees of a function, wherever it is on a
-// stack. In a recursion, the outermost frame counts.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The callers and the callees of a function, wherever it is on a stack. In a recursion, the outermost frame counts.
 
 import { Callers, type Outermost } from './callers';
 import { Column, integers } from './columns';

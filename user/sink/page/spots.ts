@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause A spot is a node of a live profile in one group. If the outermost
-// frames are threads or containers, each of these is a group, and a node has a spot in each group with samples there.
-// Otherwise there are no groups, and each node has one spot.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// A spot is a node of a live profile in one group. If the outermost frames are threads or containers, each of these is
+// a group, and a node has a spot in each group with samples there. Otherwise there are no groups, and each node has one
+// spot.
 
 import { integers, naturals, type Column } from './columns';
 
