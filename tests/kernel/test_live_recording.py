@@ -109,6 +109,61 @@ class Saved(Copies):
         self.assertGreater(int(said.split("samples taken")[1].split()[0].replace(",", "")), saved)
 
 
+SAYS = test_live.text("save-says")
+
+
+class Menu(Copies):
+    """The page's menu."""
+
+    def open(self, browser):
+        browser.screen(1280, 800)
+        browser.call("Page.navigate", url=self.url)
+        self.wait_for_refreshes(browser, 2)
+        browser.evaluate("document.querySelector('.drop').open = true")
+
+    def test_same_stacks(self):
+        """The program has ended, but not the run: the recording has the stacks that the page shows,
+        and a file for each of the other formats has as many samples."""
+        live = self.start([harness.JITBPF, "live", "-p", "php", "-F", "499"])
+        subprocess.run(harness.php("tracing", 2), check=True, stdout=subprocess.DEVNULL)
+        with test_live.Browser() as browser:
+            self.open(browser)
+            self.wait_for_refreshes(browser, 1)
+            path = browser.saved("save-recording")
+            self.assertEqual(recording.folded(browser.saved("save-folded")), self.folded(path))
+            delivered = self.summary(path)["taken"]
+            self.assertGreater(delivered, 300)
+            for kind in ("pprof", "firefox"):
+                self.assertGreater(os.path.getsize(browser.saved("save-" + kind)), 1000)
+            self.assertFalse(browser.evaluate("document.querySelector('.drop').open"))
+            self.assertEqual(browser.problems, [])
+        self.stop(live)
+
+    def folded(self, path):
+        folded = os.path.join(self.folder, "copy.folded")
+        self.report(path, "-f", "folded", "-o", folded)
+        return recording.folded(folded)
+
+    def test_none(self):
+        """The page says why it has no recording, and stays as it is."""
+        path = os.path.join(self.folder, "mount.jitbpf")
+        with open(path, "wb"):
+            pass
+        subprocess.run(["mount", "--bind", path, path], check=True)
+        self.addCleanup(subprocess.run, ["umount", path], check=True)
+        live = self.start([harness.JITBPF, "record", "--live", "-o", path, "--", *harness.php("tracing", 60)])
+        with test_live.Browser() as browser:
+            self.open(browser)
+            browser.evaluate("document.getElementById('save-recording').click()")
+            browser.wait_for(f"{SAYS}.includes('this run has none that can be read')")
+            self.stop(live)
+            browser.wait_for(f"{test_live.ROOT}.dataset.live === 'ended'")
+            browser.wait_for("!document.getElementById('save-recording').disabled")
+            browser.evaluate("document.getElementById('save-recording').click()")
+            browser.wait_for(f"{SAYS}.includes('the run has ended')")
+            self.assertIsNone(browser.evaluate(f"{test_live.ROOT}.dataset.error"))
+
+
 class Refused(Copies):
     def test_file_that_cannot_be_read(self):
         """A recording that is written in place, into a file that was there, has no copy."""

@@ -67,6 +67,7 @@ export interface Profile {
 
 export const KINDS = ['unnamed', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
 export const KERNEL = 1;
+export const JIT = 3;
 export const PROCESS = 5;
 export const INLINED = 8;
 

@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause Counts the samples whose innermost frame has a name, and the files
-// of the others. A frame without a name can be resolved: then its file is known, and shown in brackets.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Counts the samples whose innermost frame has a name, and the files of the others. A frame without a name can be
+// resolved: then its file is known, and shown in brackets.
 
 import { withRoom } from './columns';
-import { PROCESS, type Counts, type Profile } from './data';
+import { JIT, PROCESS, type Counts, type Profile } from './data';
 import { adviceOf, engineOf } from './engines';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
-const UNNAMED = 0, NATIVE = 2, JIT = 3;         // KINDS
+const UNNAMED = 0, NATIVE = 2;         // KINDS
 const MOST = 20;                // modules
 
 // The same as naming_of_node() in user/sink/naming.c

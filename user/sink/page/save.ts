@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Files that are made of what the page shows (folded stacks, speedscope), or of all that it has (a page); and downloads.
 
-import type { Profile } from './data';
+import { INLINED, JIT, KERNEL, PROCESS, type Profile } from './data';
 import { encodeProfile } from './encode';
 import type { Names } from './names';
 import type { Tree } from './tree';
@@ -21,14 +21,22 @@ function eachStack(tree: Tree, visit: (nodes: number[], samples: number) => void
 	});
 }
 
-/** One line a stack, sorted; in a difference, of the second side. */
+/** A frame of a folded stack, with the suffix of its kind as in user/sink/format/folded.c. */
+function foldedFrame(names: Names, label: number): string {
+	const kind = names.kind(label);
+	return names.name(label).replace(/;/g, ':') +
+		(kind === PROCESS ? '' : kind & INLINED ? '_[i]' : kind === KERNEL ? '_[k]' : kind === JIT ? '_[j]' : '');
+}
+
+/** A line for each stack, sorted; in a difference, of the second side. Stacks whose frames have equal texts are one. */
 export function foldedOf(tree: Tree, names: Names): string {
-	const lines: string[] = [];
+	const frames: string[] = [], lines = new Map<string, number>();
 	eachStack(tree, (nodes, samples) => {
-		if (nodes.length)
-			lines.push(`${nodes.map(node => names.name(tree.label[node]).replace(/;/g, ':')).join(';')} ${samples}`);
+		const stack = nodes.map(node => frames[tree.label[node]] ??= foldedFrame(names, tree.label[node])).join(';');
+		if (stack)
+			lines.set(stack, (lines.get(stack) ?? 0) + samples);
 	});
-	return lines.sort().join('\n') + '\n';
+	return [...lines].map(([stack, samples]) => `${stack} ${samples}`).sort().join('\n') + '\n';
 }
 
 export function speedscopeOf(tree: Tree, names: Names, title: string): string {

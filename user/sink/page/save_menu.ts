@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What can be saved: what the browser makes itself, and the command for what only a recording has.
+// The menu of what can be saved.
 
+import { NoRecording, recording } from './recording';
 import { download, downloadPacked, foldedOf, pageOf, speedscopeOf } from './save';
 import { firefoxOf } from './save_firefox';
 import { pprofOf } from './save_pprof';
 import { shownOf } from './saved';
-import { byId, element } from './text';
+import { byId } from './text';
 import type { View } from './view';
 
-function hint(live: boolean): HTMLElement {
-	const code = (text: string) => element('code', text);
-	return live ? element('p', '', 'hint', 'For pprof, Firefox and the recording itself: ', code('jitbpf record --live'), ', then ',
-		code('jitbpf report -f pprof')) : element('p', '', 'hint', 'For pprof and Firefox: ', code('jitbpf report -f pprof'), ' or ',
-		code('-f firefox'), ' with the recording');
+/** Save the recording of a live run. The menu stays open until the file is here, and says why there is none. */
+async function saveRecording(name: string): Promise<void> {
+	const button = byId<HTMLButtonElement>('save-recording'), menu = button.closest('details')!, says = byId('save-says');
+	button.disabled = true;
+	says.hidden = false;
+	says.textContent = 'Getting the recording …';
+	try {
+		download(await recording(document.documentElement.dataset.live === 'ended'), 'application/octet-stream', name);
+		says.hidden = true;
+		menu.open = false;
+	} catch (error) {
+		if (!(error instanceof NoRecording))
+			throw error;
+		says.textContent = `The recording was not saved: ${error.message}.`;
+	} finally {
+		button.disabled = false;
+	}
 }
 
 /** page: the document as it was loaded, without its data. */
@@ -32,7 +45,8 @@ export function listenToSave(view: View, page: string, live: boolean): void {
 			if (view.profile.runs.length)
 				save();
 		});
-	byId('save-page').parentElement!.append(hint(live));
+	byId('save-recording').hidden = !live;
+	byId('save-recording').addEventListener('click', () => void saveRecording(name() + '.jitbpf'));
 	// A menu closes when something else is clicked.
 	addEventListener('pointerdown', event => {
 		for (const menu of document.querySelectorAll<HTMLDetailsElement>('.drop[open]'))
