@@ -146,6 +146,18 @@ def check_baseline(page):
     page.open()
 
 
+def check_colours(page):
+    """The scheme of colours changes while a difference is shown, of another tree than at first."""
+    page.press("k")
+    drag(page, .6, .8)
+    drag(page, .1, .4, shift=True)
+    for dark in (True, False):
+        page.browser.screen(1280, 800, dark=dark)
+        page.settle()
+        check(not page.say("document.documentElement.dataset.error"), "other colours of a difference cause no error")
+    page.open()
+
+
 def check_heat_map(page, shots):
     page.click("unfold")
     left, top, width, height = page.say(STRIP)
@@ -212,7 +224,7 @@ def main():
     with Browser() as browser:
         browser.screen(1280, 800)
         page = Page(browser, sys.argv[1])
-        for one in (check_range, check_end, check_keys, check_baseline, check_room):
+        for one in (check_range, check_end, check_keys, check_baseline, check_colours, check_room):
             one(page)
         check_heat_map(page, sys.argv[3] if len(sys.argv) > 3 else None)
         check_lane(Page(browser, sys.argv[2]))

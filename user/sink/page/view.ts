@@ -339,12 +339,15 @@ export class View {
 
 	/** Choose all colours anew: they depend on the colour scheme. */
 	recolour(): void {
+		const { graph, callees, pictures } = this;
 		this.fills = [];
-		this.graph.fillOf = this.colours(this.graph.tree);
-		this.callees.fillOf = this.colours(this.callees.tree);
-		this.callees.redraw();
+		graph.fillOf = this.colours(graph.tree);
+		if (pictures.callees) {         // else that graph has a tree of before, maybe of one side
+			callees.fillOf = this.colours(pictures.callees);
+			callees.redraw();
+		}
 		showLegend(this);
-		this.graph.redraw();
+		graph.redraw();
 	}
 
 	start(): void {
