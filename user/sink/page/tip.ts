@@ -18,7 +18,7 @@ export class Tip {
 			return this.change(tree, node, callers);
 		const total = tree.total[0], self = tree.self[0];
 		return [`${plural(total[node], 'sample')}, ${percent(total[node], total[0])}` +
-			(focus && total[focus] ? `, ${percent(total[node], total[focus])} of what is in view` : '') +
+			(focus && total[node] <= total[focus] ? `, ${percent(total[node], total[focus])} of what is in view` : '') +
 			(callers ? '' : ` · self ${number(self[node])}, ${percent(self[node], total[0])}`)];
 	}
 
