@@ -183,6 +183,21 @@ def check_heat_map(page, shots):
     page.open()
 
 
+def check_empty_lane(page):
+    """A click where nothing was loaded says so, and nothing promises more."""
+    left, top, width, height = page.say(STRIP)
+    for x in range(int(width) - 1, 0, -4):
+        page.browser.mouse(left + x, top + height - 3)
+        if "click" not in page.detail():
+            page.browser.mouse(left + x, top + height - 3, click=True)
+            check("No JIT code was loaded" in page.detail(), f"a click says that there is nothing: {page.detail()!r}")
+            return
+        page.browser.mouse(left + x, top + height - 3, click=True)
+        check(not page.say("document.getElementById('lives').hidden"), f"a click lists methods, as {page.detail()!r} says")
+        page.press("Escape")
+    check(False, "the lane has a place without loads and ends")
+
+
 def check_lane(page):
     """Loads and unloads of JIT code, and what is live."""
     data = page.data
@@ -193,6 +208,7 @@ def check_lane(page):
     check(height > 130, f"the lane is shown: {height}")
     page.browser.mouse(left + 1, top + height - 3)
     check("JIT load" in page.detail() and "live JIT code: " in page.detail(), f"a place has loads: {page.detail()!r}")
+    check_empty_lane(page)
     said = [0, 0]
     seen = set()
     for x in range(0, int(width), 2):

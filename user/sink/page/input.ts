@@ -13,11 +13,12 @@ import type { View } from './view';
 export class Input {
 	private pointer = { x: 0, y: 0 };
 	private under: Graph;           // the pointer
+	private active: Graph;          // what a frame was selected in last
 	private readonly menu: FrameMenu;
 
 	constructor(private readonly view: View, private readonly pause: () => void,
 		private readonly showCode: (label: number) => void, private readonly leaveMethods: () => void) {
-		this.under = view.graph;
+		this.under = this.active = view.graph;
 		this.menu = new FrameMenu(() => view.graph.box.focus());
 		view.pointAgain = () => this.pointAgain();
 	}
@@ -29,9 +30,12 @@ export class Input {
 
 	private hover(graph: Graph, node: number, x: number, y: number): void {
 		const { tip } = this.view;
-		if (node !== graph.hovered) {
+		if (node !== graph.hovered || (node >= 0 && byId('tip').hidden)) {
 			graph.hovered = node;
-			tip.describe(node >= 0 ? this.linesOf(node, graph) : graph.selected >= 0 ? this.linesOf(graph.selected, graph) : []);
+			if (node >= 0)
+				tip.describe(this.linesOf(node, graph));
+			else
+				this.describeSelected();
 			graph.box.style.cursor = node >= 0 ? 'pointer' : '';
 			graph.redraw();
 		}
@@ -43,11 +47,19 @@ export class Input {
 			tip.hide();
 	}
 
-	/** Describe the frame under the pointer again: it may be another one, or have other numbers. */
+	/** Describe the selected frame with its present numbers, or nothing. */
+	private describeSelected(): void {
+		const { view, active } = this, graph = view.centre >= 0 ? active : view.graph;
+		view.tip.describe(graph.selected >= 0 ? this.linesOf(graph.selected, graph) : []);
+	}
+
+	/** Describe the frame under the pointer again, or else the selected one: it may be another one, or have other numbers. */
 	private pointAgain(): void {
-		const { under: graph } = this, { x, y } = this.pointer;
-		if (byId('tip').hidden)
+		const { under: graph, view } = this, { x, y } = this.pointer;
+		if (view.tip.ofTime)
 			return;
+		if (byId('tip').hidden)
+			return this.describeSelected();
 		const { left, top } = graph.box.getBoundingClientRect();
 		graph.hovered = -1;
 		this.hover(graph, graph.nodeAt(x - left, y - top), x, y);
@@ -69,9 +81,9 @@ export class Input {
 
 	/** The frame that keys are for: under the pointer, selected, or zoomed into. */
 	private get frame(): { graph: Graph; node: number } | null {
-		const { under, view: { graph } } = this;
-		const node = under.hovered > 0 ? under.hovered : graph.selected > 0 ? graph.selected : graph.focus;
-		return node > 0 || graph.tree.label[0] ? { graph: under.hovered > 0 ? under : graph, node } : null;
+		const { under, active, view } = this, graph = under.hovered > 0 ? under : view.centre >= 0 ? active : view.graph;
+		const node = graph.hovered > 0 ? graph.hovered : graph.selected > 0 ? graph.selected : graph.focus;
+		return node > 0 || graph.tree.label[0] ? { graph, node } : null;
 	}
 
 	private act(act: FrameAct, label: number): void {
@@ -114,13 +126,14 @@ export class Input {
 		this.menu.show(names.name(label), items, x, y, act => this.act(act, label));
 	}
 
-	private select(node: number): void {
-		const { graph, tip } = this.view;
+	private select(graph: Graph, node: number): void {
+		const lines = this.linesOf(node, graph);
+		this.active = graph;
 		graph.selected = node;
 		graph.reveal(node);
 		graph.redraw();
-		tip.describe(this.linesOf(node));
-		this.view.say(this.linesOf(node).join(', '));
+		this.view.tip.describe(lines);
+		this.view.say(lines.join(', '));
 	}
 
 	private zoom(node: number): void {
@@ -197,8 +210,8 @@ export class Input {
 			});
 			one.box.addEventListener('scroll', () => tip.hide());
 		}
-		listenToKeys(graph, { select: node => this.select(node), zoom: node => this.click(graph, node), pause: this.pause, moved, toggle,
-			help, escape: () => this.escape(), search: () => search.focus(), frame: act => this.frameKey(act) });
+		listenToKeys([graph, view.callees], { select: (one, node) => this.select(one, node), zoom: (one, node) => this.click(one, node),
+			pause: this.pause, moved, toggle, help, escape: () => this.escape(), search: () => search.focus(), frame: act => this.frameKey(act) });
 		clicked('graph-view', () => view.change({ callers: false, table: false, sandwich: '', zoom: view.state.callers ? [] : view.state.zoom }));
 		clicked('callers-view', () => view.change({ callers: true, table: false, sandwich: '', zoom: view.state.callers ? view.state.zoom : [] }));
 		clicked('table-view', () => view.state.table || toggle('table'));

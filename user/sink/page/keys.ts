@@ -8,8 +8,8 @@ export type Switch = 'callers' | 'table' | 'flipped' | 'absolute' | 'nokernel' |
 export type FrameAct = 'code' | 'sandwich' | 'hide' | 'only' | 'hideModule' | 'onlyModule';
 
 export interface KeyActions {
-	select(node: number): void;
-	zoom(node: number): void;
+	select(graph: Graph, node: number): void;
+	zoom(graph: Graph, node: number): void;
 	moved(): void;
 	escape(): void;
 	search(): void;
@@ -26,11 +26,11 @@ function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): bool
 		graph.pan((key === 'ArrowLeft' ? -1 : 1) * graph.box.clientWidth / 8);
 		actions.moved();
 	} else if (key.startsWith('Arrow')) {
-		actions.select(graph.selected < 0 ? graph.focus : graph.neighbour(graph.selected, key));
+		actions.select(graph, graph.selected < 0 ? graph.focus : graph.neighbour(graph.selected, key));
 	} else if (key === 'Home') {
-		actions.select(graph.focus);
+		actions.select(graph, graph.focus);
 	} else if ((key === 'Enter' || key === ' ') && graph.selected >= 0) {
-		actions.zoom(graph.selected);
+		actions.zoom(graph, graph.selected);
 	} else if (key === '+' || key === '=' || key === '-') {
 		graph.scale(key === '-' ? 1.4 : 1 / 1.4);
 		actions.moved();
@@ -49,7 +49,7 @@ function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
 	else if (key in frames)
 		actions.frame(frames[key as keyof typeof frames]);
 	else if (key === 'Backspace')
-		actions.zoom(Math.max(0, graph.tree.parent[graph.focus]));
+		actions.zoom(graph, Math.max(0, graph.tree.parent[graph.focus]));
 	else if (key === '/')
 		actions.search();
 	else if (key === '?')
@@ -61,15 +61,16 @@ function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
 	return true;
 }
 
-export function listenToKeys(graph: Graph, actions: KeyActions): void {
+/** graphs: the first is in all views. */
+export function listenToKeys(graphs: Graph[], actions: KeyActions): void {
 	document.addEventListener('keydown', event => {
 		const { target, key } = event;
 		if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]'))
 			return;
-		const field = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+		const graph = graphs.find(one => one.box === target), field = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 		if (key === 'Escape')
 			actions.escape();
-		else if (field || !((target === graph.box && graphKey(graph, actions, event)) || pageKey(graph, actions, key)))
+		else if (field || !((graph && graphKey(graph, actions, event)) || pageKey(graphs[0], actions, key)))
 			return;
 		event.preventDefault();
 	});

@@ -186,14 +186,18 @@ export class TimeLine {
 		return this.open && this.view.profile.code.rows > 0 && y >= STRIP + GAP + CELL * CELLS + GAP;
 	}
 
-	/** List the methods of the selected range, or of the bin at a place of the lane. */
+	/** The range, as a text, whose methods a click on the lane lists: the selected one, or the bin at that place. Empty: none. */
+	private laneText(x: number): string {
+		const { view } = this, { code, slices } = view.profile, bin = nearestBin(code, x, NEAR, tick => this.xOf(tick));
+		return view.range ? view.state.range : bin ? textOf(bin, slices) : '';
+	}
+
 	private openLane(x: number): void {
-		const { view } = this, { code, slices } = view.profile;
-		const bin = nearestBin(code, x, NEAR, tick => this.xOf(tick));
-		if (view.range || bin)
-			this.openMethods(view.range ? view.state.range : textOf(bin!, slices));
-		else
-			view.say('No JIT code was loaded or ended here');
+		const { view } = this, text = this.laneText(x), none = 'No JIT code was loaded or ended here';
+		if (text)
+			return this.openMethods(text);
+		view.tip.describe([none, 'Enter lists all methods'], true);
+		view.say(none);
 	}
 
 	/** Select a range. The last one of a live profile goes on to the end, whenever that is. */
@@ -257,7 +261,7 @@ export class TimeLine {
 		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made();
 		const chosen = chosenThreads(profile, this.view.state.threads);
 		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample'),
-			...codeWords(profile.code, range), ...(this.isLane(y) ? ['click: the methods'] : [])]);
+			...codeWords(profile.code, range), ...(this.isLane(y) && this.laneText(x) ? ['click: the methods'] : [])], true);
 	}
 
 	private listenToPointer(): void {
@@ -298,7 +302,10 @@ export class TimeLine {
 			this.asBaseline = false;
 			this.draw();
 		});
-		box.addEventListener('pointerleave', () => view.tip.describe([]));
+		box.addEventListener('pointerleave', () => {
+			view.tip.describe([]);
+			view.pointAgain();
+		});
 	}
 
 	listen(): void {

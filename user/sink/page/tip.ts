@@ -7,6 +7,7 @@ import { byId, element, number, percent, plural, signed } from './text';
 import type { Tree } from './tree';
 
 export class Tip {
+	ofTime = false;                 // what is described is a place on the time line
 	private readonly detail = byId('detail');
 	private readonly box = byId('tip');
 
@@ -42,10 +43,11 @@ export class Tip {
 	}
 
 	/**
-	 * Describe a frame below the graph. Each part is isolated (bdi): right-to-left text in a name does not move its
-	 * neighbours.
+	 * Describe a frame, or a part of the time line (ofTime), below the graph. Each part is isolated (bdi): right-to-left
+	 * text in a name does not move its neighbours.
 	 */
-	describe(lines: string[]): void {
+	describe(lines: string[], ofTime = false): void {
+		this.ofTime = ofTime;
 		this.detail.replaceChildren(...lines.flatMap((line, i) => [...(i ? [' · '] : []), element('bdi', line)]));
 	}
 

@@ -38,7 +38,7 @@ export class View {
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	codeChanged: () => void = () => {};     // what the code pane shows has changed
 	livesChanged: () => void = () => {};    // what the panel of methods shows has changed
-	pointAgain: () => void = () => {};      // after a refresh: another frame may be under the pointer
+	pointAgain: () => void = () => {};      // after a change: the described frame may be another one, or have other numbers
 	shaped: Shaped | null = null;
 	private readonly kept = new KeptFrames(this);
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
@@ -247,6 +247,7 @@ export class View {
 			this.codeChanged();
 		if (changed('methods', 'method', 'range', 'code'))
 			this.livesChanged();
+		this.pointAgain();
 		if (history !== 'keep')
 			this.remember(history);
 	}
