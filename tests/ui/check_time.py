@@ -162,6 +162,10 @@ def check_heat_map(page, shots):
     page.click("unfold")
     left, top, width, height = page.say(STRIP)
     check(height > 80 and page.say("document.getElementById('unfold').ariaExpanded") == "true", "the heat map is shown")
+    page.open(page.say("location.hash"))
+    check(page.say(STRIP)[3] == height, "a link shows the heat map, too")
+    label = page.say("(b => [b.left, b.right])(document.querySelector('#strip .label').getBoundingClientRect())")
+    check(0 <= label[0] < label[1] <= left, f"a label is beside the heat map: {label}")
     seconds = max(tick for tick, _, _ in page.data.slices) * TICK
     wide = width / seconds
     x, y = left + 3.5 * wide, top + CELLS_TOP + 4.5 * CELL

@@ -9,6 +9,7 @@ export interface State {
 	nokernel: boolean;      // frames of the kernel are left out
 	collapse: boolean;      // recursion is folded
 	modules: boolean;       // colours by module instead of kind
+	unfolded: boolean;      // the heat map and the lane of JIT code are shown
 	threads: string;        // "" all, "PID", "PID.TID", "=COMMAND" or "@CONTAINER"
 	zoom: number[];         // labels from the root on
 	path: string[];         // `zoom` as texts (path_text.ts); only in addresses
@@ -24,7 +25,7 @@ export interface State {
 	baseline: string;       // range of time that the graph compares with, as a text; "" none
 }
 
-const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const;
+const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules', 'unfolded'] as const;
 const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation', 'methods', 'method'] as const;
 const LISTS = ['hide', 'only'] as const;
 const MOST = 100;               // items of a list

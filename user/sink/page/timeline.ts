@@ -22,7 +22,6 @@ export class TimeLine {
 	private bins: Bins | null = null;
 	private readonly sums = new TickSums();
 	private width = 0;
-	private open = false;           // the heat map is shown
 	private dragged: Range | null = null;
 	private asBaseline = false;     // the dragged range becomes the baseline
 
@@ -31,6 +30,11 @@ export class TimeLine {
 		this.canvas = this.box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d')!;
 		view.timeChanged = () => this.refresh();
+	}
+
+	/** The heat map is shown. */
+	private get open(): boolean {
+		return this.view.state.unfolded;
 	}
 
 	private get height(): number {
@@ -47,6 +51,7 @@ export class TimeLine {
 		this.bins = null;
 		this.fit();
 		this.draw();
+		this.showLabels();
 		byId('baseline').ariaPressed = String(Boolean(baseline));
 		byId<HTMLButtonElement>('baseline').disabled = !range && !baseline;
 		byId<HTMLButtonElement>('all-time').disabled = !range && !baseline;
@@ -251,10 +256,17 @@ export class TimeLine {
 	}
 
 	private unfold(): void {
-		this.open = !this.open;
-		byId('unfold').ariaExpanded = String(this.open);
-		this.fit();
-		this.draw();
+		this.view.change({ unfolded: !this.open }, 'replace');
+	}
+
+	/** What the rows below the strip are. */
+	private showLabels(): void {
+		const { open, view } = this, { seconds } = this.made(), [map, ...lanes] = this.box.querySelectorAll<HTMLElement>('.label');
+		byId('unfold').ariaExpanded = String(open);
+		map.hidden = !open;
+		map.textContent = seconds > 1 ? `each ${seconds} s` : 'per second';
+		for (const label of lanes)
+			label.hidden = !open || !view.profile.code.rows;
 	}
 
 	private describe(x: number, y: number): void {

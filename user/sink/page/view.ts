@@ -241,7 +241,7 @@ export class View {
 		if (other || changed('zoom', 'search', 'table', 'callers'))
 			this.showTable();
 		this.showControls();
-		if (changed('threads', 'absolute', 'range', 'baseline'))
+		if (changed('threads', 'absolute', 'range', 'baseline', 'unfolded'))
 			this.timeChanged();
 		if (other || changed('code', 'generation'))
 			this.codeChanged();
