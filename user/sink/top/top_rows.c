@@ -12,7 +12,9 @@
 #define MODULE_COLUMNS	  24
 #define COMM_COLUMNS	  16
 #define NARROW_COLUMNS	  80 /* below, the module has no column */
+#define SHARES_COLUMNS	  60 /* below, only shares have columns */
 #define PROCESS_COLUMNS	  51 /* of a process's row without its name */
+#define PROCESS_NARROW	  18 /* the same, with its share and PID only */
 #define COUNT_COLUMNS_MIN 7
 #define KIND_COLUMNS	  8
 
@@ -41,6 +43,7 @@ void top_layout_init(struct top_layout *layout, const struct label_table *labels
 		.samples = samples,
 		.columns = columns,
 		.count_columns = count_columns_of(samples),
+		.narrow = columns && columns < SHARES_COLUMNS,
 		.colours = colours,
 	};
 }
@@ -95,7 +98,21 @@ static void put_share(struct text *text, const struct top_layout *layout, uint64
 static void put_counts(struct text *text, const struct top_layout *layout, uint64_t samples)
 {
 	put_share(text, layout, samples);
-	text_put_number(text, samples, layout->count_columns + 1);
+	if (!layout->narrow)
+		text_put_number(text, samples, layout->count_columns + 1);
+	text_put_string(text, "  ");
+}
+
+static uint32_t counts_columns(const struct top_layout *layout)
+{
+	return 7 + (layout->narrow ? 0 : (uint32_t)layout->count_columns + 1) + 2;
+}
+
+static void put_counts_heading(struct text *text, const struct top_layout *layout, const char *word)
+{
+	text_printf(text, "%7s", word);
+	if (!layout->narrow)
+		text_printf(text, "%*s", layout->count_columns + 1, "SAMPLES");
 	text_put_string(text, "  ");
 }
 
@@ -128,20 +145,24 @@ static void put_name(struct text *text, const struct top_layout *layout, uint32_
 void top_put_process_heading(struct text *text, const struct top_layout *layout)
 {
 	put_colour(text, layout, ESCAPE_BOLD);
-	text_printf(text, "%7s%11s%10s%12s%9s  %s", "SHARE", "SAMPLES", "RESOLVED", "JIT METHODS",
-		    "PID", "PROCESS");
+	text_printf(text, "%7s", "SHARE");
+	if (!layout->narrow)
+		text_printf(text, "%11s%10s%12s", "SAMPLES", "RESOLVED", "JIT METHODS");
+	text_printf(text, "%9s  %s", "PID", "PROCESS");
 	put_colour(text, layout, ESCAPE_PLAIN);
 }
 
 void top_put_process(struct text *text, const struct top_layout *layout,
 		     const struct top_process *process)
 {
-	uint32_t columns = room_for_name(layout, PROCESS_COLUMNS);
+	uint32_t columns = room_for_name(layout, layout->narrow ? PROCESS_NARROW : PROCESS_COLUMNS);
 
 	put_share(text, layout, process->samples);
-	text_put_number(text, process->samples, 11);
-	text_printf(text, "%9.1f%%", run_text_percent(process->resolved, process->taken));
-	text_put_number(text, process->jit_methods, 12);
+	if (!layout->narrow) {
+		text_put_number(text, process->samples, 11);
+		text_printf(text, "%9.1f%%", run_text_percent(process->resolved, process->taken));
+		text_put_number(text, process->jit_methods, 12);
+	}
 	text_printf(text, process->pid ? "%9u  " : "%9.0u  ", process->pid);
 	columns_put_name(text, label_table_name(layout->labels, process->label),
 			 columns < COMM_COLUMNS ? columns : COMM_COLUMNS);
@@ -151,11 +172,10 @@ void top_put_process(struct text *text, const struct top_layout *layout,
 
 void top_put_function_heading(struct text *text, const struct top_layout *layout)
 {
-	int width = layout->count_columns + 1;
-
 	put_colour(text, layout, ESCAPE_BOLD);
-	text_printf(text, "%7s%*s  %7s%*s  %-6s  ", "SELF", width, "SAMPLES", "TOTAL", width,
-		    "SAMPLES", "KIND");
+	put_counts_heading(text, layout, "SELF");
+	put_counts_heading(text, layout, "TOTAL");
+	text_printf(text, "%-6s  ", "KIND");
 	if (layout->module_columns)
 		text_printf(text, "%-*s  ", (int)layout->module_columns, "MODULE");
 	text_put_string(text, "FUNCTION");
@@ -165,7 +185,7 @@ void top_put_function_heading(struct text *text, const struct top_layout *layout
 void top_put_function(struct text *text, const struct top_layout *layout,
 		      const struct function_count *function)
 {
-	uint32_t used = 2 * (7 + (uint32_t)layout->count_columns + 1 + 2) + KIND_COLUMNS;
+	uint32_t used = 2 * counts_columns(layout) + KIND_COLUMNS;
 	const char *module = label_table_module(layout->labels, function->label);
 
 	put_counts(text, layout, function->self);
@@ -184,8 +204,8 @@ void top_put_function(struct text *text, const struct top_layout *layout,
 void top_put_node_heading(struct text *text, const struct top_layout *layout)
 {
 	put_colour(text, layout, ESCAPE_BOLD);
-	text_printf(text, "%7s%*s  %-6s  %s", "TOTAL", layout->count_columns + 1, "SAMPLES", "KIND",
-		    "TREE");
+	put_counts_heading(text, layout, "TOTAL");
+	text_printf(text, "%-6s  %s", "KIND", "TREE");
 	put_colour(text, layout, ESCAPE_PLAIN);
 }
 
@@ -193,7 +213,7 @@ void top_put_node_heading(struct text *text, const struct top_layout *layout)
 static uint32_t put_indent(struct text *text, const struct top_layout *layout, const char *kind,
 			   uint32_t depth)
 {
-	uint32_t used = 7 + (uint32_t)layout->count_columns + 1 + 2 + KIND_COLUMNS;
+	uint32_t used = counts_columns(layout) + KIND_COLUMNS;
 	uint32_t columns = room_for_name(layout, used), indent = depth < 500 ? 2 * depth : 1000;
 
 	if (columns != COLUMNS_ANY && indent > columns / 3)

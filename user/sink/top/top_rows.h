@@ -9,7 +9,7 @@
 #include "sink/top/function_table.h"
 #include "sink/write/text.h"
 
-#define TOP_COLUMNS_MIN 60
+#define TOP_COLUMNS_MIN 40
 
 struct top_process {
 	uint32_t number; /* row of the ledger */
@@ -25,6 +25,7 @@ struct top_layout {
 	uint32_t columns;		  /* width; 0: no limit */
 	uint32_t module_columns;	  /* 0: no column */
 	int count_columns;
+	bool narrow;  /* shares only: counts have no columns */
 	bool colours; /* escape sequences */
 };
 

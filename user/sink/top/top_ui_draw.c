@@ -6,27 +6,32 @@
 
 #include "base/scope.h"
 #include "sink/write/columns.h"
+#include "sink/write/paragraph.h"
 
 #define LINES_ABOVE 4 /* title, fates, tabs, heading */
 #define LINES_BELOW 1
+#define HELP_INDENT 14
 
-static const char *const help[] = {
-	"1 2 3, Tab    processes, functions, tree",
-	"Up Down j k   select; PageUp PageDown, Home g, End G",
-	"Enter, Space  process: only its functions; function: its place in the tree;",
-	"              frame: open or close, as Right and Left do",
-	"s             sort by the next column",
-	"/  n  N       search a name (a regular expression), next, previous",
-	"f             show only names that match, and in the tree their callers and callees",
-	"P  T  C       only a process, a thread, or commands that match; empty: all",
-	"K  I          kernel frames, inlined frames on and off",
-	"Esc           no filters, no search",
-	"w             only the last 60 s, the last 10 s, all",
-	"z             only samples from now on; again: all",
-	"p             pause: the screen stands still; a new filter shows new samples",
-	"q, Ctrl-C     end",
-	"",
-	"Shares are of the samples that the filters show. Any key continues.",
+/* What keys do. */
+static const struct {
+	const char *keys, *words;
+} help[] = {
+	{"1 2 3, Tab", "processes, functions, tree"},
+	{"Up Down j k", "select; PageUp PageDown, Home g, End G"},
+	{"Enter, Space", "process: only its functions; function: its place in the tree; frame: "
+			 "open or close, as Right and Left do"},
+	{"s", "sort by the next column"},
+	{"/  n  N", "search a name (a regular expression), next, previous"},
+	{"f", "show only names that match; in the tree, callers and callees, too"},
+	{"P  T  C", "only a process, a thread, or commands that match; empty: all"},
+	{"K  I", "kernel frames, inlined frames on and off"},
+	{"Esc", "no filters, no search"},
+	{"w", "only the last 60 s, the last 10 s, all"},
+	{"z", "only samples from now on; again: all"},
+	{"p", "pause: the screen stands still; a new filter shows new samples"},
+	{"q, Ctrl-C", "end"},
+	{"", ""},
+	{"", "Shares are of the samples that the filters show. Any key continues."},
 };
 
 void top_canvas_deinit(struct top_canvas *canvas)
@@ -120,11 +125,22 @@ static int put_last(const struct top_ui *ui, uint32_t columns, struct top_canvas
 
 static int put_help(uint32_t rows, uint32_t columns, struct top_canvas *canvas)
 {
-	int err = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(help); i++) {
+		uint32_t indent = *help[i].keys ? HELP_INDENT : 0;
+		CLEANUP(text_deinit) struct text text = {0};
+		char *rest, *line;
 
-	for (size_t i = 0; i < ARRAY_SIZE(help) && canvas->lines.size < rows && !err; i++)
-		err = put_line(canvas, TOP_PLAIN, help[i], columns);
-	return err;
+		text_printf(&text, "%-*s", (int)indent, help[i].keys);
+		paragraph_put(&text, help[i].words, indent, indent, columns);
+		text_put(&text, "", 1);
+		if (text.failed)
+			return -ENOMEM;
+		rest = text.bytes.data;
+		while ((line = strsep(&rest, "\n")) && canvas->lines.size < rows)
+			if (put_line(canvas, TOP_PLAIN, line, columns))
+				return -ENOMEM;
+	}
+	return 0;
 }
 
 /* --- the table ----------------------------------------------------------------------- */

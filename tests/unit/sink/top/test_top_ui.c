@@ -384,9 +384,44 @@ static void any_name_fits_any_screen(void **state)
 			for (uint32_t rows = 1; rows < 30; rows += 7) {
 				assert_int_equal(top_ui_draw(s.ui, rows, 61, &s.canvas), 0);
 				check_lines(&s.canvas, 61);
+				assert_int_equal(top_ui_draw(s.ui, rows, 40, &s.canvas), 0);
+				check_lines(&s.canvas, 40);
 			}
 		}
 	}
+}
+
+/* Of a narrow screen, names get most. */
+static void names_have_room(void **state)
+{
+	CLEANUP(screen_deinit) struct screen s;
+
+	screen_init(&s);
+	count(&s, 0, 10, 1234567, STACK(function(&s, "Shop::theBasket")));
+	update(&s);
+	for (uint32_t columns = 48; columns < 100; columns += 13) {
+		assert_int_equal(top_ui_draw(s.ui, ROWS, columns, &s.canvas), 0);
+		assert_int_not_equal(line_with(&s, "Shop::theBasket"), -1);
+		assert_int_equal(line_with(&s, "1,234,567  100") == -1, columns < 60);
+		check_lines(&s.canvas, columns);
+	}
+}
+
+/* Words of the help are never cut, only its end is. */
+static void the_help_is_whole(void **state)
+{
+	CLEANUP(screen_deinit) struct screen s;
+
+	shop_init(&s);
+	press(&s, '?');
+	for (uint32_t columns = 45; columns < 100; columns += 35) {
+		assert_int_equal(top_ui_draw(s.ui, 100, columns, &s.canvas), 0);
+		check_lines(&s.canvas, columns);
+		assert_int_equal(line_with(&s, "..."), -1);
+		assert_int_not_equal(line_with(&s, "key continues."), -1);
+	}
+	assert_int_equal(top_ui_draw(s.ui, 3, 45, &s.canvas), 0);
+	assert_int_equal(s.canvas.lines.size, 3);
 }
 
 static void any_keys_are_harmless(void **state)
@@ -436,6 +471,8 @@ int main(void)
 		cmocka_unit_test(a_window_has_the_last_samples),
 		cmocka_unit_test(a_process_is_chosen),
 		cmocka_unit_test(any_name_fits_any_screen),
+		cmocka_unit_test(names_have_room),
+		cmocka_unit_test(the_help_is_whole),
 		cmocka_unit_test(any_keys_are_harmless),
 		cmocka_unit_test(nothing_has_come_yet),
 	};
