@@ -221,6 +221,19 @@ class Page(GraphTest):
         self.assertTrue(browser.evaluate(f"{ROOT}.scrollWidth <= innerWidth"))
 
 
+class Remote(LiveTest):
+    def test_tunnel(self):
+        """In an SSH session, also below sudo, which removes the variable, the tunnel's command is said."""
+        live = ["env", "-u", "SSH_CONNECTION", harness.JITBPF, "live", "--", harness.ENGINE, "hot", "--seconds", "60"]
+        for here, there in (({}, False), ({"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, True)):
+            environment = {name: value for name, value in os.environ.items() if name != "SSH_CONNECTION"}
+            shell = self.start(["sh", "-c", '"$@" & wait', "sh", *live], env={**environment, **here}, start_new_session=True)
+            self.wait_for(lambda: any(status(pid)["Name"] == "jit-engine" for pid in children(shell.pid)))
+            self.assertEqual(f"ssh -N -L {self.port}:127.0.0.1:{self.port} HOST" in self.said(), there)
+            os.killpg(shell.pid, signal.SIGTERM)
+            shell.wait(60)
+
+
 class Counts(LiveTest):
     def ledger(self, browser):
         return browser.evaluate(text("ledger"))

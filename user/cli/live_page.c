@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "agent/launch/ssh_session.h"
 #include "agent/roles/fd_message.h"
 #include "agent/server/live_streams.h"
 #include "agent/server/server_message.h"
@@ -34,6 +35,7 @@ struct live_page {
 	struct live_answers *answers;
 	struct recording_copies *copies;
 	bool subscribed;
+	bool remote; /* the user is at another machine */
 	uint64_t refused;
 };
 
@@ -76,6 +78,7 @@ int live_page_listen(uint32_t port, struct live_page **ret)
 	if (!page)
 		return -ENOMEM;
 	page->listening = page->server = -1;
+	page->remote = ssh_session_is();
 	for (uint32_t i = 0; i < PORTS_TRIED && first + i <= UINT16_MAX && err == -EADDRINUSE; i++)
 		err = try_port(page, (uint16_t)(first + i));
 	err = err ?: make_token(page->rules.token);
@@ -93,7 +96,7 @@ static void say_address(const struct live_page *page)
 	uint32_t port = page->rules.port;
 
 	fprintf(stderr, "jitbpf: live page: http://127.0.0.1:%u/%s/\n", port, page->rules.token);
-	if (getenv("SSH_CONNECTION"))
+	if (page->remote)
 		fprintf(stderr,
 			"jitbpf: to open it on your machine, run there: ssh -N -L "
 			"%u:127.0.0.1:%u HOST\n",
