@@ -30,7 +30,8 @@ static const char *advice(const char *command)
 {
 	if (!*command)
 		return "start it with the variables of 'jitbpf env'; PHP 8.4 or newer: with "
-		       "-d opcache.jit_debug=32";
+		       "-d opcache.jit_debug=32; PCRE's own JIT publishes nothing: "
+		       "-d pcre.jit=0 turns it off";
 	if (strstr(command, " -n "))
 		return "with -n, PHP does not read jitbpf's setting: add -d opcache.jit_debug=128";
 	if (strstr(command, "opcache.jit_debug="))

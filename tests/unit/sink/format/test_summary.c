@@ -250,6 +250,7 @@ static void unpublished_code_of_a_known_engine(void **state)
 		{"php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
 		{"php8.2", "", "PHP: start it with the variables of 'jitbpf env'"},
 		{"php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
+		{"php8.2", "", "-d pcre.jit=0"},
 		{"java", "java X",
 		 "Java: a JVM publishes its code with our agent: 'record' loads it"},
 		{"java", "java -agentpath:/x/libjitbpf-jvmti.so X", "although it has the agent\n"},
