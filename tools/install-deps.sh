@@ -11,7 +11,7 @@ packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-de
 	packages="$packages bpftool"
 case $purpose in
 build) ;;
-deb) packages="$packages build-essential git debhelper dpkg-dev lintian debootstrap default-jdk-headless" ;;
+deb) packages="$packages build-essential git debhelper dpkg-dev lintian debootstrap default-jdk-headless python3" ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
