@@ -46,7 +46,8 @@ files() {
 	file 644 tools/completion/_jitbpf "$ZSHDIR/_jitbpf"
 	file 644 tools/completion/jitbpf.fish "$FISHDIR/jitbpf.fish"
 	file 644 "$work/jitbpf.service" "$UNITDIR/jitbpf.service"
-	for text in README.md SECURITY.md LICENSE; do
+	file 644 "$work/README.md" "$DOCDIR/README.md"
+	for text in SECURITY.md LICENSE; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
 	find docs \( -name '*.md' -o -name '*.png' \) | sort | while IFS= read -r text; do
@@ -78,6 +79,11 @@ make_unit() # with the path of the program, in which systemd reads "%" as a spec
 	}' tools/systemd/jitbpf.service.in
 }
 
+make_readme() # without links to what only the source tree has
+{
+	sed 's/\[\([A-Z]*\.md\)\]([AC][A-Z]*\.md)/\1/g' README.md
+}
+
 undo() {
 	status=$?
 	trap '' INT TERM HUP
@@ -99,6 +105,7 @@ install_all() {
 	trap undo EXIT
 	trap 'exit 1' INT TERM HUP
 	make_unit >"$work/jitbpf.service"
+	make_readme >"$work/README.md"
 	files >"$work/files"
 	while IFS=$tab read -r mode source target; do
 		make_folder "${target%/*}" && [ ! -d "$DESTDIR$target" ] &&

@@ -82,6 +82,11 @@ rm -f /etc/dpkg/dpkg.cfg.d/*docker* # keeps manual pages
 files >/tmp/before
 dpkg -i /jitbpf_*.deb >/dev/null
 jitbpf version
+find /usr/share/doc/jitbpf -name '*.md' | while read -r page; do
+	grep -o '](\([^):#]*\)[^):]*)' "$page" | sed 's/^](//; s/[#)].*//' | while read -r target; do
+		[ -z "$target" ] || [ -e "${page%/*}/$target" ] || { echo "$page: no $target" >&2; exit 1; }
+	done
+done
 man -P cat jitbpf-record | grep -q -- --rotate
 bash -c 'source /usr/share/bash-completion/bash_completion; _completion_loader jitbpf || true
 	COMP_TYPE=9 COMP_WORDS=(jitbpf rep) COMP_CWORD=1; compopt() { :; }; _jitbpf; [ "${COMPREPLY[*]}" = report ]'

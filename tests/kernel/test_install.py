@@ -86,6 +86,9 @@ class Installed(harness.KernelTest):
                      "share/fish/vendor_completions.d/jitbpf.fish", "share/doc/jitbpf/LICENSE",
                      "share/doc/jitbpf/docs/engines/php.md"):
             self.assertIn(f"usr/{name}", found)
+        for page in pathlib.Path(stage, "usr/share/doc/jitbpf").rglob("*.md"):
+            for target in re.findall(r"\]\(([^):#]+)[^):]*\)", page.read_text()):
+                self.assertTrue((page.parent / target).exists(), f"{page}: {target}")
         unit = pathlib.Path(stage, "usr/lib/systemd/system/jitbpf.service").read_text()
         self.assertIn('ExecStart="/usr/bin/jitbpf" record ', unit)
         for path in pathlib.Path(stage).rglob("*"):
