@@ -85,6 +85,17 @@ class Choice(Loads):
         self.assertEqual(list(rows), later)
         self.assertGreater(rows[later[0]], 100)
 
+    def test_pid_while_a_command_runs(self):
+        """As `perf record -p PID -- sleep 1`: the command is not profiled, but ends the run."""
+        load = self.start("=30")
+        load.stdin.write(b"\n")
+        command = [sys.executable, "-c", "import time; end = time.process_time() + 0.3\n"
+                                         "while time.process_time() < end: pass\nraise SystemExit(3)"]
+        run = self.record(command, ["-F", str(FREQ_HZ), "-p", str(load.pid)], status=3)
+        self.assertEqual(list(self.sampled(run)), [load.pid])
+        self.assertIn(f"process {load.pid}, during {sys.executable} -c ", run.stderr)
+        self.assertIsNone(load.poll())
+
     def test_ten_thousand_of_a_name(self):
         """They cost no time of the run, and the one that uses CPU time is found among them."""
         other = self.other_program()

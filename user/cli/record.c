@@ -143,10 +143,9 @@ static int check(struct record_options *values)
 
 	if (status != OPTIONS_OK)
 		return status;
-	if (values->target.choice.pids.size &&
-	    (values->target.command || values->target.system_wide)) {
-		fprintf(stderr,
-			"jitbpf record: -p with pids cannot be combined with -a or a command\n");
+	if (values->target.choice.pids.size && values->target.system_wide) {
+		fprintf(stderr, "jitbpf record: -p with pids cannot be combined with -a: leave one "
+				"out\n");
 		return EXIT_USAGE;
 	}
 	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {

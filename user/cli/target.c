@@ -25,16 +25,19 @@ char *target_line(const struct target_options *options)
 {
 	char *line = NULL;
 	size_t size;
+	bool is_chosen = options->choice.pids.size || choice_is_wide(&options->choice);
 	FILE *text = open_memstream(&line, &size);
 
 	if (!text)
 		return NULL;
-	for (char **arg = options->command; arg && *arg; arg++)
-		fprintf(text, "%s%s", arg == options->command ? "" : " ", *arg);
-	if (!options->command && (options->choice.pids.size || choice_is_wide(&options->choice))) {
+	if (is_chosen) {
 		fputs(RUN_OF_PROCESSES, text);
 		choice_write(&options->choose, &options->choice, text);
+		if (options->command)
+			fputs(", during ", text);
 	}
+	for (char **arg = options->command; arg && *arg; arg++)
+		fprintf(text, "%s%s", arg == options->command ? "" : " ", *arg);
 	if (fclose(text)) {
 		free(line);
 		return NULL;
@@ -65,7 +68,8 @@ int target_follow(struct target *target, struct live_source *live)
 
 	vec_for_each (pid, &target->options->choice.pids)
 		err = err ?: follow(target, *pid, live);
-	if (err || !target->has_command)
+	/* Beside chosen processes, a command only says how long to record. */
+	if (err || !target->has_command || target->options->choice.pids.size)
 		return err;
 	err = live_source_track(live, (uint32_t)target->command.pid);
 	return err ? complain(err, "tracking the command") : 0;
@@ -87,11 +91,18 @@ int target_prepare_command(struct target *target, const struct command_environme
 int target_go(struct target *target)
 {
 	int err = target->has_command ? command_go(&target->command) : 0;
+	const char *name;
 
 	if (!err)
 		return 0;
 	target->command_failed = true;
-	return complain(err, target->options->command[0]);
+	name = target->options->command[0];
+	if (err == -ENOENT && !name[strspn(name, "0123456789")])
+		fprintf(stderr, "jitbpf: no program '%s': a process is chosen with -p %s\n", name,
+			name);
+	else
+		complain(err, name);
+	return err;
 }
 
 int target_fd(const struct target *target)

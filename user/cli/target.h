@@ -33,7 +33,8 @@ struct target {
 bool target_is_some(const struct target_options *options);
 
 /*
- * Returns one line of text: the command, the chosen processes, or "" for the whole system.
+ * Returns one line of text: the command, the chosen processes and the command that says how long,
+ * or "" for the whole system.
  * The caller frees it. NULL if memory is short.
  */
 char *target_line(const struct target_options *options);
