@@ -256,6 +256,8 @@ class Cgroups(Loads):
 
     def test_wrong_names(self):
         for options, words in (
+                (["-G", ""], "-G '': a cgroup or unit is missing"),
+                (["--container", ""], "--container '': an ID or a name is missing"),
                 (["-G", "no-such-cgroup"], "there is no such cgroup or unit"),
                 (["-G", self.folder], "that is no cgroup of version 2"),
                 (["-G", "/dev/null"], "that is no cgroup of version 2"),

@@ -18,7 +18,7 @@
 
 static int refuse(const char *option, const char *value, const char *why)
 {
-	fprintf(stderr, "jitbpf: %s %s: %s\n", option, value, why);
+	fprintf(stderr, "jitbpf: %s %s: %s\n", option, *value ? value : "''", why);
 	return EXIT_USAGE;
 }
 
@@ -43,7 +43,7 @@ static int add_name(struct choice *choice, const char *name)
 	struct live_filter *filter = &choice->filter;
 
 	if (!*name)
-		return refuse("-p", "''", "a pid or a name is missing");
+		return refuse("-p", name, "a pid or a name is missing");
 	if (strlen(name) >= JITBPF_FILTER_NAME_BYTES)
 		return refuse("-p", name, "names of processes have at most 63 bytes here");
 	if (filter->name_count == JITBPF_FILTER_NAMES_MAX)
@@ -67,7 +67,8 @@ static int add_processes(struct choice *choice, const char *list)
 		list = end + 1;
 	}
 	if (status == OPTIONS_OK && choice->pids.size && choice->filter.name_count)
-		return refuse("-p", choice->filter.names[0], "pids and names cannot be combined");
+		return refuse("-p", choice->filter.names[0],
+			      "pids and names cannot be combined: use 'pgrep NAME' for its pids");
 	return status;
 }
 
@@ -179,6 +180,8 @@ static int add_user(struct choice *choice, const char *text)
 	const struct passwd *user = getpwnam(text);
 	unsigned long long uid = user ? user->pw_uid : strtoull(text, NULL, 10);
 
+	if (!*text)
+		return refuse("-u", text, "a user is missing");
 	if (!user && (!is_number(text) || uid >= UINT32_MAX))
 		return refuse("-u", text, "there is no such user");
 	if (filter->user_count == JITBPF_FILTER_USERS_MAX)
@@ -201,10 +204,14 @@ static int refuse_ambiguous(struct choice *choice, size_t before, const char *op
 static int add_cgroup(struct choice *choice, const char *mount, const char *name)
 {
 	size_t before = choice->cgroups.size;
-	int err = cgroups_find(mount, name, &choice->cgroups);
+	int err = *name ? cgroups_find(mount, name, &choice->cgroups) : -EINVAL;
 
+	if (!*name) /* else that is the root of all cgroups */
+		return refuse("-G", name, "a cgroup or unit is missing; all processes are in '/'");
 	if (err == -ENOENT)
-		return refuse("-G", name, "there is no such cgroup or unit");
+		return refuse("-G", name,
+			      "there is no such cgroup or unit: 'systemd-cgls' shows them, and "
+			      "/proc/PID/cgroup that of a process");
 	if (err == -EXDEV)
 		return refuse("-G", name, "that is no cgroup of version 2");
 	if (err == -EEXIST)
@@ -215,8 +222,10 @@ static int add_cgroup(struct choice *choice, const char *mount, const char *name
 static int add_container(struct choice *choice, const char *mount, const char *name)
 {
 	size_t before = choice->cgroups.size;
-	int err = cgroups_find_container(mount, "", name, &choice->cgroups);
+	int err = *name ? cgroups_find_container(mount, "", name, &choice->cgroups) : -EINVAL;
 
+	if (!*name)
+		return refuse("--container", name, "an ID or a name is missing");
 	if (err == -ENOENT)
 		return refuse(
 			"--container", name,
@@ -250,7 +259,7 @@ static int add_cgroups(const struct choice_options *options, struct choice *choi
 	if (err) {
 		fprintf(stderr,
 			"jitbpf: -G and --container need cgroup version 2, which is not mounted "
-			"(%s)\n",
+			"(%s): choose processes with -p or -u\n",
 			strerror(-err));
 		return EXIT_UNSUPPORTED;
 	}

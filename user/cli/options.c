@@ -202,6 +202,13 @@ static enum options_result parse_short(struct parse *parse, const char *arg)
 	return OPTIONS_OK;
 }
 
+/* Such as for an empty variable of a script: no command would mean the whole system. */
+static enum options_result refuse_no_command(const struct command_spec *spec)
+{
+	fprintf(stderr, "jitbpf %s: a command is missing after '--'", spec->name);
+	return end_message(spec, NULL);
+}
+
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand)
 {
@@ -219,7 +226,8 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 			continue;
 		}
 		if (!strcmp(arg, "--")) {
-			parse.at++;
+			if (++parse.at == argc && spec->takes_command)
+				return refuse_no_command(spec);
 			break;
 		}
 		if (!strcmp(arg, "-h") || !strcmp(arg, "--help"))
