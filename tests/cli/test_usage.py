@@ -23,6 +23,10 @@ PERF_WORDS = (("record -g -- true", "stacks are always recorded"), ("record --ca
               ("record -e cycles", "CPU cycles"), ("record --event=cycles -a", "CPU cycles"),
               ("record -c 1000", "-F HZ"), ("record -t 1", "report --thread"), ("report -i x", "jitbpf report FILE"),
               ("report --stdio", "report -f top"), ("script", "jitbpf report -f script"),
+              ("record -C 0 -a", "all CPUs are sampled"), ("top --cpu=1", "all CPUs are sampled"),
+              ("record --all-cpus", "use -a"), ("report -n", "numbers of samples"), ("report -s sym", "--sort self"),
+              ("report --no-children", "--sort self"), ("annotate -s main", "annotate FUNCTION"),
+              ("load a.jitbpf", "report -o FILE.html"), ("archive", "copy it"),
               ("flamegraph", "jitbpf report -o"), ("help script", "jitbpf report -f script"))
 
 
@@ -166,6 +170,20 @@ class Words(InFolder):
         for line, words in PERF_WORDS:
             with self.subTest(line):
                 self.refused(words, *line.split())
+
+
+class Choice(InFolder):
+    """What an empty variable of a script leaves must not become the whole system."""
+
+    def test_empty_values(self):
+        self.refused("-p '': a pid or a name is missing", "record", "-p", "", "-d", "1")
+        self.refused("-u '': a user is missing", "record", "-u", "", "-d", "1")
+        for command in ("record", "live", "top"):
+            self.refused(f"jitbpf {command}: a command is missing after '--'", command, "--")
+        self.refused("a command is missing", "record", "-a", "-d", "1", "--")
+
+    def test_pids_of_the_whole_system(self):
+        self.refused("-p with pids cannot be combined with -a", "record", "-a", "-p", str(os.getpid()))
 
 
 class By(InFolder):

@@ -190,7 +190,7 @@ static int write_page(const struct pages *pages, const struct command_spec *spec
 		fputc(toupper((unsigned char)*c), out);
 	fprintf(out, " 1 %s \"jitbpf %s\" \"jitbpf\"\n.SH NAME\njitbpf%s%s \\- ", pages->date,
 		pages->version, spec ? "\\-" : "", spec ? name : "");
-	put(out, spec ? spec->summary : "profile a system, with names for JIT code");
+	put(out, spec ? spec->summary : "system-wide sampling profiler that names JIT code");
 	fputs("\n.SH SYNOPSIS\n", out);
 	put_as(out, 'B', "jitbpf");
 	fputc(' ', out);

@@ -214,9 +214,11 @@ static void say_ways(const struct engine_list *list)
 static void say_hidden(const struct engine_list *list, bool given)
 {
 	size_t denied = 0, silent = 0;
+	uint32_t example = 0;
 
 	vec_for_each (hidden, &list->hidden) {
 		denied += is_denied(hidden->err);
+		example = example ?: is_denied(hidden->err) ? hidden->pid : 0;
 		silent += !is_denied(hidden->err);
 		if (given || !is_denied(hidden->err))
 			fprintf(stderr, "jitbpf: process %u could not be inspected: %s\n",
@@ -224,9 +226,9 @@ static void say_hidden(const struct engine_list *list, bool given)
 	}
 	if (denied && !geteuid())
 		fprintf(stderr,
-			"jitbpf: %zu process%s could not be inspected: a container or a "
-			"security module does not permit it even to root\n",
-			denied, denied == 1 ? "" : "es");
+			"jitbpf: %zu process%s could not be inspected, such as %u: a container or "
+			"a security module does not permit it even to root\n",
+			denied, denied == 1 ? "" : "es", example);
 	else if (denied)
 		fprintf(stderr,
 			"jitbpf: %zu process%s of other users, or with more rights, could not be "
