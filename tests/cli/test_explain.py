@@ -76,6 +76,13 @@ class Explain(unittest.TestCase):
             self.assertIn(f"({key})\n", self.explained(said))
             self.assertEqual(self.explained(said).count("Why: "), 1)
 
+    def test_what_outputs_show_is_found(self):
+        for said, key in (("[cut]", "samples.stack_cut"), ("[too many call paths]", "samples.cut.left_out"),
+                          ("1,024  samples without names of functions", "unnamed"), ("  12  no unwind rule", "samples.cut.no_rule"),
+                          ("32-bit code", "samples.cut.compat")):
+            self.assertIn(f"({key})\n", self.explained(said))
+        self.assertEqual(jitbpf("explain", "[none such]").returncode, 2)
+
     def test_a_part_of_several_terms_is_an_error_that_lists_them(self):
         done = jitbpf("explain", "unknown")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

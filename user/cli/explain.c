@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/suggestion.h"
 #include "cli/terminal.h"
@@ -117,14 +118,29 @@ static size_t put_terms(struct explanation *to, const char *said, term_test *is_
 	return to->found;
 }
 
+/* Outputs show it in place of frames or names, such as [cut]. */
+static bool shows(const struct ledger_word *term, const char *group, const char *text)
+{
+	return text[0] == '[' && ends_with(text, "]") && strstr(term->means, text);
+}
+
+/* A line of the summary can begin with a count, such as "1,024  samples without ...". */
+static const char *after_count(const char *said)
+{
+	size_t spaces = strspn(said, " "), bytes = spaces + strspn(said + spaces, "0123456789,");
+
+	return said[bytes] == ' ' ? said + bytes : said;
+}
+
 /* Explain a term, or the only one of which a text is a part. Returns OPTIONS_OK or OPTIONS_BAD. */
 static int put_said(struct explanation *to, const char *said)
 {
 	struct explanation parts = {.colours = to->colours};
 
-	if (put_terms(to, said, ledger_term_is))
+	if (put_terms(to, said, ledger_term_is) || put_terms(to, after_count(said), ledger_term_is))
 		return OPTIONS_OK;
-	if (put_terms(&parts, said, ledger_term_has) == 1) {
+	if (put_terms(&parts, said, ledger_term_has) == 1 ||
+	    (!parts.found && put_terms(&parts, said, shows) == 1)) {
 		*to = parts;
 		return OPTIONS_OK;
 	}
