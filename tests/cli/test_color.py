@@ -47,6 +47,14 @@ class Color(unittest.TestCase):
                 self.assertNotIn(ESCAPE, jitbpf(command, terminal=True, NO_COLOR="1"))
                 self.assertNotIn(ESCAPE, jitbpf(command, terminal=True, TERM="dumb"))
 
+    def test_compressed_formats_are_not_for_terminals(self):
+        for name in ("pprof", "firefox"):
+            for output in ([], ["-o", "-"]):
+                command = ["report", "-f", name, *output, BOTH]
+                self.assertEqual(jitbpf(command)[:2], b"\x1f\x8b")
+                with self.assertRaisesRegex(AssertionError, ": 2$"):
+                    jitbpf(command, terminal=True)
+
     def test_by_option(self):
         for command in COMMANDS:
             with self.subTest(command):

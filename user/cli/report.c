@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/embedded_code.h"
 #include "cli/filter_options.h"
@@ -96,6 +97,23 @@ static void fit_terminal(struct report_options *values)
 		values->view.columns = terminal_columns(STDOUT_FILENO);
 }
 
+/* Compressed bytes would change the state of a terminal. Returns 0, or -EINVAL after a message. */
+static int check_terminal(const struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files) {
+		if (output->path && !outputs_is_standard(output->path))
+			continue;
+		if (!ends_with(output->sink->extension, ".gz") || !isatty(STDOUT_FILENO))
+			continue;
+		fprintf(stderr,
+			"jitbpf report: %s is not text, and standard output is a terminal: use -o "
+			"FILE%s\n",
+			output->sink->name, output->sink->extension);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* Returns 0, or -EINVAL after a message. */
 static int check_format(const struct report_options *values, const struct outputs *outputs)
 {
@@ -126,6 +144,7 @@ static int add_outputs(const struct report_options *values, struct outputs *outp
 
 		err = err ?: outputs_add(outputs, *path, format);
 	}
+	err = err ?: check_terminal(outputs);
 	return err ?: check_format(values, outputs);
 }
 
