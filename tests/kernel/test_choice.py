@@ -258,6 +258,7 @@ class Cgroups(Loads):
         for options, words in (
                 (["-G", ""], "-G '': a cgroup or unit is missing"),
                 (["--container", ""], "--container '': an ID or a name is missing"),
+                (["-G", "no\x1b[31m\nsuch"], "-G no?[31m?such: there is no such cgroup"),
                 (["-G", "no-such-cgroup"], "there is no such cgroup or unit"),
                 (["-G", self.folder], "that is no cgroup of version 2"),
                 (["-G", "/dev/null"], "that is no cgroup of version 2"),

@@ -15,10 +15,16 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "sink/write/text.h"
 
 static int refuse(const char *option, const char *value, const char *why)
 {
-	fprintf(stderr, "jitbpf: %s %s: %s\n", option, *value ? value : "''", why);
+	CLEANUP(text_deinit) struct text text = {0};
+
+	text_printf(&text, "jitbpf: %s ", option);
+	text_put_name(&text, *value ? value : "''", 0, 0);
+	text_printf(&text, ": %s\n", why);
+	text_write(&text, stderr);
 	return EXIT_USAGE;
 }
 
@@ -195,9 +201,15 @@ static int add_user(struct choice *choice, const char *text)
 static int refuse_ambiguous(struct choice *choice, size_t before, const char *option,
 			    const char *name)
 {
+	CLEANUP(text_deinit) struct text text = {0};
+
 	refuse(option, name, "several cgroups match: choose one of them with -G:");
-	for (size_t i = before; i < choice->cgroups.size; i++)
-		fprintf(stderr, "  %s\n", choice->cgroups.data[i].path);
+	for (size_t i = before; i < choice->cgroups.size; i++) {
+		text_put_string(&text, "  ");
+		text_put_name(&text, choice->cgroups.data[i].path, 0, 0);
+		text_put_string(&text, "\n");
+	}
+	text_write(&text, stderr);
 	return EXIT_USAGE;
 }
 
