@@ -76,6 +76,15 @@ class Explain(unittest.TestCase):
             self.assertIn(f"({key})\n", self.explained(said))
             self.assertEqual(self.explained(said).count("Why: "), 1)
 
+    def test_every_heading_is_a_term(self):
+        for by in ("comm", "pid", "tid", "container"):
+            for kind in ("summary", "top"):
+                text = jitbpf("report", "-f", kind, "--by", by, str(GOLDEN / "both.jitbpf")).stdout
+                for line in re.findall(r"^ *[A-Z]+(?:  ?[A-Z]+)+$", text, re.M):
+                    for heading in re.split(r"  +", line.strip()):
+                        if heading not in ("PID", "TID", "PROCESS", "THREAD", "FUNCTION", "TREE", "SAMPLES"):
+                            self.explained(*heading.removesuffix(" SAMPLES").split(" "))
+
     def test_what_outputs_show_is_found(self):
         for said, key in (("[cut]", "samples.stack_cut"), ("[too many call paths]", "samples.cut.left_out"),
                           ("1,024  samples without names of functions", "unnamed"), ("  12  no unwind rule", "samples.cut.no_rule"),

@@ -134,8 +134,27 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 FILE_PACKAGES_ADVICE},
 };
 
+const struct ledger_word ledger_columns[LEDGER_COLUMN_COUNT] = {
+	{"share", "SHARE", "The samples of the row, of all samples taken."},
+	{"samples", "SAMPLES",
+	 "Each sample is a part of a second on a CPU: with -F 99, 99 samples are a second."},
+	{"jit_code", "JIT CODE", "The size of the JIT code that the row's processes published."},
+	{"processes", "PROCESSES", "How many processes share the row; --by pid has one for each."},
+	{"inside", "INSIDE", "The pid that the process has in its own pid namespace."},
+	{"command", "COMMAND", "The name of the process, which the kernel cuts after 15 bytes."},
+	{"container", "CONTAINER OR UNIT",
+	 "Where the process was at its samples: a container by name or ID, a systemd unit, or a "
+	 "cgroup."},
+	{"self", "SELF",
+	 "Samples in the function itself, and in what is hidden below it, such as kernel frames "
+	 "with --kernel=no."},
+	{"total", "TOTAL", "Samples in the function or in functions that it called."},
+	{"kind", "KIND", "What the frame is: jit, native, inlined or kernel code."},
+	{"module", "MODULE", "The file of the function; [jit]: JIT code whose engine names none."},
+};
+
 static const struct {
-	const char *group; /* in JSON */
+	const char *group; /* in JSON; of a column: "column." */
 	const struct ledger_word *words;
 	size_t count, stride_bytes;
 } tables[] = {
@@ -148,6 +167,7 @@ static const struct {
 	{"jit.", &ledger_jit[0].word, LEDGER_JIT_COUNT, sizeof(struct ledger_jit_word)},
 	{"over_memory.", ledger_memories, LEDGER_MEMORY_COUNT, sizeof(struct ledger_word)},
 	{"counters.", ledger_counters, JITBPF_COUNTER_MAX, sizeof(struct ledger_word)},
+	{"column.", ledger_columns, LEDGER_COLUMN_COUNT, sizeof(struct ledger_word)},
 };
 
 const struct ledger_word *ledger_term_at(size_t i, const char **ret_group)
@@ -205,11 +225,12 @@ static bool is_exactly(const struct ledger_word *term, const char *path, const c
 bool ledger_term_is(const struct ledger_word *term, const char *group, const char *text)
 {
 	static const char *const marks[] = {"", "JIT: ", "JIT "}; /* of the summary */
+	size_t count = strcmp(group, "jit.") != 0 ? 1 : ARRAY_SIZE(marks);
 	char path[96];
 
 	snprintf(path, sizeof(path), "%s%s", group, term->key);
 	text += strspn(text, " ");
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (begins_with(text, marks[i]) && is_exactly(term, path, text + strlen(marks[i])))
 			return true;
 	}

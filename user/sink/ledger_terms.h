@@ -42,6 +42,10 @@ enum ledger_single {
 
 extern const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT];
 
+/* Headings of tables in the summary and in `top`, but for those that are terms above. */
+#define LEDGER_COLUMN_COUNT 11
+extern const struct ledger_word ledger_columns[LEDGER_COLUMN_COUNT];
+
 /* The members of struct jit_counts. */
 struct ledger_jit_word {
 	struct ledger_word word;
@@ -61,7 +65,7 @@ static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row
 
 /*
  * Returns term number i of all tables, or NULL after the last one. Sets *ret_group, unless it is
- * NULL, to the prefix of its key in JSON, such as "samples.cut.".
+ * NULL, to the prefix of its key in JSON, such as "samples.cut."; "column." for headings.
  */
 const struct ledger_word *ledger_term_at(size_t i, const char **ret_group);
 

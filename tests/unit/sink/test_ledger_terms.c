@@ -39,7 +39,8 @@ static void every_term_is_explained(void **state)
 		/* What can be done about it is trouble, which has a reason. */
 		assert_true(!term->next || term->why);
 	}
-	assert_int_equal(count, TERMS_MIN + LEDGER_MEMORY_COUNT + LEDGER_SINGLE_COUNT);
+	assert_int_equal(count, TERMS_MIN + LEDGER_MEMORY_COUNT + LEDGER_SINGLE_COUNT +
+					LEDGER_COLUMN_COUNT);
 	assert_null(ledger_term_at(count + 1, NULL));
 }
 
@@ -126,7 +127,9 @@ static void a_term_is_found_as_outputs_show_it(void **state)
 		{"JIT records lost: code ring full", "jit_ring_full", 1},
 		{"[unknown] code", "code_unknown", 1},
 		{"rule", "", 0},
-		{"samples", "", 0},
+		{"SAMPLES", "samples", 1},
+		{"SHARE", "share", 1},
+		{"JIT CODE", "jit_code", 1},
 		{"", "", 0},
 		{"samples.cut.", "", 0},
 	};
