@@ -41,6 +41,8 @@ static void path_of(enum request_answer answer, const union data_wanted *wanted,
 		snprintf(ret, size, "/" TOKEN "/");
 	else if (answer == REQUEST_DELTAS)
 		snprintf(ret, size, "/" TOKEN "/deltas");
+	else if (answer == REQUEST_PACKAGES)
+		snprintf(ret, size, "/" TOKEN "/packages");
 	else if (answer == REQUEST_RECORDING)
 		snprintf(ret, size, "/" TOKEN "/recording");
 	else if (answer == REQUEST_CODE)

@@ -166,7 +166,7 @@ function checkSame(page, deltas, expected) {
 		sums.follow(shown, '', null);
 		versions++;
 	}
-	assert.deepEqual(naming.naming, namingOf(last));
+	assert.deepEqual(naming.naming(last.runs[0].unnamed), namingOf(last));
 	checkWeights(last);
 	checkSaved(last);
 	checkSaved(expected);

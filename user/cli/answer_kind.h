@@ -5,11 +5,13 @@
 
 #include <stdio.h>
 
+#include "agent/files/file_store.h"
 #include "agent/files/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/workers/work_thread.h"
 #include "decode/record/page_request.h"
 #include "sink/annotate/function_search.h"
+#include "sink/naming.h"
 #include "sink/timeline/life_search.h"
 
 #define ANSWER_STEP_ITEMS 32768 /* locations, nodes or lives of a round */
@@ -18,6 +20,7 @@
 struct answer_sources {
 	struct code_reader *reader;
 	struct source_files files;
+	struct file_store *store;
 };
 
 /* The input of the thread for an answer. It is the first member of a kind's own struct. */
@@ -31,6 +34,7 @@ struct answer_job {
 union answer_search {
 	struct function_search function;
 	struct life_search lives;
+	struct unnamed_search unnamed;
 };
 
 /* Functions return 0 or a negative errno, after which the request has no answer. */

@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "cli/code_answer.h"
 #include "cli/methods_answer.h"
+#include "cli/packages_answer.h"
 #include "sink/annotate/code_history.h"
 
 #define SEND_NS 5000000000ull /* for the server to read an answer */
@@ -115,6 +116,8 @@ static const struct answer_kind *kind_of(uint32_t want)
 		return &code_answer;
 	case SERVER_WANTS_METHODS:
 		return &methods_answer;
+	case SERVER_WANTS_PACKAGES:
+		return &packages_answer;
 	}
 	return NULL;
 }
@@ -182,8 +185,8 @@ void live_answers_round(struct live_answers *answers)
 
 /* --- creation ------------------------------------------------------------------------------ */
 
-int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
-			const struct source_files *sources, struct live_answers **ret)
+int live_answers_create(struct pipeline *pipeline, const struct answer_sources *sources,
+			struct live_answers **ret)
 {
 	struct live_answers *answers = calloc(1, sizeof(*answers));
 	struct sink *history = NULL;
@@ -195,8 +198,7 @@ int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
 	}
 	answers->pipeline = pipeline;
 	answers->history = history;
-	answers->sources.reader = reader;
-	answers->sources.files = *sources;
+	answers->sources = *sources;
 	err = pipeline_add_live(pipeline, &sink_code_history, history);
 	err = err
 		      ?: work_thread_start(

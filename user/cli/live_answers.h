@@ -3,14 +3,13 @@
  * Answers the live page's requests for data that deltas do not have, one after the other. The event
  * loop looks at the profile in steps, one in each round, and copies what it finds into a job; a
  * thread makes the answer of it and writes that to the browser's socket. The kinds of requests are
- * code_answer.h and methods_answer.h.
+ * code_answer.h, methods_answer.h and packages_answer.h.
  */
 #ifndef JITBPF_CLI_LIVE_ANSWERS_H
 #define JITBPF_CLI_LIVE_ANSWERS_H
 
-#include "agent/files/source_files.h"
-#include "agent/readers/code_reader.h"
 #include "agent/server/server_message.h"
+#include "cli/answer_kind.h"
 #include "pipeline/pipeline.h"
 
 #define LIVE_CODE_BYTES_MAX                                                                        \
@@ -19,11 +18,11 @@
 struct live_answers;
 
 /*
- * sources has no files; it is copied, and its members are borrowed, as everything else is. Returns
- * 0 or a negative errno.
+ * sources: its source files are none so far; it is copied, and its members are borrowed, as
+ * everything else is. Returns 0 or a negative errno.
  */
-int live_answers_create(struct pipeline *pipeline, struct code_reader *reader,
-			const struct source_files *sources, struct live_answers **ret);
+int live_answers_create(struct pipeline *pipeline, const struct answer_sources *sources,
+			struct live_answers **ret);
 
 /* Stops after the current answer. Before pipeline_destroy(). NULL is allowed. */
 void live_answers_destroy(struct live_answers *answers);

@@ -126,7 +126,7 @@ int live_page_start(struct live_page *page, const struct live_page_run *run)
 	err = err ?: live_streams_create(page->feed, &page->streams);
 	err = err ?: live_sink_create(live_feed_publish, page->feed, DELTA_BYTES, &page->sink);
 	err = err ?: pipeline_add_live(run->pipeline, &sink_live, page->sink);
-	err = err ?: live_answers_create(run->pipeline, run->code, &run->sources, &page->answers);
+	err = err ?: live_answers_create(run->pipeline, &run->sources, &page->answers);
 	err = err ?: recording_copies_create(run->pipeline, &page->copies);
 	err = err ?: start_server(page, run->broker, run->view);
 	if (!err)

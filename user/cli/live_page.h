@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/source_files.h"
-#include "agent/readers/code_reader.h"
 #include "agent/roles/broker.h"
+#include "cli/answer_kind.h"
 #include "cli/recording_copies.h"
 #include "pipeline/pipeline.h"
 
@@ -30,8 +29,7 @@ struct live_page_run {
 	const struct broker *broker;
 	struct pipeline *pipeline;
 	const struct view_options *view;
-	struct code_reader *code;    /* for the code pane */
-	struct source_files sources; /* without files; its members are borrowed */
+	struct answer_sources sources; /* as for live_answers_create() */
 };
 
 /* Start the server, and print the page's address. Returns as above. */

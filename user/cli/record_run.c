@@ -132,6 +132,15 @@ static void say_begun(const struct record_options *values)
 		values->target.choice.pids.size ? "the processes end, " : "");
 }
 
+static struct source_files source_files(const struct recording *run)
+{
+	return (struct source_files){
+		.reader = run->sources,
+		.folders = run->options->folders.data,
+		.folder_count = run->options->folders.size,
+	};
+}
+
 static int start(struct recording *run)
 {
 	struct live_failure failure;
@@ -158,17 +167,15 @@ static int start(struct recording *run)
 	if (err)
 		return record_complain(err, "starting --refresh");
 	if (run->live_page)
-		err = live_page_start(
-			run->live_page,
-			&(struct live_page_run){.broker = &run->broker,
-						.pipeline = run->pipeline,
-						.view = &run->options->view,
-						.code = run->code,
-						.sources = {
-							.reader = run->sources,
-							.folders = run->options->folders.data,
-							.folder_count = run->options->folders.size,
-						}});
+		err = live_page_start(run->live_page,
+				      &(struct live_page_run){.broker = &run->broker,
+							      .pipeline = run->pipeline,
+							      .view = &run->options->view,
+							      .sources = {
+								      .reader = run->code,
+								      .files = source_files(run),
+								      .store = run->files,
+							      }});
 	if (err)
 		return record_complain(err, "starting the live page");
 	if (run->top)

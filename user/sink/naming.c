@@ -57,16 +57,8 @@ int naming_count(const struct view *view, struct naming *ret)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-struct file_count {
-	uint32_t path; /* string */
-	uint32_t module;
-	uint64_t samples;
-};
-
-typedef VEC(struct file_count) file_count_list;
-
 /* Returns the file of the innermost frame that is shown of a node, if it lacks a name. */
-static bool unnamed_file_of(const struct view *view, uint32_t node, struct file_count *ret)
+static bool unnamed_file_of(const struct view *view, uint32_t node, struct unnamed_count *ret)
 {
 	uint32_t number = view->profile->nodes.data[shown_profile_node(view, node)].location, count;
 	const struct location *location = frame_text_location(view, number);
@@ -74,13 +66,13 @@ static bool unnamed_file_of(const struct view *view, uint32_t node, struct file_
 
 	if (naming_of_node(view, node) || !location || location->kind != LOCATION_NATIVE || !frames)
 		return false;
-	*ret = (struct file_count){frames[0].module, (uint32_t)location->owner, 0};
+	*ret = (struct unnamed_count){frames[0].module, (uint32_t)location->owner, 0};
 	return *string_pool_get(view->strings, frames[0].module) == '/';
 }
 
 static int by_path(const void *a, const void *b)
 {
-	const struct file_count *x = a, *y = b;
+	const struct unnamed_count *x = a, *y = b;
 
 	return x->path == y->path ? 0 : x->path < y->path ? -1 : 1;
 }
@@ -95,13 +87,33 @@ static int by_samples(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Add up the counts of equal paths, and sort the files by samples. */
-static int sum_files(const struct view *view, file_count_list *counts, unnamed_file_list *ret)
+int unnamed_search_step(struct unnamed_search *search, const struct view *view, size_t max)
 {
-	if (counts->size)
-		qsort(counts->data, counts->size, sizeof(*counts->data), by_path);
-	for (size_t i = 0; i < counts->size; i++) {
-		const struct file_count *at = &counts->data[i];
+	const struct profile *profile = view->profile;
+	int err = view->epoch == search->epoch ? 0 : -ESTALE;
+
+	for (; max && search->next < profile->nodes.size && !err; search->next++, max--) {
+		struct unnamed_count count;
+
+		if (!profile->nodes.data[search->next].self ||
+		    !unnamed_file_of(view, search->next, &count))
+			continue;
+		count.samples = profile->nodes.data[search->next].self;
+		err = vec_push(&search->counts, count);
+	}
+	return err ?: search->next < profile->nodes.size;
+}
+
+/* Add up the counts of equal paths, and sort the files by samples. */
+int unnamed_search_result(struct unnamed_search *search, const struct view *view,
+			  unnamed_file_list *ret)
+{
+	size_t size = search->counts.size;
+
+	if (size)
+		qsort(search->counts.data, size, sizeof(*search->counts.data), by_path);
+	for (size_t i = 0; i < size; i++) {
+		const struct unnamed_count *at = &search->counts.data[i];
 
 		if (!i || at->path != at[-1].path) {
 			struct unnamed_file file = {
@@ -121,22 +133,17 @@ static int sum_files(const struct view *view, file_count_list *counts, unnamed_f
 	return 0;
 }
 
+void unnamed_search_deinit(struct unnamed_search *search)
+{
+	vec_deinit(&search->counts);
+}
+
 int naming_files(const struct view *view, unnamed_file_list *ret)
 {
-	file_count_list counts = {0};
-	int err = 0;
+	CLEANUP(unnamed_search_deinit) struct unnamed_search search = {.epoch = view->epoch};
+	int err = unnamed_search_step(&search, view, SIZE_MAX);
 
-	for (uint32_t i = 0; i < view->profile->nodes.size && !err; i++) {
-		struct file_count count;
-
-		if (!view->profile->nodes.data[i].self || !unnamed_file_of(view, i, &count))
-			continue;
-		count.samples = view->profile->nodes.data[i].self;
-		err = vec_push(&counts, count);
-	}
-	err = err ?: sum_files(view, &counts, ret);
-	vec_deinit(&counts);
-	return err;
+	return err ?: unnamed_search_result(&search, view, ret);
 }
 
 void naming_put_advice(struct text *text, const struct view *view, const unnamed_file_list *files,

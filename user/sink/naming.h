@@ -34,6 +34,31 @@ struct unnamed_file {
 
 typedef VEC(struct unnamed_file) unnamed_file_list;
 
+/* Samples of one node in such a file. */
+struct unnamed_count {
+	uint32_t path; /* string */
+	uint32_t module;
+	uint64_t samples;
+};
+
+/* A search for such files, in steps. Zero-initialized but for epoch: at its begin. */
+struct unnamed_search {
+	uint32_t epoch; /* of the view */
+	uint32_t next;	/* node */
+	VEC(struct unnamed_count) counts;
+};
+
+/*
+ * Look at up to max nodes. Returns 1 if more are left, 0, -ESTALE if the view is of another epoch,
+ * or -ENOMEM.
+ */
+int unnamed_search_step(struct unnamed_search *search, const struct view *view, size_t max);
+
+/* After the last step: as naming_files(). */
+int unnamed_search_result(struct unnamed_search *search, const struct view *view,
+			  unnamed_file_list *ret);
+void unnamed_search_deinit(struct unnamed_search *search);
+
 /*
  * Set *ret to the files with most such samples, in order, at most FILE_PACKAGES_MAX. Returns 0 or
  * -ENOMEM; the caller frees the list with vec_deinit() then too.

@@ -16,7 +16,7 @@ struct server_start {
 
 #define SERVER_STREAMS_MAX 20
 
-#define SERVER_ANSWERS_MAX 4 /* requests for code or methods that wait */
+#define SERVER_ANSWERS_MAX 4 /* requests for answers that wait */
 
 #define SERVER_RECORDINGS_MAX 2 /* copies of the recording that are sent at a time */
 
@@ -24,12 +24,13 @@ struct server_start {
  * What a browser wants. Each delta comes after its size in bytes (uint32_t, little-endian); size 0
  * ends the run. A copy of the recording (cli/recording_copies.h) comes after its size in bytes
  * (uint64_t, little-endian). Others have an answer: a JSON object (cli/code_answer.h,
- * cli/methods_answer.h). A copy or answer that is not possible is empty.
+ * cli/methods_answer.h, cli/packages_answer.h). A copy or answer that is not possible is empty.
  */
 enum server_want {
 	SERVER_WANTS_DELTAS,
 	SERVER_WANTS_CODE,
 	SERVER_WANTS_METHODS,
+	SERVER_WANTS_PACKAGES,
 	SERVER_WANTS_RECORDING,
 	SERVER_WANTS_COUNT
 };

@@ -61,7 +61,8 @@ static enum MHD_Result refuse(const struct server *server, struct MHD_Connection
 
 bool server_is_answer(uint32_t want)
 {
-	return want == SERVER_WANTS_CODE || want == SERVER_WANTS_METHODS;
+	return want == SERVER_WANTS_CODE || want == SERVER_WANTS_METHODS ||
+	       want == SERVER_WANTS_PACKAGES;
 }
 
 /* Called by MHD whenever the browser takes more bytes. */
@@ -111,6 +112,7 @@ static int open_stream(struct server *server, const struct server_wanted *wanted
 		[SERVER_WANTS_DELTAS] = SERVER_STREAMS_MAX,
 		[SERVER_WANTS_CODE] = SERVER_ANSWERS_MAX,
 		[SERVER_WANTS_METHODS] = SERVER_ANSWERS_MAX,
+		[SERVER_WANTS_PACKAGES] = SERVER_ANSWERS_MAX,
 		[SERVER_WANTS_RECORDING] = SERVER_RECORDINGS_MAX,
 	};
 	struct server_report report = {.refused = server->refused, .wanted = *wanted};
@@ -203,6 +205,13 @@ enum MHD_Result server_take_request(void *server_, struct MHD_Connection *mhd, c
 		[REQUEST_NOT_FOUND] = MHD_HTTP_NOT_FOUND,
 		[REQUEST_BAD_METHOD] = MHD_HTTP_METHOD_NOT_ALLOWED,
 	};
+	static const uint32_t wants[REQUEST_REFUSED] = {
+		[REQUEST_DELTAS] = SERVER_WANTS_DELTAS,
+		[REQUEST_CODE] = SERVER_WANTS_CODE,
+		[REQUEST_METHODS] = SERVER_WANTS_METHODS,
+		[REQUEST_PACKAGES] = SERVER_WANTS_PACKAGES,
+		[REQUEST_RECORDING] = SERVER_WANTS_RECORDING,
+	};
 	struct server *server = server_;
 	struct connection *connection = connection_of(mhd);
 	struct request request = {.method = method, .path = path};
@@ -216,14 +225,11 @@ enum MHD_Result server_take_request(void *server_, struct MHD_Connection *mhd, c
 	if (verdict >= REQUEST_REFUSED)
 		return refuse(server, mhd, statuses[verdict]);
 	connection->accepted = true;
-	if (verdict == REQUEST_DELTAS || verdict == REQUEST_RECORDING)
-		return send_stream(server, connection,
-				   verdict == REQUEST_DELTAS ? SERVER_WANTS_DELTAS
-							     : SERVER_WANTS_RECORDING);
-	if (verdict == REQUEST_CODE || verdict == REQUEST_METHODS) {
-		wanted.want = verdict == REQUEST_CODE ? SERVER_WANTS_CODE : SERVER_WANTS_METHODS;
+	wanted.want = wants[verdict];
+	if (server_is_answer(wanted.want))
 		return send_answer(server, connection, &wanted);
-	}
+	if (verdict != REQUEST_PAGE)
+		return send_stream(server, connection, wanted.want);
 	return answer(server, mhd, MHD_HTTP_OK, "text/html; charset=utf-8",
 		      http.create_response_from_buffer(server->page_bytes, server->page,
 						       MHD_RESPMEM_PERSISTENT));

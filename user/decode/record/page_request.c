@@ -89,6 +89,8 @@ static enum request_answer check_path(const struct request_rules *rules, const c
 		return check_code(path + strlen(code), ret_data);
 	if (!strncmp(path, methods, strlen(methods)))
 		return check_methods(path + strlen(methods), ret_data);
+	if (!strcmp(path, "/packages"))
+		return REQUEST_PACKAGES;
 	if (!strcmp(path, "/recording"))
 		return REQUEST_RECORDING;
 	return strcmp(path, "/deltas") ? REQUEST_NOT_FOUND : REQUEST_DELTAS;

@@ -42,6 +42,7 @@ struct request {
 enum request_answer {
 	REQUEST_PAGE,
 	REQUEST_DELTAS,
+	REQUEST_PACKAGES,  /* of files without names; the path is /TOKEN/packages */
 	REQUEST_RECORDING, /* a copy of the recording; the path is /TOKEN/recording */
 	REQUEST_CODE,	   /* the path is /TOKEN/code/EPOCH/LOCATION/GENERATION */
 	REQUEST_METHODS,   /* the path is /TOKEN/methods/EPOCH/FROM/TO/METHOD */

@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "sink/cgroup_text.h"
-#include "sink/file_packages.h"
+#include "sink/format/unnamed_json.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/naming.h"
@@ -110,37 +110,17 @@ static void write_totals(struct json *json, const struct ledger *ledger,
 	json_end(json, '}');
 }
 
-/* Files whose functions have no names, if there are any, and what to do about each. */
+/* The files whose functions have no names, if there are any. */
 static int write_unnamed(struct json *json, const struct view *view)
 {
 	unnamed_file_list files = {0};
-	struct text advice = {0};
 	int err = naming_files(view, &files);
 
 	if (!err && files.size) {
 		json_key(json, "unnamed");
-		json_begin(json, '[');
+		err = unnamed_json_write(json, files.data, files.size, view->packages);
 	}
-	for (size_t i = 0; !err && i < files.size; i++) {
-		const struct file_package *package =
-			file_packages_find(view->packages, files.data[i].path);
-
-		advice.bytes.size = 0;
-		naming_put_advice(&advice, view, &files, i, 1);
-		text_put(&advice, "", 1);
-		err = advice.failed ? -ENOMEM : 0;
-		json_begin(json, '{');
-		json_member_string(json, "file", files.data[i].path);
-		json_member_number(json, "samples", files.data[i].samples);
-		if (package && *package->name)
-			json_member_string(json, "package", package->name);
-		json_member_string(json, "next", err ? "" : advice.bytes.data);
-		json_end(json, '}');
-	}
-	if (files.size)
-		json_end(json, ']');
 	vec_deinit(&files);
-	text_deinit(&advice);
 	return err;
 }
 

@@ -24,7 +24,7 @@ export interface Run {
 	throttled: { intervals: number; ns: number };
 	malformed_records: number;
 	counters: Record<string, number>;
-	unnamed?: { file: string; samples: number; package?: string; next: string }[];  // missing in live data
+	unnamed?: { file: string; samples: number; package?: string; next: string }[];  // of a live profile: while its ledger is open
 	processes: Process[];
 }
 

@@ -3,12 +3,13 @@
 // less than a twentieth of the main thread's time.
 
 import { naturals } from './columns';
-import { PROCESS, type Counts, type Profile, type Words } from './data';
+import { PROCESS, type Counts, type Profile, type Run, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
 import type { StackFinder } from './kept_frames';
 import { codeLane } from './live_code';
 import { LiveLabels, cgroupText, type Live } from './live_labels';
 import type { Shown } from './live_methods';
+import { LivePackages } from './live_packages';
 import { LiveTree, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
 import { byId } from './text';
@@ -49,6 +50,7 @@ export function paceOf(pause: number): string {
 /** Makes the page's profile of deltas. A new connection, or epoch, begins a new one with the same labels. */
 export class LiveVersion {
 	readonly tree: LiveTree;
+	unnamed: Run['unnamed'];
 	private readonly threads = [naturals(), naturals(), naturals(), naturals()];
 
 	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: DeltaProfile) {
@@ -72,8 +74,8 @@ export class LiveVersion {
 
 	/** The profile as of the last update. */
 	get profile(): Profile {
-		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
-		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
+		const { labels, words, from, unnamed, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
+		return { runs: [Object.assign(runOf(from, labels.live), unnamed && { unnamed })], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
 			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
 			order: labels.order, lives: null, functions: null };
@@ -92,6 +94,10 @@ export interface Page {
 
 export class LiveProfile {
 	private readonly labels: LiveLabels;
+	private readonly packages = new LivePackages(() => {
+		this.due = true;
+		this.plan();
+	});
 	private version: LiveVersion | null = null;     // the version that deltas are applied to
 	private shown: LiveVersion | null = null;
 	private paused = false;
@@ -121,6 +127,7 @@ export class LiveProfile {
 		pause.hidden = byId('live').hidden = false;
 		pause.addEventListener('click', () => this.pause(!this.paused));
 		document.addEventListener('visibilitychange', () => this.plan());
+		this.packages.listen();
 		follow({
 			begin: () => {
 				this.caughtUp = false;
@@ -216,7 +223,9 @@ export class LiveProfile {
 			this.page.hold(this.shown.tree);
 		const changes = version.update();
 		this.shown = version;
+		version.unnamed = this.packages.unnamed;
 		this.page.refresh(version.profile, changes, version.tree);
+		this.packages.want();
 		const pause = pauseAfter(performance.now() - begun);
 		this.nextAt = begun + pause;
 		this.pace = paceOf(pause);

@@ -3,7 +3,7 @@
 // resolved: then its file is known, and shown in brackets.
 
 import { withRoom } from './columns';
-import { JIT, PROCESS, type Counts, type Profile } from './data';
+import { JIT, PROCESS, type Counts, type Profile, type Run } from './data';
 import { adviceOf, engineOf } from './engines';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
@@ -61,12 +61,13 @@ export class NamingCounts {
 		missing.set(key, { ...one, samples: one.samples + samples });
 	}
 
-	get naming(): Naming {
-		const packages = new Map(this.profile.runs[0]?.unnamed?.map(({ file, next }) => [file, next]));
+	/** unnamed: advice about files, of the run. */
+	naming(unnamed: Run['unnamed']): Naming {
+		const packages = new Map(unnamed?.map(({ file, next }) => [file, next]));
 		const missing = [...this.missing].filter(([, one]) => one.samples).sort((a, b) => b[1].samples - a[1].samples).slice(0, MOST)
 			.map(([module, one]) => ({ module, samples: one.samples, advice: packages.get(module) ?? one.advice }));
 		return { named: this.named, samples: this.samples, missing };
 	}
 }
 
-export const namingOf = (profile: Profile): Naming => new NamingCounts(profile).naming;
+export const namingOf = (profile: Profile): Naming => new NamingCounts(profile).naming(profile.runs[0]?.unnamed);

@@ -9,7 +9,7 @@ import { KeptFrames, type StackFinder } from './kept_frames';
 import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
-import { NamingCounts } from './naming';
+import { NamingCounts, namingOf } from './naming';
 import { PathTexts } from './path_text';
 import { Pictures } from './pictures';
 import { showChips } from './chips';
@@ -305,7 +305,7 @@ export class View {
 			this.showAnew();
 		else
 			this.showGraph(show, showCallees, changes);
-		showLedger(profile.runs, profile.words, this.naming!.naming);
+		showLedger(profile.runs, profile.words, this.naming!.naming(profile.runs[0]?.unnamed));
 		showLegend(this);
 		this.showMatches();
 		if (this.state.table)
@@ -355,7 +355,7 @@ export class View {
 		const { profile, graph, root } = this;
 		byId('threads').hidden = profile.runs.length > 1;
 		if (!this.live)
-			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : new NamingCounts(profile).naming);
+			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
 		if (profile.runs.length < 2)
 			this.threads.refresh(profile, profile.counts);
 		this.state = this.linked();

@@ -204,7 +204,8 @@ static void test_fetch_sites(void **state)
 {
 	static const char *const sites[] = {"same-site", "cross-site", "none", ""};
 	static const char *const paths[] = {"/" TOKEN "/code/0/1/2", "/" TOKEN "/methods/0/1/2/3",
-					    "/" TOKEN "/recording", "/" TOKEN "/deltas"};
+					    "/" TOKEN "/recording", "/" TOKEN "/packages",
+					    "/" TOKEN "/deltas"};
 	struct request request = good;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
