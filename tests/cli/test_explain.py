@@ -64,7 +64,8 @@ class Explain(unittest.TestCase):
         self.assertGreater(lines, 10)
 
     def test_an_unknown_term_is_an_error_that_names_the_next_one(self):
-        for said, meant in (("no_rlue", "no_rule"), ("stack cot", "stack cut"), ("unwind_evictet", "unwind_evicted")):
+        for said, meant in (("no_rlue", "no_rule"), ("stack cot", "stack cut"), ("unwind_evictet", "unwind_evicted"),
+                            ("left_otu", "left_out")):  # a key in two groups
             done = jitbpf("explain", said)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"unknown term '{said}': did you mean '{meant}'?", done.stderr)

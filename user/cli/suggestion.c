@@ -22,20 +22,23 @@ static bool is_near(const char *a, size_t a_bytes, const char *b, size_t b_bytes
 	       !memcmp(a + same + 2, b + same + 2, a_bytes - same - 2);
 }
 
+/* Add a candidate. A name that is given again is not another one. */
+static void add(const char **one, bool *many, const char *name)
+{
+	*many |= *one && strcmp(*one, name) != 0;
+	*one = name;
+}
+
 void suggestion_add(struct suggestion *suggestion, const char *name)
 {
 	size_t bytes = suggestion->word_bytes, name_bytes = strlen(name);
 
 	if (bytes < 2)
 		return;
-	if (is_near(suggestion->word, bytes, name, name_bytes)) {
-		suggestion->near_many = suggestion->near;
-		suggestion->near = name;
-	}
-	if (name_bytes > bytes && !memcmp(suggestion->word, name, bytes)) {
-		suggestion->begins_many = suggestion->begins;
-		suggestion->begins = name;
-	}
+	if (is_near(suggestion->word, bytes, name, name_bytes))
+		add(&suggestion->near, &suggestion->near_many, name);
+	if (name_bytes > bytes && !memcmp(suggestion->word, name, bytes))
+		add(&suggestion->begins, &suggestion->begins_many, name);
 }
 
 const char *suggestion_get(const struct suggestion *suggestion)

@@ -20,6 +20,7 @@ struct suggestion {
 	bool near_many, begins_many;
 };
 
+/* Add a name. A name that is added again counts once. */
 void suggestion_add(struct suggestion *suggestion, const char *name);
 
 /*

@@ -383,8 +383,9 @@ static void rotation_is_a_time_or_a_size(void **state)
 /* Returns what is suggested for a word, or "". */
 static const char *suggest(const char *word)
 {
-	static const char *const names[] = {"record", "report",	   "list",
-					    "live",   "no-inline", "no-x"};
+	/* A name may come again: a key of `jitbpf explain` can be in several groups. */
+	static const char *const names[] = {"record",	 "report", "list", "live",
+					    "no-inline", "no-x",   "list", "record"};
 	struct suggestion suggestion = {.word = word, .word_bytes = strlen(word)};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
