@@ -85,25 +85,25 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 }
 
 /*
- * Print an error of the recording. Returns 0 if the part before the damage can be shown, or a
+ * Print an error of the recording. Returns 0 if the part before the error can be shown, or a
  * negative errno.
  */
 static int say_damage(const struct replay *replay, int state, const struct recording_error *error,
 		      bool has_info)
 {
+	bool is_damage = state == -EBADMSG;
+
 	if (state >= 0)
 		return 0;
 	say(replay, state, error);
-	if (state != -EBADMSG)
-		return 0;
 	if (!has_info) {
-		fprintf(stderr,
-			"jitbpf: nothing can be shown, since the damage is at the beginning "
-			"of the recording: record again\n");
+		fprintf(stderr, "jitbpf: nothing can be shown, since %s\n",
+			is_damage ? "the damage is at the beginning of the recording: record again"
+				  : "the beginning of the recording could not be read: try again");
 		return state;
 	}
-	fprintf(stderr, "jitbpf: the part before the damage is shown: %" PRIu64 " samples\n",
-		pipeline_progress(replay->pipeline).samples);
+	fprintf(stderr, "jitbpf: the part before the %s is shown: %" PRIu64 " samples\n",
+		is_damage ? "damage" : "error", pipeline_progress(replay->pipeline).samples);
 	return 0;
 }
 

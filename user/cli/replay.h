@@ -21,7 +21,7 @@ struct replay {
 	struct symbolize_now now;
 	struct pipeline *pipeline; /* sinks may be added before replay_run() */
 	struct status_line status;
-	bool damaged; /* the recording is damaged; the part before the damage is used */
+	bool damaged; /* the recording was read up to damage, or an error; that part is used */
 };
 
 struct replay_code {
@@ -41,8 +41,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 
 /*
  * Replay the recording and finish the pipeline, which completes its view.
- * Prints a message on errors. Damage in the recording sets `damaged`, and is an error only if the
- * description of the run cannot be read. Returns 0 or a negative errno.
+ * Prints a message on errors. Damage in the recording, and a failure to read on, set `damaged`, and
+ * are an error only if the description of the run was not read. Returns 0 or a negative errno.
  */
 int replay_run(struct replay *replay);
 
