@@ -33,7 +33,7 @@ class StoppedLoaders(AttackTest):
 
     def loaders(self):
         """Returns the pids of the attacker's loaders that are not stopped."""
-        found = [test_roles.status(pid) for pid in attack.descendants(self.jitbpf.pid)]
+        found = test_roles.statuses(attack.descendants(self.jitbpf.pid))
         return [int(one["Pid"]) for one in found if one["Name"] == "jitbpf-load" and
                 one["Uid"].split()[0] == str(ATTACKER) and int(one["Pid"]) not in self.stopped]
 

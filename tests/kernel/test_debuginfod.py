@@ -10,7 +10,7 @@ import sys
 import threading
 
 from harness import KernelTest
-from test_roles import children, status
+from test_roles import children, statuses
 
 PROGRAM = """
 volatile unsigned long count;
@@ -200,7 +200,7 @@ class Debuginfod(KernelTest):
         server = self.serve(silent)
         process = self.start_as_sudo("nobody", server.url())
         self.wait_for(lambda: server.asked)
-        seen = [status(pid) for pid in children(process.pid)]
+        seen = list(statuses(children(process.pid)))
         fetchers = [one for one in seen if one["Name"] == "jitbpf-fetch"]
         self.assertTrue(fetchers, seen)
         for one in fetchers:

@@ -713,7 +713,7 @@ class NoJvm(Attached):
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
             self.addCleanup(recorder.kill)
             loader = self.wait_for(lambda: next(
-                (one for one in map(test_roles.status, test_roles.children(recorder.pid))
+                (one for one in test_roles.statuses(test_roles.children(recorder.pid))
                  if one["Name"] == "jitbpf-load" and one["Uid"].split() == [str(USER)] * 4), None))
             recorder.send_signal(signal.SIGINT)
             self.assertEqual(recorder.wait(60), 0)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The processes of a recording and their privileges, as /proc shows them."""
 
+import contextlib
+import ctypes
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -21,7 +24,9 @@ ALLOWED = {
     "jitbpf-files": (OPENER, 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
     "jitbpf-load": ({"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SETUID", "CAP_SETGID"}, 2),
+    "jitbpf-signal": ({"CAP_KILL"}, 2),
     "jitbpf-read": (set(), 2),
+    "jitbpf-fetch": (set(), 2),
     "jitbpf-serve": (set(), 2),
     "jitbpf-top": (set(), 2),
     "jitbpf-sources": ({"CAP_DAC_READ_SEARCH"}, 2),  # of root
@@ -38,12 +43,71 @@ def status(pid):
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def statuses(pids):
+    """The status of each of these processes that has not ended meanwhile."""
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            yield status(pid)
+
+
 def children(pid):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
-            for child in map(int, file.read().split()):
-                yield child
-                yield from children(child)
+    try:
+        tids = os.listdir(f"/proc/{pid}/task")
+    except FileNotFoundError:
+        return
+    for tid in tids:
+        begun = []
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
+            begun = [int(child) for child in file.read().split()]
+        for child in begun:
+            yield child
+            yield from children(child)
+
+
+class Exits:
+    """Traces a process, and yields the status of each child that it starts, when this child exits:
+    a child that lives for a millisecond is seen for certain, with its last privileges."""
+
+    CONT, GETEVENTMSG, SEIZE = 7, 0x4201, 0x4206
+    TRACE_FORK, TRACE_EXIT = 2, 0x40
+    FORKED, EXITS = 1, 6  # events
+    WALL = 0x40000000
+
+    def __init__(self, pid):
+        self.traced, self.pid = {pid}, pid
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.ptrace(self.SEIZE, pid, self.TRACE_FORK | self.TRACE_EXIT)
+
+    def ptrace(self, request, pid, data):
+        if self.libc.ptrace(request, pid, ctypes.c_void_p(0), ctypes.c_void_p(data)):
+            raise OSError(ctypes.get_errno(), f"ptrace({request:#x}, {pid})")
+
+    def stopped(self, pid, wait_status):
+        """Continues a process. Returns its status if it is a child that exits."""
+        event, number, seen = wait_status >> 16, os.WSTOPSIG(wait_status), None
+        if event == self.FORKED:
+            child = ctypes.c_ulong()
+            self.ptrace(self.GETEVENTMSG, pid, ctypes.addressof(child))
+            self.traced.add(child.value)
+        if event == self.EXITS and pid != self.pid:
+            seen = status(pid)
+        with contextlib.suppress(ProcessLookupError):  # killed meanwhile
+            self.ptrace(self.CONT, pid, 0 if event else number)
+        return seen
+
+    def until_end(self):
+        """Goes on until the process and these children have ended."""
+        while self.traced:
+            for pid in list(self.traced):
+                ended, wait_status = os.waitpid(pid, os.WNOHANG | self.WALL)
+                if ended and os.WIFSTOPPED(wait_status):
+                    seen = self.stopped(pid, wait_status)
+                    if seen:
+                        yield seen
+                elif ended:
+                    self.traced.remove(pid)
+            time.sleep(0.001)
 
 
 class Recording(KernelTest):
@@ -66,13 +130,18 @@ class Recording(KernelTest):
 
     def readers(self, recorder):
         """Waits until there are readers, and returns their pids."""
-        return self.wait_for(lambda: [pid for pid in children(recorder.pid)
-                                      if status(pid)["Name"] == "jitbpf-read"])
+        return self.named(recorder, "jitbpf-read")
+
+    def named(self, recorder, name):
+        """Waits until the recorder has processes of a name, and returns their pids."""
+        return self.wait_for(lambda: [int(one["Pid"]) for one in statuses(children(recorder.pid))
+                                      if one["Name"] == name])
 
 
 class Roles(Recording):
     def check(self, seen):
         name = seen["Name"]
+        self.assertIn(name, ALLOWED)
         capabilities, seccomp = ALLOWED[name]
         for field in ("CapPrm", "CapEff", "CapBnd"):
             extra = int(seen[field], 16) & ~mask(capabilities)
@@ -91,10 +160,10 @@ class Roles(Recording):
         self.readers(recorder)
         begun = [recorder.pid, *children(recorder.pid)]  # a new one drops its privileges first
         time.sleep(0.5)
-        seen = {pid: status(pid) for pid in begun if os.path.exists(f"/proc/{pid}")}
-        names = {one["Name"] for one in seen.values()}
+        seen = list(statuses(begun))
+        names = {one["Name"] for one in seen}
         self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve", "jitbpf-sources"}, names)
-        for one in seen.values():
+        for one in seen:
             self.check(one)
         self.assertGreater(self.finish(recorder).summary()["samples"]["taken"], 0)
 
@@ -127,13 +196,47 @@ class Roles(Recording):
         os.chmod(self.folder, 0o777)
         recorder = self.start(["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups",
                                "sleep", "60"], options=["-d", "1"])
-        command = self.wait_for(lambda: next((pid for pid in children(recorder.pid)
-                                              if status(pid)["Name"] == "sleep"), None))
+        command, = self.named(recorder, "sleep")
         self.assertEqual(int(status(command)["NoNewPrivs"]), 0)
         self.assertEqual(status(command)["Seccomp"], "0")
         stdout, stderr = recorder.communicate(timeout=30)
         self.finished(recorder.returncode, stdout, stderr)
         self.assertFalse(os.path.exists(f"/proc/{command}"))
+
+    def test_signaller(self):
+        """It ends a command of another user, and lives no longer than that takes."""
+        os.chmod(self.folder, 0o777)
+        recorder = self.start(["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups",
+                               "sleep", "60"])
+        self.named(recorder, "sleep")
+        exits = Exits(*self.named(recorder, "jitbpf-broker"))
+        recorder.send_signal(signal.SIGINT)
+        seen = [one for one in exits.until_end() if one["Name"] == "jitbpf-signal"]
+        self.assertEqual(len(seen), 1)
+        self.check(seen[0])
+        self.assertEqual(int(seen[0]["CapPrm"], 16), mask(["CAP_KILL"]))
+        stdout, stderr = recorder.communicate(timeout=60)
+        self.finished(recorder.returncode, stdout, stderr)
+
+    def test_fetcher(self):
+        """While it waits for a debuginfod server, which has accepted its connection."""
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        server.settimeout(60)
+        program = os.path.join(self.folder, "busy")
+        subprocess.run(["cc", "-x", "c", "-O1", "-s", "-Wl,--build-id", "-o", program, "-"],
+                       check=True, input=LeastCapabilities.PROGRAM.encode())
+        env = {**os.environ, "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, "cache"),
+               "DEBUGINFOD_URLS": f"http://127.0.0.1:{server.getsockname()[1]}"}
+        recorder = self.start([program], options=["-F", "999"], env=env)
+        connection, _address = server.accept()
+        seen = list(statuses(self.named(recorder, "jitbpf-fetch")))
+        connection.close()
+        server.close()
+        self.assertTrue(seen)
+        for one in seen:
+            self.check(one)
+        self.finish(recorder)
 
 
 class Readers(Recording):
