@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """record --rotate: each file can be read alone, and together they hold every sample."""
 
+import contextlib
 import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import engine_truth
 import harness
 
 # Loads methods of random names, which do not compress: as many as are asked for at once, then up to
-# 20,000 a second in their places.
+# 20,000 a second in their places, for 5 seconds or as many as are asked for.
 RANDOM_NAMES = """
 import ctypes, mmap, os, sys, time
 class Load(ctypes.Structure):
@@ -23,7 +26,7 @@ shim = ctypes.CDLL(sys.argv[1])
 SLOTS = int(sys.argv[2])
 memory = mmap.mmap(-1, 64 * SLOTS, prot=7)
 begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-end, number = time.monotonic() + 5, 0
+end, number = time.monotonic() + float(sys.argv[3] if len(sys.argv) > 3 else 5), 0
 while time.monotonic() < end:
     number += 1
     shim.NotifyEvent(13, ctypes.byref(Load(id=number, name=os.urandom(32).hex().encode(), size=64,
@@ -41,17 +44,25 @@ class Rotate(harness.KernelTest):
                               capture_output=True, timeout=120, check=False)
         said = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, 0, said)
+        return self.runs_in(self.folder, said, done.stdout), said
+
+    def runs_in(self, disk, said, stdout=b""):
+        """Returns a Run for each recording there, in order."""
         runs = []
-        for path in sorted(glob.glob(os.path.join(self.folder, "r.*.jitbpf"))):
-            folder = path.removesuffix(".jitbpf")
+        for path in self.files_in(disk):
+            folder = os.path.join(self.folder, os.path.basename(path).removesuffix(".jitbpf"))
             os.mkdir(folder)
             shutil.copy(path, os.path.join(folder, "out.jitbpf"))
-            run = harness.Run(folder, 0, done.stdout, said)
+            run = harness.Run(folder, 0, stdout, said)
             script = run.report("-f", "script", "-o", run.path(".txt"))
             self.assertEqual(script.returncode, 0, script.stderr)
             self.assertEqual(script.stderr, b"")
             runs.append(run)
-        return runs, said
+        return runs
+
+    @staticmethod
+    def files_in(folder):
+        return sorted(glob.glob(os.path.join(folder, "r.*.jitbpf")))
 
     def check_sums(self, runs, said):
         """No sample is missing and none is there twice; returns the fates of all."""
@@ -125,6 +136,73 @@ class Rotate(harness.KernelTest):
         for run in runs[1:-1]:
             jit = run.summary()["jit"]
             self.assertGreater(jit["methods"] - jit["late"], 1000)
+
+    def on_small_disk(self, options):
+        disk = os.path.join(self.folder, "disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        return disk
+
+    def interrupted(self, disk, until, *options):
+        """Records into a folder, and waits for each condition that until(said) yields; said()
+        returns the messages so far. Returns all messages."""
+        argv = [harness.JITBPF, "record", "-F", "999", *options, "-o",
+                os.path.join(disk, "r.jitbpf"), "--", sys.executable, "-c", RANDOM_NAMES,
+                harness.SHIM, "1000", "120"]
+        path = os.path.join(self.folder, "said")
+        with open(path, "wb") as messages, subprocess.Popen(argv, stderr=messages) as process:
+            self.addCleanup(process.kill)
+            for condition in until(lambda: self.text_of(path)):
+                self.wait_for(condition)
+            self.assertIsNone(process.poll(), self.text_of(path))
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+        self.assertEqual(process.returncode, 0, self.text_of(path))
+        return self.text_of(path)
+
+    @staticmethod
+    def text_of(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def fill_inodes(self, disk):
+        names = []
+        with contextlib.suppress(OSError):
+            while len(names) < 1000:
+                names.append(os.path.join(disk, f"other{len(names)}"))
+                with open(names[-1], "wb"):
+                    pass
+        self.assertLess(len(names), 1000)
+        return names[:-1]
+
+    def check_next_file_fails(self, *options):
+        disk = self.on_small_disk("size=100m,nr_inodes=30")
+
+        def until(said):
+            yield lambda: self.files_in(disk)
+            others = self.fill_inodes(disk)
+            before = len(self.files_in(disk))
+            yield lambda: "No space left on device" in said()
+            time.sleep(3)
+            self.assertEqual(len(self.files_in(disk)), before)
+            for path in others:
+                os.unlink(path)
+            yield lambda: len(self.files_in(disk)) > before
+
+        said = self.interrupted(disk, until, "--min-free", "0", *options)
+        self.assertEqual(said.count("No space left"), 1, said)
+        self.check_sums(self.runs_in(disk, said), said)
+
+    def test_next_file_fails(self):
+        """One message; the current file goes on, and has all samples until another one begins."""
+        self.check_next_file_fails("--rotate", "1M")
+
+    def test_next_file_fails_with_max_size(self):
+        self.check_next_file_fails("--rotate", "60", "--max-size", "40M")
+
+    def test_next_file_fails_by_time(self):
+        self.check_next_file_fails("--rotate", "1")
 
     def test_misuse(self):
         for options in (["--rotate", "0"], ["--rotate", "10x"], ["--rotate", "4K"],

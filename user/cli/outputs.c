@@ -116,6 +116,7 @@ static int open_stream(const struct outputs *outputs, struct output *output,
 
 	if (stream) {
 		stream->opener = outputs->opener;
+		stream->said = outputs->tentative;
 		stream->file = *file;
 		output->file = fopencookie(stream, "w", functions);
 	}
@@ -184,11 +185,9 @@ static int open_output(struct outputs *outputs, struct output output)
 	if (!err && output.path)
 		err = open_file(outputs, output.path, &file);
 	err = err ?: open_stream(outputs, &output, &file);
-	if (err) {
+	if (err && !outputs->tentative)
 		say_unopened(outputs, output.path, err);
-		return err;
-	}
-	return vec_push(&outputs->files, output);
+	return err ?: vec_push(&outputs->files, output);
 }
 
 int outputs_add(struct outputs *outputs, const char *path, const char *name)
@@ -293,8 +292,10 @@ static void fail(struct output *output, int err)
 		output->stream->error = err;
 }
 
-void outputs_begin_recording(struct outputs *outputs)
+int outputs_begin_recording(struct outputs *outputs)
 {
+	int first = 0;
+
 	vec_for_each (output, &outputs->files) {
 		struct output_stream *stream = output->stream;
 
@@ -304,7 +305,11 @@ void outputs_begin_recording(struct outputs *outputs)
 		if (!stream->error)
 			fail(output, output_opener_publish(stream->opener, &stream->file));
 		say_error(output);
+		first = first ?: stream->error;
+		if (!stream->error)
+			stream->said = false;
 	}
+	return first;
 }
 
 void outputs_fail_recording(struct outputs *outputs, int err)

@@ -50,6 +50,7 @@ struct outputs {
 	struct output_opener *opener; /* borrowed */
 	VEC(struct output) files;
 	bool no_recordings; /* for commands that write no recordings */
+	bool tentative;	    /* failures until outputs_begin_recording() print no message */
 };
 
 /*
@@ -82,9 +83,9 @@ int outputs_recording_fd(const struct outputs *outputs);
 
 /*
  * Publish the recording, if there is one. A failure prints a message, and
- * leaves the other outputs intact.
+ * leaves the other outputs intact. Returns 0 or the error of the recording.
  */
-void outputs_begin_recording(struct outputs *outputs);
+int outputs_begin_recording(struct outputs *outputs);
 
 /* End the recording after a failure: prints a message once. */
 void outputs_fail_recording(struct outputs *outputs, int err);

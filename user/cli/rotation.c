@@ -16,6 +16,7 @@
 
 #define SECOND_NS	  1000000000ull
 #define GIVE_BACK_STEP_NS (10 * SECOND_NS)
+#define RETRY_S		  10 /* after a file that could not be created */
 
 bool rotation_parse(struct rotation_options *options)
 {
@@ -29,9 +30,11 @@ static struct rotation_file *current(const struct rotation *rotation)
 	return &rotation->files.data[rotation->files.size - 1];
 }
 
-static int add_file(struct rotation *rotation)
+/* tentative: see struct outputs. */
+static int add_file(struct rotation *rotation, bool tentative)
 {
-	struct rotation_file file = {.outputs.opener = rotation->opener};
+	struct rotation_file file = {
+		.outputs = {.opener = rotation->opener, .tentative = tentative}};
 	const char *path = rotation->path;
 	int err = vec_reserve(&rotation->files, rotation->files.size + 1);
 
@@ -51,7 +54,7 @@ int rotation_init(struct rotation *rotation, const struct rotation_options *opti
 		  const char *path, struct output_opener *opener)
 {
 	*rotation = (struct rotation){.options = options, .path = path, .opener = opener};
-	return add_file(rotation);
+	return add_file(rotation, false);
 }
 
 struct outputs *rotation_outputs(struct rotation *rotation)
@@ -221,10 +224,45 @@ static bool is_due(const struct rotation *rotation, uint64_t now_ns)
 {
 	const struct rotation_options *options = rotation->options;
 
+	if (rotation->retry_ns)
+		return now_ns >= rotation->retry_ns;
 	/* With --max-size, several complete files shall be left when the oldest one is deleted. */
 	if (is_full(rotation, options->size_bytes) || is_full(rotation, options->all_bytes / 4))
 		return true;
 	return options->period_ns && now_ns >= rotation->due_ns;
+}
+
+static void drop_current(struct rotation *rotation)
+{
+	close_file(current(rotation));
+	rotation->files.size--;
+}
+
+/* Create the next file, with its name. */
+static int begin_file(struct rotation *rotation, const struct run_info *info)
+{
+	struct rotation_file *file;
+	int err = add_file(rotation, true);
+
+	if (err)
+		return err;
+	file = current(rotation);
+	err = recorder_create(outputs_recording(&file->outputs), info, &file->recorder);
+	err = err ?: outputs_begin_recording(&file->outputs);
+	if (err)
+		drop_current(rotation);
+	return err;
+}
+
+/* The next file could not be created: report it once, until a file is created again. */
+static void retry_later(struct rotation *rotation, int err)
+{
+	if (!rotation->retry_ns)
+		fprintf(stderr,
+			"jitbpf: the next recording of %s cannot be created: %s; the current one "
+			"continues, and the next one is tried again every %d s\n",
+			rotation->path, strerror(-err), RETRY_S);
+	rotation->retry_ns = clock_now_ns() + RETRY_S * SECOND_NS;
 }
 
 static int rotate(struct rotation *rotation, struct pipeline *pipeline)
@@ -233,22 +271,25 @@ static int rotate(struct rotation *rotation, struct pipeline *pipeline)
 	uint64_t began_ns = clock_now_ns(), took_ns, bytes;
 	struct run_info info = *pipeline_view(pipeline)->info;
 	struct rotation_file *file;
-	int err = add_file(rotation);
+	int err;
 
-	if (err)
-		return err == -ENOMEM ? err : 0; /* reported; the current file continues */
-	file = current(rotation);
 	info.wall_clock_ns += info.duration_ns;
 	info.start_ns += info.duration_ns;
 	info.duration_ns = 0;
-	err = recorder_create(outputs_recording(&file->outputs), &info, &file->recorder);
-	err = err ?: pipeline_rotate(pipeline, before, file->recorder, &info);
+	err = begin_file(rotation, &info);
+	if (err == -ENOMEM)
+		return err;
 	if (err) {
-		close_file(file);
-		rotation->files.size--;
-		return err == -ENOMEM ? err : 0;
+		retry_later(rotation, err);
+		return 0;
 	}
-	outputs_begin_recording(&file->outputs);
+	rotation->retry_ns = 0;
+	file = current(rotation);
+	err = pipeline_rotate(pipeline, before, file->recorder, &info);
+	if (err) {
+		drop_current(rotation);
+		return err;
+	}
 	took_ns = clock_now_ns() - began_ns;
 	bytes = file->snapshot_bytes = recorder_bytes(file->recorder);
 	if (took_ns > rotation->totals.pause_max_ns)

@@ -59,6 +59,7 @@ struct rotation {
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
 	VEC(struct kept_file) kept;	 /* complete ones that may be deleted, oldest first */
 	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
+	uint64_t retry_ns;		 /* when the next file is tried again; 0: none has failed */
 	uint64_t give_back_ns;		 /* when free memory may next be returned */
 	struct rotation_totals totals;
 };
@@ -76,7 +77,8 @@ struct recorder *rotation_recorder(const struct rotation *rotation);
 
 /*
  * After each round: rotate if it is time to, and complete files whose epoch is complete. A file
- * that fails is reported, and its successors are written all the same. Returns 0 or -ENOMEM.
+ * that fails is reported, and its successors are written all the same. If the next file cannot be
+ * created, the current one continues, and another is tried every 10 s. Returns 0 or -ENOMEM.
  */
 int rotation_round(struct rotation *rotation, struct pipeline *pipeline);
 
