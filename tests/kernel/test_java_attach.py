@@ -632,7 +632,7 @@ class NoJvm(Attached):
                 subprocess.Popen([*self.record_argv(["-F", "99"], (".jitbpf",)), "--", *command],
                                  stdout=subprocess.PIPE, stderr=file) as recorder:
             self.addCleanup(recorder.kill)
-            self.wait_for(lambda: "not loaded: its mappings are too many" in self.text_of(said))
+            self.wait_for(lambda: "not loaded: it has too many mappings" in self.text_of(said))
             with open("/tmp/jitbpf-test-ended", "wb"):
                 pass
             self.assertEqual(recorder.communicate(timeout=60)[0], b"ready\n")

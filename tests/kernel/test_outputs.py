@@ -39,7 +39,7 @@ class Outputs(harness.KernelTest):
             self.assertGreater(count(done.stdout), 50, form)
             self.assertNotIn(b"said by the command", done.stdout)
             self.assertIn(b"said by the command", done.stderr)
-            self.assertIn(b"jitbpf: the command's standard output goes to standard error", done.stderr)
+            self.assertIn(b"so the command's standard output goes to standard error", done.stderr)
         for args, words in ((("-o", "-"), b"needs a format"), (("-f", "json"), b"its extension"),
                             (("-f", "json", "-o", "-", "-o", "/dev/stdout"), b"given twice")):
             done = self.run_record(*args, "true")
