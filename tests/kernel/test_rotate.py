@@ -5,6 +5,7 @@ import contextlib
 import glob
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -145,7 +146,7 @@ class Rotate(harness.KernelTest):
         return disk
 
     def interrupted(self, disk, until, *options):
-        """Records into a folder, and waits for each condition that until(said) yields; said()
+        """Records into a folder, and waits for each condition that until(pid, said) yields; said()
         returns the messages so far. Returns all messages."""
         argv = [harness.JITBPF, "record", "-F", "999", *options, "-o",
                 os.path.join(disk, "r.jitbpf"), "--", sys.executable, "-c", RANDOM_NAMES,
@@ -153,7 +154,7 @@ class Rotate(harness.KernelTest):
         path = os.path.join(self.folder, "said")
         with open(path, "wb") as messages, subprocess.Popen(argv, stderr=messages) as process:
             self.addCleanup(process.kill)
-            for condition in until(lambda: self.text_of(path)):
+            for condition in until(process.pid, lambda: self.text_of(path)):
                 self.wait_for(condition)
             self.assertIsNone(process.poll(), self.text_of(path))
             process.send_signal(signal.SIGINT)
@@ -179,7 +180,7 @@ class Rotate(harness.KernelTest):
     def check_next_file_fails(self, *options):
         disk = self.on_small_disk("size=100m,nr_inodes=30")
 
-        def until(said):
+        def until(_pid, said):
             yield lambda: self.files_in(disk)
             others = self.fill_inodes(disk)
             before = len(self.files_in(disk))
@@ -203,6 +204,23 @@ class Rotate(harness.KernelTest):
 
     def test_next_file_fails_by_time(self):
         self.check_next_file_fails("--rotate", "1")
+
+    def test_no_descriptor(self):
+        """As for a full disk."""
+        def until(pid, said):
+            yield lambda: self.files_in(self.folder)
+            limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, limits[1]))
+            yield lambda: "Too many open files" in said()
+            before = len(self.files_in(self.folder))
+            time.sleep(3)
+            self.assertEqual(len(self.files_in(self.folder)), before)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+            yield lambda: len(self.files_in(self.folder)) > before
+
+        said = self.interrupted(self.folder, until, "--rotate", "1M")
+        self.assertEqual(said.count("Too many open files"), 1, said)
+        self.check_sums(self.runs_in(self.folder, said), said)
 
     def test_misuse(self):
         for options in (["--rotate", "0"], ["--rotate", "10x"], ["--rotate", "4K"],

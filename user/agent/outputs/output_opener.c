@@ -143,6 +143,10 @@ int output_opener_open(struct output_opener *opener, const char *path, struct op
 	err = request(opener, OUTPUT_OPEN, number, &reply, &fd);
 	if (err)
 		return err;
+	if (fd < 0) { /* there was no room for it here */
+		tell(opener, OUTPUT_CLOSE, reply.number);
+		return -EMFILE;
+	}
 	*ret = (struct opened_output){
 		.fd = fd,
 		.number = reply.number,

@@ -38,8 +38,8 @@ const char *output_opener_user(const struct output_opener *opener);
 /*
  * Open one of the declared paths. A path that names one of our descriptors (/dev/fd/3,
  * /dev/stderr) gives a duplicate of it. Opening a FIFO waits for its reader. Returns 0 or a
- * negative errno: those of output_file_open(), or -EPIPE if the process has ended. Thread-safe,
- * like all functions below.
+ * negative errno: those of output_file_open(), -EMFILE, or -EPIPE if the process has ended.
+ * Thread-safe, like all functions below.
  */
 int output_opener_open(struct output_opener *opener, const char *path, struct opened_output *ret);
 
