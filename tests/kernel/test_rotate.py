@@ -222,6 +222,22 @@ class Rotate(harness.KernelTest):
         self.assertEqual(said.count("Too many open files"), 1, said)
         self.check_sums(self.runs_in(self.folder, said), said)
 
+    def test_removed_folder(self):
+        """A folder that is made again gets the next files."""
+        disk = os.path.join(self.folder, "disk")
+        os.mkdir(disk)
+
+        def until(_pid, said):
+            yield lambda: self.files_in(disk)
+            shutil.rmtree(disk)
+            yield lambda: "No such file or directory" in said()
+            os.mkdir(disk)
+            yield lambda: self.files_in(disk)
+
+        said = self.interrupted(disk, until, "--rotate", "1", "--keep", "3")
+        self.assertEqual(said.count("No such file"), 1, said)
+        self.assertTrue(self.runs_in(disk, said))
+
     def test_misuse(self):
         for options in (["--rotate", "0"], ["--rotate", "10x"], ["--rotate", "4K"],
                         ["--keep", "3"], ["--rotate", "1", "-o", "x.html"],

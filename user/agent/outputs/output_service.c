@@ -34,7 +34,7 @@ struct retained_file {
 
 struct service {
 	const struct output_paths *paths;
-	int series_fd; /* the folder of the series; -1 before the first file */
+	int series_fd; /* the folder of the series; -1: it is to be found */
 	uint32_t opened;
 	VEC(struct served_file) files;
 	VEC(struct retained_file) retained;
@@ -97,11 +97,21 @@ static int find_series(struct service *service, const char *path, const char *na
 	return 0;
 }
 
+static bool is_removed(int folder_fd)
+{
+	struct stat st;
+
+	return !fstat(folder_fd, &st) && !st.st_nlink;
+}
+
 static int open_in_series(struct service *service, const char *path, struct output_reply *reply,
 			  struct output_file *ret)
 {
 	int err = make_name(path_file(path), reply->name);
 
+	/* Another folder may be at its path by now. */
+	if (service->series_fd >= 0 && is_removed(service->series_fd))
+		close(TAKE_FD(service->series_fd));
 	if (!err && service->series_fd < 0)
 		err = find_series(service, path, reply->name);
 	return err ?: output_file_create(service->series_fd, reply->name, ret);

@@ -47,7 +47,8 @@ struct output_paths {
 	size_t count;
 	/*
 	 * Each file that is opened by the first path gets a name of its own: profile.jitbpf becomes
-	 * profile.20261122T093000.123Z.jitbpf. All are in the folder that the path named first.
+	 * profile.20261122T093000.123Z.jitbpf. All are in the folder that the path named first,
+	 * or, once that is removed, in the one that the path names then.
 	 */
 	bool series;
 	bool keeps_old; /* the file that the first path replaces becomes NAME.old, unless a link */
