@@ -145,7 +145,7 @@ class Rotate(harness.KernelTest):
         self.addCleanup(subprocess.run, ["umount", disk], check=False)
         return disk
 
-    def interrupted(self, disk, until, *options):
+    def interrupted(self, disk, until, *options, status=0):
         """Records into a folder, and waits for each condition that until(pid, said) yields; said()
         returns the messages so far. Returns all messages."""
         argv = [harness.JITBPF, "record", "-F", "999", *options, "-o",
@@ -159,7 +159,7 @@ class Rotate(harness.KernelTest):
             self.assertIsNone(process.poll(), self.text_of(path))
             process.send_signal(signal.SIGINT)
             process.wait(60)
-        self.assertEqual(process.returncode, 0, self.text_of(path))
+        self.assertEqual(process.returncode, status, self.text_of(path))
         return self.text_of(path)
 
     @staticmethod
@@ -204,6 +204,31 @@ class Rotate(harness.KernelTest):
 
     def test_next_file_fails_by_time(self):
         self.check_next_file_fails("--rotate", "1")
+
+    def test_full_disk(self):
+        """A file that cannot be written to the end has a successor once there is room again."""
+        disk = self.on_small_disk("size=20m")
+        other = os.path.join(disk, "other")
+
+        def until(_pid, said):
+            yield lambda: self.files_in(disk)
+            with contextlib.suppress(OSError), open(other, "wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+            yield lambda: "is incomplete: No space left on device" in said()
+            time.sleep(3)
+            os.unlink(other)
+            yield lambda: len(self.files_in(disk)) > 1
+            size = os.path.getsize(self.files_in(disk)[1])
+            yield lambda: os.path.getsize(self.files_in(disk)[1]) > size + 10000
+            time.sleep(3)  # the first file is complete by now, and its failure still counts
+
+        said = self.interrupted(disk, until, "--min-free", "0", "--rotate", "1h", status=1)
+        self.assertEqual(said.count("No space left"), 2, said)
+        self.assertIn("samples are lost meanwhile", said)
+        last = self.files_in(disk)[-1]
+        done = subprocess.run([harness.JITBPF, "report", last], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_no_descriptor(self):
         """As for a full disk."""

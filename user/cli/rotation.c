@@ -16,7 +16,7 @@
 
 #define SECOND_NS	  1000000000ull
 #define GIVE_BACK_STEP_NS (10 * SECOND_NS)
-#define RETRY_S		  10 /* after a file that could not be created */
+#define RETRY_S		  10 /* after a file that could not be created, or has failed */
 
 bool rotation_parse(struct rotation_options *options)
 {
@@ -155,6 +155,7 @@ static int finish_file(struct rotation *rotation, const struct view *view,
 	memmove(rotation->files.data, rotation->files.data + 1,
 		rotation->files.size * sizeof(*rotation->files.data));
 	err = err ?: close_err;
+	rotation->error = rotation->error ?: err;
 	return (keep ? keep_file(rotation, kept) : 0) ?: err;
 }
 
@@ -220,12 +221,16 @@ static bool is_full(const struct rotation *rotation, uint64_t size_bytes)
 	       bytes - current(rotation)->snapshot_bytes >= size_bytes / 2;
 }
 
-static bool is_due(const struct rotation *rotation, uint64_t now_ns)
+/* A file that has failed is replaced, since it gets no more samples. */
+static bool is_due(const struct rotation *rotation, const struct pipeline *pipeline,
+		   uint64_t now_ns)
 {
 	const struct rotation_options *options = rotation->options;
 
-	if (rotation->retry_ns)
-		return now_ns >= rotation->retry_ns;
+	if (now_ns < rotation->retry_ns)
+		return false;
+	if (rotation->fails || pipeline_recorder_error(pipeline))
+		return true;
 	/* With --max-size, several complete files shall be left when the oldest one is deleted. */
 	if (is_full(rotation, options->size_bytes) || is_full(rotation, options->all_bytes / 4))
 		return true;
@@ -254,15 +259,17 @@ static int begin_file(struct rotation *rotation, const struct run_info *info)
 	return err;
 }
 
-/* The next file could not be created: report it once, until a file is created again. */
-static void retry_later(struct rotation *rotation, int err)
+/* Report once that the next file could not be created, until a file is created again. */
+static void say_failure(struct rotation *rotation, int err, bool has_failed)
 {
-	if (!rotation->retry_ns)
+	if (!rotation->fails)
 		fprintf(stderr,
-			"jitbpf: the next recording of %s cannot be created: %s; the current one "
-			"continues, and the next one is tried again every %d s\n",
-			rotation->path, strerror(-err), RETRY_S);
-	rotation->retry_ns = clock_now_ns() + RETRY_S * SECOND_NS;
+			"jitbpf: the next recording of %s cannot be created: %s; %s, and the next "
+			"one is tried again every %d s\n",
+			rotation->path, strerror(-err),
+			has_failed ? "samples are lost meanwhile" : "the current one continues",
+			RETRY_S);
+	rotation->fails = true;
 }
 
 static int rotate(struct rotation *rotation, struct pipeline *pipeline)
@@ -270,6 +277,7 @@ static int rotate(struct rotation *rotation, struct pipeline *pipeline)
 	struct recorder *before = rotation_recorder(rotation);
 	uint64_t began_ns = clock_now_ns(), took_ns, bytes;
 	struct run_info info = *pipeline_view(pipeline)->info;
+	bool has_failed = pipeline_recorder_error(pipeline);
 	struct rotation_file *file;
 	int err;
 
@@ -279,11 +287,12 @@ static int rotate(struct rotation *rotation, struct pipeline *pipeline)
 	err = begin_file(rotation, &info);
 	if (err == -ENOMEM)
 		return err;
+	rotation->retry_ns = err || has_failed ? began_ns + RETRY_S * SECOND_NS : 0;
 	if (err) {
-		retry_later(rotation, err);
+		say_failure(rotation, err, has_failed);
 		return 0;
 	}
-	rotation->retry_ns = 0;
+	rotation->fails = false;
 	file = current(rotation);
 	err = pipeline_rotate(pipeline, before, file->recorder, &info);
 	if (err) {
@@ -306,7 +315,7 @@ int rotation_round(struct rotation *rotation, struct pipeline *pipeline)
 
 	if (!rotation->options)
 		return 0;
-	if (is_due(rotation, now_ns)) {
+	if (is_due(rotation, pipeline, now_ns)) {
 		/* Relative to the last due time, so that delays do not accumulate. */
 		while (rotation->options->period_ns && rotation->due_ns <= now_ns)
 			rotation->due_ns += rotation->options->period_ns;
@@ -322,11 +331,11 @@ int rotation_finish(struct rotation *rotation, struct pipeline *pipeline)
 {
 	int err = complete_files(rotation, pipeline, true);
 
-	if (!rotation->files.size)
-		return err;
-	return finish_file(rotation, pipeline_view(pipeline), pipeline_modules(pipeline),
-			   pipeline_recorder_error(pipeline))
-		       ?: err;
+	if (rotation->files.size)
+		err = finish_file(rotation, pipeline_view(pipeline), pipeline_modules(pipeline),
+				  pipeline_recorder_error(pipeline))
+			      ?: err;
+	return rotation->error ?: err;
 }
 
 void rotation_say(const struct rotation *rotation)

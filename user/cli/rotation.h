@@ -59,8 +59,10 @@ struct rotation {
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
 	VEC(struct kept_file) kept;	 /* complete ones that may be deleted, oldest first */
 	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
-	uint64_t retry_ns;		 /* when the next file is tried again; 0: none has failed */
-	uint64_t give_back_ns;		 /* when free memory may next be returned */
+	uint64_t retry_ns;     /* no rotation before, after a file that failed; 0: none has */
+	bool fails;	       /* the next file could not be created, and this was reported */
+	uint64_t give_back_ns; /* when free memory may next be returned */
+	int error;	       /* of the first file that was not completed, or 0 */
 	struct rotation_totals totals;
 };
 
@@ -77,8 +79,8 @@ struct recorder *rotation_recorder(const struct rotation *rotation);
 
 /*
  * After each round: rotate if it is time to, and complete files whose epoch is complete. A file
- * that fails is reported, and its successors are written all the same. If the next file cannot be
- * created, the current one continues, and another is tried every 10 s. Returns 0 or -ENOMEM.
+ * that fails is reported, and replaced by another one. If the next file cannot be created, the
+ * current one continues, and another is tried every 10 s. Returns 0 or -ENOMEM.
  */
 int rotation_round(struct rotation *rotation, struct pipeline *pipeline);
 
@@ -91,7 +93,10 @@ uint64_t rotation_bytes(const struct rotation *rotation);
  */
 bool rotation_drop_oldest(struct rotation *rotation, struct pipeline *pipeline);
 
-/* After pipeline_finish(): complete all files. Returns 0 or the first error. */
+/*
+ * After pipeline_finish(): complete all files. Returns 0, or the first error of any file of the
+ * run.
+ */
 int rotation_finish(struct rotation *rotation, struct pipeline *pipeline);
 
 /* Print the totals to standard error. */
