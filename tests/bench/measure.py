@@ -105,8 +105,9 @@ def interrupt(process):
 
 
 def counted(summary, what):
-    """Returns a number in the summary that `record` prints at the end."""
-    return int(re.search(rf"^ *{what} +([\d,]+)", summary, re.MULTILINE)[1].replace(",", ""))
+    """Returns a number in the summary that `record` prints at the end, which has no rows of 0."""
+    found = re.search(rf"^ *{what} +([\d,]+)", summary, re.MULTILINE)
+    return int(found[1].replace(",", "")) if found else 0
 
 
 def ratio_of(ours, theirs):
