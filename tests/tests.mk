@@ -215,10 +215,12 @@ sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY) $(B)/j
 
 thread-programs: $(THREAD_TESTS)
 
+BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+
 # A change that breaks the build of other tests is seen by those who run the unit tests.
 ifeq ($(B),build)
 unit: | $(B)/tests/ui/make_page $(RANDOM_MODEL) $(SYMBOLS)/symbolize $(FRAMES)/rows $(FRAMES)/code_rows \
-	$(SHIM_TEST_BIN) $(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
+	$(SHIM_TEST_BIN) $(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(BENCH_BIN)
 endif
 
 .PHONY: test-programs sanitized-programs thread-programs

@@ -121,6 +121,8 @@ static double cpu_ms(void)
 	return (double)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
+static const struct written_recording no_recording = {.fd = -1}; /* for browsers to save */
+
 /* Go on to a time of the run, not faster than it may be. */
 static void go_on(struct live_page *page, const struct source *source, uint64_t until_ns,
 		  uint32_t speed)
@@ -132,13 +134,13 @@ static void go_on(struct live_page *page, const struct source *source, uint64_t 
 
 		require(pipeline_round(run.pipeline, source, NULL) == SOURCE_ROUND);
 		if (round % PAGE_EVERY == 0)
-			live_page_round(page);
+			live_page_round(page, &no_recording);
 		due_ns = begin_ns + (run.time_ns - from_ns) / speed;
 		now_ns = clock_now_ns();
 		if (due_ns > now_ns + SECOND / 1000)
 			usleep((useconds_t)((due_ns - now_ns) / 1000));
 	}
-	live_page_round(page);
+	live_page_round(page, &no_recording);
 }
 
 /* Returns false at the end of the input. Until there is a line, the page gets what it requests. */
@@ -147,7 +149,7 @@ static bool next_line(struct live_page *page, char *ret, int size)
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
 	while (!poll(&input, 1, IDLE_MS))
-		live_page_round(page);
+		live_page_round(page, &no_recording);
 	return fgets(ret, size, stdin);
 }
 
