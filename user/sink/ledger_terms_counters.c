@@ -143,8 +143,7 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	TERM(FILES_UNVERIFIED, "files_unverified",
 	     "mapped files not used: another file is at the path",
 	     "Files whose frames have no names: the file at the path is not the mapped one.",
-	     "The file was replaced or removed while the process ran, or a short process ended "
-	     "first.",
+	     "The file was replaced or removed while the process ran.",
 	     "restart programs after an upgrade, and record again"),
 	TERM(READERS_FAILED, "readers_failed",
 	     "processes that parse files and failed: names are missing",

@@ -130,7 +130,8 @@ int file_find_mapping(const struct file_request *request)
 
 /*
  * Find the file of a mapping: by the mapping itself, by its path in the process's root (the kernel
- * refuses the mapping, or the range has changed), or in our root (the process has exited).
+ * refuses the mapping, or the range has changed), or in our root (the process has exited). Another
+ * file in our root proves nothing: the process may have had another root.
  */
 static int find_mapped(const struct file_request *request, int mapping_fd, struct file_find *ret)
 {
@@ -145,7 +146,9 @@ static int find_mapped(const struct file_request *request, int mapping_fd, struc
 	stale |= err == -ESTALE;
 	if (err)
 		err = accept_file(open_path(request->path), request, false, ret);
-	return err && stale ? -ESTALE : err;
+	if (stale && err)
+		return -ESTALE;
+	return err == -ESTALE ? -ENOENT : err;
 }
 
 int file_find(const struct file_request *request, int mapping_fd, struct file_find *ret)

@@ -25,7 +25,7 @@ int file_find_mapping(const struct file_request *request);
  * the caller keeps it. A file of a mapping is accepted only if the kernel reports the requested
  * device and inode for a mapping of it: the process, and any user with a mount namespace, can put
  * another file at the path. Returns 0 or a negative errno: -ESTALE if a file was there, but
- * another.
+ * another. For a mapping, "there" is the root of its process, which is known until it exits.
  */
 int file_find(const struct file_request *request, int mapping_fd, struct file_find *ret);
 

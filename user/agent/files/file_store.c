@@ -158,6 +158,7 @@ void file_store_destroy(struct file_store *store)
 		free(*mapping);
 	vec_deinit(&store->again);
 	search_limits_deinit(&store->searches);
+	unverified_files_deinit(&store->unverified);
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
 	destroy_user(&store->unwinding);
@@ -303,7 +304,8 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	/* The answer was late: the file does not count as unanswered any more. */
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
-	store->counts.unverified += err == -ESTALE;
+	if (err == -ESTALE)
+		unverified_files_add(&store->unverified, mapping->pid);
 	/*
 	 * A process that hides its mapping must not replace an entry that is valid for other
 	 * processes.
@@ -354,6 +356,12 @@ void file_store_begin_turn(struct file_store *store)
 	process_maps_begin_turn(store->maps);
 }
 
+void file_store_sampled(struct file_store *store, uint32_t pid)
+{
+	if (store)
+		unverified_files_sample(&store->unverified, pid);
+}
+
 void file_store_forget(struct file_store *store, const struct module_table *modules)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -395,6 +403,7 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 
 	counts.over_budget += store->files.evicted;
 	counts.known = store->files.files.size;
+	counts.unverified = store->unverified.count;
 	return counts;
 }
 

@@ -40,7 +40,7 @@ struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
 	uint64_t over_budget; /* files evicted or not searched; found when needed */
 	uint64_t known;	      /* files that are known now */
-	uint64_t unverified;  /* mappings at whose path another file was found */
+	uint64_t unverified; /* of processes with samples: mappings at whose path another file is */
 };
 
 /*
@@ -72,6 +72,9 @@ bool file_store_is_huge_memory(const struct file_store *store,
  * device and inode for it. Corrects the device if the kernel misreported it. Event loop only.
  */
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
+
+/* A process has a sample, so its files count. Event loop only. */
+void file_store_sampled(struct file_store *store, uint32_t pid);
 
 /*
  * Retry files that did not answer in file_store_meet(). Close and remove files that were not seen

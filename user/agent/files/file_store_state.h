@@ -9,6 +9,7 @@
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
 #include "agent/files/search_limits.h"
+#include "agent/files/unverified_files.h"
 
 /* A thread's readers. */
 struct file_user {
@@ -35,6 +36,7 @@ struct file_store {
 	uint64_t again_ns;		    /* when these files are searched again */
 	struct kept_files files;
 	struct file_store_counts counts;
+	struct unverified_files unverified;
 	const struct process_owners *owners; /* NULL: none are known */
 	struct search_limits searches;
 	dev_t shared_memory, huge_memory; /* devices; 0: not known, or the kernel has none */

@@ -61,6 +61,8 @@ static int take_sample(void *context, const void *slot, size_t slot_bytes)
 	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
 
 	err = err ?: reused_callers_complete(&round->callers, sample, &sample);
+	if (!err)
+		file_store_sampled(round->files, sample->pid);
 	for (size_t i = 0; i < round->publisher_count && !err; i++) {
 		const struct publisher *publisher = &round->publishers[i];
 

@@ -149,10 +149,29 @@ static void test_replaced(void **state)
 	assert_int_equal(opens(&naming, &before), -ESTALE);
 	meet(stored);
 	assert_int_equal(stored->module.inode_generation, 0);
+	assert_int_equal(file_store_counts(stored->store).unverified, 0);
+	file_store_sampled(stored->store, stored->module.pid + 1);
+	assert_int_equal(file_store_counts(stored->store).unverified, 0);
+	file_store_sampled(stored->store, stored->module.pid);
 	assert_int_equal(file_store_counts(stored->store).unverified, 1);
 	meet(stored); /* known by now */
 	assert_int_equal(file_store_counts(stored->store).unverified, 1);
 	close(fd);
+}
+
+/* The root of a process that has ended is not known: another file in ours is not a replaced one. */
+static void test_of_ended(void **state)
+{
+	struct stored *stored = *state;
+
+	stored->module.inode++;
+	file_store_sampled(stored->store, stored->module.pid);
+	stored->module.pid = 1u << 22; /* no process has it */
+	file_store_sampled(stored->store, stored->module.pid - 1);
+	meet(stored);
+	stored->module.pid--;
+	meet(stored);
+	assert_int_equal(file_store_counts(stored->store).unverified, 0);
 }
 
 /* The file that has the inode number by now is a later one. */
@@ -293,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
