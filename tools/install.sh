@@ -79,9 +79,9 @@ make_unit() # with the path of the program, in which systemd reads "%" as a spec
 	}' tools/systemd/jitbpf.service.in
 }
 
-make_readme() # without links to what only the source tree has
+make_readme() # without what only the source tree has: its commands, and links to its files
 {
-	sed 's/\[\([A-Z]*\.md\)\]([AC][A-Z]*\.md)/\1/g' README.md
+	sed -e '/^<!-- source tree -->$/,/^<!-- end -->$/d' -e 's/\[\([A-Z]*\.md\)\]([AC][A-Z]*\.md)/\1/g' README.md | cat -s
 }
 
 undo() {

@@ -89,6 +89,10 @@ class Installed(harness.KernelTest):
         for page in pathlib.Path(stage, "usr/share/doc/jitbpf").rglob("*.md"):
             for target in re.findall(r"\]\(([^):#]+)[^):]*\)", page.read_text()):
                 self.assertTrue((page.parent / target).exists(), f"{page}: {target}")
+        readme = pathlib.Path(stage, "usr/share/doc/jitbpf/README.md").read_text()
+        blocks = re.findall(r"^```sh\n(.*?)^```$", readme, re.M | re.S)
+        self.assertTrue(blocks[0].startswith("sudo jitbpf doctor"), blocks[0])
+        self.assertNotRegex(readme, r"\bmake\b|build/|^<!--")
         unit = pathlib.Path(stage, "usr/lib/systemd/system/jitbpf.service").read_text()
         self.assertIn('ExecStart="/usr/bin/jitbpf" record ', unit)
         for path in pathlib.Path(stage).rglob("*"):
