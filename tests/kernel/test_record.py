@@ -180,8 +180,15 @@ class Ending(harness.KernelTest):
             self.assertNotIn("recording until", run.stderr)
 
     def test_a_run_without_samples_says_why(self):
-        words = "no sample was taken: no process that -p"
-        self.assertIn(words, self.record((), ["-p", "no such process", "-d", "100ms"]).stderr)
+        words = "no sample was taken"
+        idle = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(idle.wait)
+        self.addCleanup(idle.kill)
+        self.assertIn(f"{words} of process {idle.pid}: it used no CPU time, or too little for 99",
+                      self.record((), ["-p", str(idle.pid), "-d", "100ms"]).stderr)
+        self.assertIn(f"{words} of processes no such ?[1mprocess of user nobody: they used no CPU time",
+                      self.record((), ["-p", "no such \033[1mprocess", "-u", "nobody", "-d",
+                                       "100ms"]).stderr)
         self.assertNotIn(words, self.record((), ["-p", "no such process", "-d", "100ms", "-q"]).stderr)
         short = self.record(["sleep", "0"], ["-F", "1"])
         self.assertEqual("samples per second: use a higher -F" in short.stderr,

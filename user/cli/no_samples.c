@@ -2,8 +2,11 @@
 #include "cli/no_samples.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/scope.h"
 #include "profile/ledger.h"
+#include "sink/write/text.h"
 
 void no_samples_say_shown(const struct view *view, const struct sample_filter *filter,
 			  const char *path)
@@ -16,15 +19,36 @@ void no_samples_say_shown(const struct view *view, const struct sample_filter *f
 		path, path);
 }
 
+/* The choice is the user's own text, such as a name with an escape sequence. */
+static void say_idle(const struct target_options *target, uint32_t freq_hz)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+	bool one = target->choice.pids.size == 1;
+	AUTO_FREE char *chosen = NULL;
+	size_t size;
+	FILE *words = open_memstream(&chosen, &size);
+
+	if (words) {
+		choice_write(&target->choose, &target->choice, words);
+		fclose(words);
+	}
+	text_printf(&text, "jitbpf: no sample was taken of %s ", one ? "process" : "processes");
+	if (chosen)
+		text_put_name(&text, chosen, 0, 0);
+	text_printf(&text,
+		    ": %s used no CPU time, or too little for %u samples per second; 'jitbpf top' "
+		    "shows which processes use some\n",
+		    one ? "it" : "they", freq_hz);
+	text_write(&text, stderr);
+}
+
 void no_samples_say_recorded(const struct view *view, const struct target_options *target,
 			     uint32_t freq_hz)
 {
 	if (ledger_taken(view->ledger))
 		return;
 	if (target->choice.pids.size || choice_checks_samples(&target->choice))
-		fprintf(stderr, "jitbpf: no sample was taken: no process that -p, -u, -G or "
-				"--container chooses used CPU time; 'jitbpf top' shows "
-				"the processes that do\n");
+		say_idle(target, freq_hz);
 	else if (target->command && !target->system_wide)
 		fprintf(stderr,
 			"jitbpf: no sample was taken: the command used too little CPU time for %u "
