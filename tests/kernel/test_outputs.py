@@ -40,7 +40,10 @@ class Outputs(harness.KernelTest):
             self.assertNotIn(b"said by the command", done.stdout)
             self.assertIn(b"said by the command", done.stderr)
             self.assertIn(b"so the command's standard output goes to standard error", done.stderr)
-        for args, words in ((("-o", "-"), b"needs a format"), (("-f", "json"), b"its extension"),
+        for args, words in ((("-o", "-"), b"needs a format"), (("-f", "json"), b"add -o FILE"),
+                            (("-f", "html", "-o", "a", "-o", "b.txt"), b"its extension"),
+                            (("-f", "html", "-o", "a.jitbpf"), b"is the name of a recording"),
+                            (("-f", "html", "-o", "a", "--rotate", "1h"), b"--rotate"),
                             (("-f", "json", "-o", "-", "-o", "/dev/stdout"), b"given twice")):
             done = self.run_record(*args, "true")
             self.assertEqual((done.returncode, done.stdout), (2, b""))
@@ -49,6 +52,17 @@ class Outputs(harness.KernelTest):
     def run_record(self, *args, **kwargs):
         return subprocess.run([harness.JITBPF, "record", "-q", *args], cwd=self.folder,
                               capture_output=True, check=False, timeout=60, **kwargs)
+
+    def test_format_of_the_only_output(self):
+        """As with report: of a file of any name, which --refresh writes, too."""
+        path = os.path.join(self.folder, "page")
+        done = subprocess.run([harness.JITBPF, "record", "-F", "499", "-o", path, "-f", "html",
+                               "--refresh", "100ms", "--", "sh", "-c", "echo said"],
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, b"said\n")
+        with open(path, encoding="utf-8") as page:
+            self.assertTrue(page.read().lower().startswith("<!doctype html"))
 
     def test_kept_where_recording_fails(self):
         """A command that cannot be executed, or an unknown process: no file is changed."""

@@ -394,7 +394,7 @@ int output_refresh(const struct output *output, const struct view *view)
 		.no_recordings = true,
 	};
 	struct sink *sink;
-	int err = outputs_add(&now, output->path, NULL), closed;
+	int err = outputs_add(&now, output->path, output->sink->name), closed;
 
 	if (err)
 		return err;

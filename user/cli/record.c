@@ -54,8 +54,9 @@ static const struct option_spec options[] = {
 	 "(default profile.jitbpf)",
 	 0, 0, .candidates = CANDIDATES_OUTPUTS},
 	{'f', "format", OPTION_STRING, FIELD(format), "FORMAT",
-	 "with -o -: write standard output as folded, html, json, script, speedscope, summary or "
-	 "top; the command's own output goes to standard error",
+	 "firefox, folded, html, json, pprof, script, speedscope, summary or top: the format of the "
+	 "only -o, or with several that of -o -, beside which the command's own output goes to "
+	 "standard error (default: by the extension of -o)",
 	 0, 0, .candidates = CANDIDATES_FORMATS},
 	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "TIME|SIZE",
 	 "begin a new recording after TIME (60, 10m, 1h), or when SIZE (1M, 2G) is reached; each "
@@ -200,10 +201,23 @@ static bool check_standard_output(const struct record_options *values)
 	else if (count && !values->format)
 		fprintf(stderr, "jitbpf record: -o - needs a format, such as -f folded, -f script "
 				"or -f json\n");
-	else if (!count && values->format)
+	else if (values->format && !values->outputs.size)
 		fprintf(stderr,
-			"jitbpf record: -f is the format of standard output (-o -): that of "
-			"a file is its extension\n");
+			"jitbpf record: -f is the format of an output: add -o FILE, or -o - "
+			"for standard output\n");
+	else if (values->format && values->rotation.rotate)
+		fprintf(stderr, "jitbpf record: -f cannot be combined with --rotate, which writes "
+				"recordings (.jitbpf)\n");
+	else if (values->format && ends_with(values->outputs.data[0], RECORDING_EXTENSION) &&
+		 values->outputs.size == 1)
+		fprintf(stderr,
+			"jitbpf record: %s is the name of a recording, and -f %s another format: "
+			"leave -f out, or use another name\n",
+			values->outputs.data[0], values->format);
+	else if (values->format && !count && values->outputs.size > 1)
+		fprintf(stderr,
+			"jitbpf record: with several -o, -f is the format of standard output "
+			"(-o -): that of a file is its extension\n");
 	else
 		return true;
 	return false;

@@ -158,7 +158,8 @@ static int start(struct recording *run)
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
-	if (run->options->format && run->options->target.command && !run->options->quiet)
+	if (record_writes_standard(run->options) && run->options->target.command &&
+	    !run->options->quiet)
 		fprintf(stderr, "jitbpf: standard output has the profile (-o -), so the "
 				"command's standard output goes to standard error\n");
 	if (run->options->refresh_ns)

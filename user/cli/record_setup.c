@@ -90,6 +90,20 @@ static int start_outputs(struct recording *run)
 	return err;
 }
 
+bool record_writes_standard(const struct record_options *options)
+{
+	bool standard = false;
+
+	vec_for_each (path, &options->outputs)
+		standard |= outputs_is_standard(*path);
+	return standard;
+}
+
+static const char *format_of(const struct record_options *options, const char *path)
+{
+	return outputs_is_standard(path) || options->outputs.size == 1 ? options->format : NULL;
+}
+
 static int open_outputs(struct recording *run)
 {
 	int err = 0;
@@ -97,10 +111,7 @@ static int open_outputs(struct recording *run)
 	if (run->options->rotation.rotate)
 		return open_rotation(run);
 	vec_for_each (path, &run->options->outputs)
-		err = err
-			      ?: outputs_add(&run->outputs, *path,
-					     outputs_is_standard(*path) ? run->options->format
-									: NULL);
+		err = err ?: outputs_add(&run->outputs, *path, format_of(run->options, *path));
 	if (!run->options->outputs.size && !run->options->only_live)
 		err = outputs_add(&run->outputs, run->default_output, NULL);
 	run->misused = err == -EINVAL;
@@ -294,7 +305,7 @@ static int prepare_command(struct recording *run)
 		.choice = run->options->env,
 		.jvm_agent = launches_with_agent(run) ? run->jvm_agent.path : NULL,
 		.open_files = run->options->open_files,
-		.output_to_stderr = run->options->format != NULL,
+		.output_to_stderr = record_writes_standard(run->options),
 		.no_terminal = run->options->top,
 		.on_pipe = run->signals.before_pipe,
 	};

@@ -34,7 +34,7 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	struct target_options target;
 	string_list outputs;
-	const char *format; /* of an output to standard output; NULL: there is none */
+	const char *format; /* of the only output, or of standard output; NULL: by extension */
 	struct rotation_options rotation;
 	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
@@ -104,6 +104,9 @@ struct recording {
 	struct self_stats stats;
 	struct file_packages packages; /* of the outputs at the end */
 };
+
+/* Returns true if standard output is an output. */
+bool record_writes_standard(const struct record_options *options);
 
 /* Print an error message. Returns err. */
 int record_complain(int err, const char *what);
