@@ -7,6 +7,7 @@ import fcntl
 import os
 import pathlib
 import pty
+import pwd
 import select
 import shutil
 import signal
@@ -82,12 +83,12 @@ class Terminal:
         os.waitpid(self.pid, 0)
 
 
-def hostile_process():
-    """Returns the pid of a process with a hostile name."""
+def named_process(name):
+    """Returns the pid of a process with a name."""
     ready = os.pipe()
     pid = os.fork()
     if not pid:
-        ctypes.CDLL(None).prctl(PR_SET_NAME, HOSTILE, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_NAME, name, 0, 0, 0)
         os.write(ready[1], b"1")
         signal.pause()
         os._exit(0)
@@ -112,11 +113,43 @@ class Case(unittest.TestCase):
         """Returns the beginning that the pids of two such processes share, and the pids."""
         pids = []
         while not os.path.commonprefix([str(pid) for pid in pids[-2:]]) or len(pids) < 2:
-            pids.append(hostile_process())
+            pids.append(named_process(HOSTILE))
             self.addCleanup(os.waitpid, pids[-1], 0)
             self.addCleanup(os.kill, pids[-1], signal.SIGKILL)
         pids = [str(pid) for pid in pids[-2:]]
         return os.path.commonprefix(pids), pids
+
+
+    def start_named(self, name):
+        pid = named_process(name)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+
+    def start_in_cgroup(self):
+        """Returns the path and the unit of a cgroup with a process, or None without rights to make one."""
+        with open("/proc/self/mounts", encoding="utf-8") as mounts:
+            mount = next((line.split()[1] for line in mounts if line.split()[2] == "cgroup2"), None)
+        unit = f"jitbpf-completion-{os.getpid()}.service"
+        if not mount or os.geteuid():
+            return None
+        path = f"/jitbpf-completion-{os.getpid()}.slice"
+        process = subprocess.Popen(["sleep", "600"])
+        made = []
+
+        def clean():
+            process.kill()
+            process.wait()
+            for folder in reversed(made):
+                os.rmdir(folder)
+        self.addCleanup(clean)
+        try:
+            for folder in (mount + path, f"{mount}{path}/{unit}"):
+                os.mkdir(folder)
+                made.append(folder)
+            pathlib.Path(made[-1], "cgroup.procs").write_text(str(process.pid), encoding="ascii")
+        except OSError:
+            return None
+        return f"{path}/{unit}", unit
 
 
 class InTerminals(Case):
@@ -143,6 +176,8 @@ class InTerminals(Case):
         self.assertIn("mandelbrot", shown)
         self.assertIn("one.jitbpf", shell.complete("jitbpf annotate mandelbrot on"))
         self.assertIn("sha512sum", shell.complete("jitbpf record -F 99 -- sha512su"))
+        user = pwd.getpwuid(os.getuid()).pw_name
+        self.assertIn(user, shell.complete("jitbpf record -u "))
         prefix, pids = self.start_hostile()
         shown = shell.complete(f"jitbpf record -p {prefix}")
         for pid in pids:
@@ -216,6 +251,20 @@ class Fish(Case):
             self.assertIn("--output=" + name, found)
         self.assertNotIn("other.c", found)
         self.assertIn("grep", self.names("jitbpf record -- gre"))
+
+    def test_choices(self):
+        """Users and cgroups that have processes; and names that -p would not take apart."""
+        self.assertIn(pwd.getpwuid(os.getuid()).pw_name, self.names("jitbpf record -u "))
+        self.assertIn(f"--user={pwd.getpwuid(os.getuid()).pw_name}", self.names("jitbpf top --user="))
+        self.start_named(b"zz-plain")
+        self.start_named(b"zz-two,names")
+        self.assertEqual(self.names("jitbpf record -p zz"), ["zz-plain"])
+        made = self.start_in_cgroup()
+        if made:
+            path, unit = made
+            self.assertIn(unit, self.names("jitbpf record -G jitbpf-c"))
+            found = self.names("jitbpf record -G /jitbpf-c")
+            self.assertEqual(found, [os.path.dirname(path), path])
 
     def test_hostile_names(self):
         prefix, pids = self.start_hostile()

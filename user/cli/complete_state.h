@@ -36,6 +36,10 @@ size_t completion_plain_bytes(const char *text);
 /* Add to the first line. */
 void completion_say_kind(struct completion *completion, const char *kind);
 
+/* complete_choice.c: add the users, or the cgroups and units, that have processes. */
+void completion_add_users(struct completion *completion);
+void completion_add_cgroups(struct completion *completion);
+
 /* complete_values.c: add the candidates of a kind, and those for the value of an option. */
 void completion_add_candidates(struct completion *completion, enum candidates candidates,
 			       const char *const *words);

@@ -37,12 +37,16 @@ bool complete_read_stat(char *text, const char **ret_comm)
 	return !(flags & 0x00200000); /* PF_KTHREAD */
 }
 
-/* Add the name of a process once, if the word begins it: there are thousands of some names. */
+/*
+ * Add the name of a process once, if the word begins it: there are thousands of some names. A comma
+ * separates names, and a number is a pid.
+ */
 static void add_name(struct completion *completion, const char *comm)
 {
 	const char *typed = completion->word + completion->fixed;
 
-	if (!*typed || !begins_with(comm, typed))
+	if (!*typed || !begins_with(comm, typed) || strchr(comm, ',') ||
+	    !comm[strspn(comm, "0123456789")])
 		return;
 	vec_for_each (candidate, &completion->candidates) {
 		if (!strcmp(candidate->value + completion->fixed, comm))
@@ -229,6 +233,12 @@ void completion_add_candidates(struct completion *completion, enum candidates ca
 	case CANDIDATES_NAMES:
 		fix_list(completion, "");
 		add_processes(completion);
+		break;
+	case CANDIDATES_USERS:
+		completion_add_users(completion);
+		break;
+	case CANDIDATES_CGROUPS:
+		completion_add_cgroups(completion);
 		break;
 	case CANDIDATES_COMMANDS:
 		add_commands(completion);

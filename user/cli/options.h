@@ -39,6 +39,8 @@ enum candidates {
 	CANDIDATES_OUTPUTS,  /* files with one of the extensions in option_spec.words (NULL: all) */
 	CANDIDATES_FORMATS,  /* names of formats, as in -f of report */
 	CANDIDATES_NAMES,    /* pids of this machine, and names of processes */
+	CANDIDATES_USERS,    /* users who run processes */
+	CANDIDATES_CGROUPS,  /* cgroups and units with processes */
 	CANDIDATES_COMMANDS, /* commands of jitbpf */
 	CANDIDATES_TERMS,    /* keys of the ledger's terms */
 	CANDIDATES_CONTAINERS, /* containers and units of a recording: that of an operand before, or

@@ -35,11 +35,12 @@ static const struct option_spec options[] = {
 	 "program file)",
 	 0, 0, .candidates = CANDIDATES_NAMES},
 	{'u', "user", OPTION_STRINGS, FIELD(target.choose.users), "USER",
-	 "profile only processes of this user, by name or number (may be repeated)", 0, 0},
+	 "profile only processes of this user, by name or number (may be repeated)", 0, 0,
+	 .candidates = CANDIDATES_USERS},
 	{'G', "cgroup", OPTION_STRINGS, FIELD(target.choose.cgroups), "CGROUP",
 	 "profile only processes while they are in this cgroup or below it: a path, or the name of "
 	 "a systemd unit (needs cgroup version 2; may be repeated)",
-	 0, 0},
+	 0, 0, .candidates = CANDIDATES_CGROUPS},
 	{0, "container", OPTION_STRINGS, FIELD(target.choose.containers), "ID|NAME",
 	 "the same for a container of Docker, Podman, containerd, LXC or systemd-nspawn, or a pod "
 	 "of Kubernetes (may be repeated)",
