@@ -105,6 +105,29 @@ class Printed(unittest.TestCase):
                                      capture_output=True, check=False)
             self.assertEqual((refused.returncode, refused.stdout), (2, b""))
 
+    def test_fish(self):
+        """fish sets what sh sets, beside the same variables of before."""
+        before = {"LD_LIBRARY_PATH": "/a:/b", "PYTHONPATH": "x", "NUMBA_ENABLE_PROFILING": "0",
+                  "PHP_INI_SCAN_DIR": "/it's", "JAVA_TOOL_OPTIONS": "-Da=b"}
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        shim = os.path.join(folder.name, "it's \\'$HOME\\ lib.so")
+        shutil.copy(harness.SHIM, shim)
+        for add, options in (({}, ""), (before, ""), (before, "--jit-debug --java-debug-nonsafepoints")):
+            given = {"PATH": os.environ["PATH"], "HOME": folder.name, **add}
+            command = f"{harness.JITBPF} env {options}"
+            found = []
+            for shell, line in (("sh", f'eval "$({command} --shim "$0")"; env -0'),
+                                ("fish", f"{command} -f fish --shim $argv[1] | source; env -0")):
+                done = subprocess.run([shell, "-c", line, shim], env=given, check=True,
+                                      capture_output=True, text=True)
+                self.assertEqual(done.stderr, "")
+                found.append(dict(row.split("=", 1) for row in done.stdout.split("\0") if row))
+            own = ("SHLVL", "PWD", "OLDPWD", "_")  # of the shells themselves
+            for name in set(found[0]) - set(own):
+                self.assertEqual(found[1].get(name), found[0][name], name)
+            self.assertIn(shim, found[1].values())
+
     def test_service(self):
         lines = environment("-f", "systemd").splitlines()
         self.assertEqual(lines[0], "[Service]")
@@ -115,10 +138,10 @@ class Printed(unittest.TestCase):
 
     def test_options(self):
         """Engines that no variable helps are named in comments, not among container options."""
-        for form in ("sh", "systemd"):
+        for form in ("sh", "fish", "systemd"):
             self.assertIn("#   Node.js: --perf-prof\n", environment("-f", form))
             self.assertNotIn("CL_CONFIG", environment("-f", form))
-            self.assertIn("CL_CONFIG_USE_VTUNE=", environment("-f", form, "--jit-debug"))
+            self.assertRegex(environment("-f", form, "--jit-debug"), "CL_CONFIG_USE_VTUNE[= ]")
         self.assertNotIn("#", environment("-f", "container"))
 
     def test_container(self):

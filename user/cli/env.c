@@ -22,10 +22,10 @@ struct env_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, FIELD(format), "FORMAT",
-	 "sh (eval \"$(jitbpf env)\"), systemd (a drop-in), or container (options of docker or "
-	 "podman run) (default sh)",
+	 "sh (eval \"$(jitbpf env)\"), fish (jitbpf env -f fish | source), systemd (a drop-in), or "
+	 "container (options of docker or podman run) (default sh)",
 	 0, 0, .candidates = CANDIDATES_WORDS,
-	 .words = (const char *const[]){"sh", "systemd", "container", NULL}},
+	 .words = (const char *const[]){"sh", "fish", "systemd", "container", NULL}},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	ENGINE_ENV_OPTIONS(FIELD(env)),
@@ -58,6 +58,37 @@ static int print_sh(void *context, const struct engine_env *env)
 	if (env->rule != ENGINE_SETTING_DEFAULT)
 		print_shell_quoted(env->value);
 	putchar('\n');
+	return 0;
+}
+
+/* In single quotes of fish, a backslash escapes the quote and itself. */
+static void print_fish_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+	}
+	putchar('\'');
+}
+
+static int print_fish(void *context, const struct engine_env *env)
+{
+	bool is_default = env->rule == ENGINE_SETTING_DEFAULT;
+
+	if (is_default)
+		printf("if set -q %s; set -gx %s \"$%s\"; ", env->name, env->name, env->name);
+	if (is_default && env->follows)
+		printf("else if set -q %s; set -gx %s \"$%s\"; ", env->follows, env->name,
+		       env->follows);
+	printf("%sset -gx %s ", is_default ? "else; " : "", env->name);
+	if (env->rule == ENGINE_SETTING_APPENDS)
+		printf("\"$%s:\"", env->name);
+	else if (env->rule == ENGINE_SETTING_ADDS)
+		printf("\"$%s \"", env->name);
+	print_fish_quoted(env->value);
+	puts(is_default ? "; end" : "");
 	return 0;
 }
 
@@ -136,19 +167,25 @@ static void print_options(const char *shim_path)
 static int print_as(const char *format, const char *shim_path,
 		    const struct engine_env_choice *choice)
 {
+	int (*print)(void *context, const struct engine_env *env) = NULL;
 	int err;
 
 	if (!strcmp(format, "container"))
 		return print_for_container(shim_path, choice);
-	if (strcmp(format, "sh") && strcmp(format, "systemd")) {
-		fprintf(stderr, "jitbpf: unknown format '%s': use sh, systemd or container\n",
+	if (!strcmp(format, "sh"))
+		print = print_sh;
+	else if (!strcmp(format, "fish"))
+		print = print_fish;
+	else if (!strcmp(format, "systemd"))
+		print = print_systemd;
+	if (!print) {
+		fprintf(stderr, "jitbpf: unknown format '%s': use sh, fish, systemd or container\n",
 			format);
 		return -EINVAL;
 	}
-	if (!strcmp(format, "systemd"))
+	if (print == print_systemd)
 		puts("[Service]");
-	err = engine_env_each(shim_path, choice, strcmp(format, "sh") ? print_systemd : print_sh,
-			      NULL);
+	err = engine_env_each(shim_path, choice, print, NULL);
 	if (!err)
 		print_options(shim_path);
 	return err;
