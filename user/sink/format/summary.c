@@ -9,17 +9,16 @@
 #include "base/text.h"
 #include "engines/engines.h"
 #include "sink/ledger_rows.h"
-#include "sink/run_text.h"
+#include "sink/format/summary_rows.h"
 #include "sink/sample_groups.h"
+#include "sink/write/columns.h"
 #include "sink/write/escapes.h"
 #include "sink/write/out.h"
 #include "sink/write/paragraph.h"
 
-#define ROWS_SHOWN	20
-#define COMMAND_COLUMNS 1000
-#define LABEL_COLUMNS	28
-#define NUMBER_COLUMNS	14
-#define NOTE_COLUMN	(LABEL_COLUMNS + NUMBER_COLUMNS + 2) /* of the text after a number */
+#define ROWS_SHOWN   20
+#define LABEL_BYTES  28
+#define NAME_COLUMNS 4 /* a name is not shortened to fewer */
 
 #define UNNAMED_FILES	  5  /* files that are listed, at most */
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
@@ -31,46 +30,22 @@ static void put_colour(struct text *text, const struct view *view, const char *c
 	text_put_string(text, view->options.colours ? colour : "");
 }
 
-/* Put a label and its number, without the end of the line. */
-static void put_count(struct text *text, const char *label, uint64_t value)
-{
-	text_printf(text, "%-*s", LABEL_COLUMNS, label);
-	text_put_number(text, value, NUMBER_COLUMNS);
-}
-
-static void put_share(struct text *text, const char *label, uint64_t value, uint64_t whole)
-{
-	put_count(text, label, value);
-	text_printf(text, "  %5.1f %%\n", run_text_percent(value, whole));
-}
-
-/* Put a line for each count that is not 0. */
-static void put_reasons(struct text *text, const struct ledger_word *words, const uint64_t *counts,
-			int count)
-{
-	for (int i = 0; i < count; i++) {
-		if (!counts[i])
-			continue;
-		put_count(text, "", counts[i]);
-		text_printf(text, "  %s\n", words[i].words);
-	}
-}
-
 /* Put the reasons of lost samples. */
-static void put_losses(struct text *text, const struct ledger *ledger)
+static void put_losses(struct text *text, const struct view *view)
 {
 	static const struct ledger_word words[] = {
 		{.words = "sample ring full"},
 		{.words = "no scratch space"},
 		{.words = "out of memory"},
 	};
+	const struct ledger *ledger = view->ledger;
 	const uint64_t counts[ARRAY_SIZE(words)] = {
 		ledger->counters[JITBPF_COUNT_SAMPLES_RING_FULL],
 		ledger->counters[JITBPF_COUNT_SAMPLES_NO_SCRATCH],
 		ledger->counters[JITBPF_COUNT_AGENT_NO_MEMORY],
 	};
 
-	put_reasons(text, words, counts, ARRAY_SIZE(words));
+	summary_rows_put_reasons(text, view, words, counts, ARRAY_SIZE(words));
 }
 
 static void put_fates(struct text *text, const struct view *view, const struct naming_count *naming)
@@ -84,63 +59,36 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	const struct ledger *ledger = view->ledger;
 	uint64_t taken = ledger_taken(ledger);
 
-	put_count(text, ledger_singles[LEDGER_TAKEN].words, taken);
+	summary_rows_put_count(text, view, ledger_singles[LEDGER_TAKEN].words, taken);
 	text_put_string(text, "\n");
 	for (int i = 0; i < FATE_COUNT; i++) {
-		char label[LABEL_COLUMNS];
+		char label[LABEL_BYTES];
 
 		if (!ledger->fate[i])
 			continue;
 		snprintf(label, sizeof(label), "  %s", ledger_fates[i].words);
 		put_colour(text, view, colours[i]);
-		put_share(text, label, ledger->fate[i], taken);
+		summary_rows_put_share(text, view, label, ledger->fate[i], taken);
 		put_colour(text, view, *colours[i] ? ESCAPE_PLAIN : "");
 		if (i == FATE_STACK_CUT)
-			put_reasons(text, ledger_cuts, ledger->cut, LEDGER_CUT_COUNT);
+			summary_rows_put_reasons(text, view, ledger_cuts, ledger->cut,
+						 LEDGER_CUT_COUNT);
 		if (i == FATE_LOST)
-			put_losses(text, ledger);
+			put_losses(text, view);
 	}
 	if (naming->samples)
-		put_share(text, ledger_singles[LEDGER_NAMED].words, naming->named, naming->samples);
+		summary_rows_put_share(text, view, ledger_singles[LEDGER_NAMED].words,
+				       naming->named, naming->samples);
 	if (ledger->frame_pointers)
-		put_share(text, ledger_singles[LEDGER_FRAME_POINTERS].words, ledger->frame_pointers,
-			  taken);
+		summary_rows_put_share(text, view, ledger_singles[LEDGER_FRAME_POINTERS].words,
+				       ledger->frame_pointers, taken);
 	if (ledger->throttles || ledger->throttled_ns) {
-		text_printf(text, "%-*s%*.3f s  in ", LABEL_COLUMNS,
-			    ledger_singles[LEDGER_THROTTLED].words, NUMBER_COLUMNS - 2,
-			    (double)ledger->throttled_ns / 1e9);
+		summary_rows_put_time(text, view, ledger_singles[LEDGER_THROTTLED].words,
+				      ledger->throttled_ns);
+		text_put_string(text, summary_rows_are_narrow(view) ? "\n  in " : "  in ");
 		text_put_number(text, ledger->throttles, 0);
 		text_put_string(text, ledger->throttles == 1 ? " interval\n" : " intervals\n");
 	}
-}
-
-static void put_next(struct text *text, const struct view *view, const char *next)
-{
-	const uint32_t indent = NUMBER_COLUMNS + 2;
-	CLEANUP(text_deinit) struct text fitting = {0};
-
-	ledger_put_next(&fitting, next, view->info->command);
-	text_put(&fitting, "", 1);
-	text->failed |= fitting.failed;
-	if (fitting.failed)
-		return;
-	text_printf(text, "%*snext: ", (int)indent, "");
-	paragraph_put(text, fitting.bytes.data, indent + 6, indent, view->options.columns);
-	text_put_string(text, "\n");
-}
-
-/* Put a number in front of its text, and in the next line what to do, if anything. */
-static void put_row(struct text *text, const struct view *view, const char *words, const char *next,
-		    uint64_t value)
-{
-	const uint32_t indent = NUMBER_COLUMNS + 2, columns = view->options.columns;
-
-	text_put_number(text, value, NUMBER_COLUMNS);
-	text_put_string(text, "  ");
-	paragraph_put(text, words, indent, indent, columns);
-	text_put_string(text, "\n");
-	if (next)
-		put_next(text, view, next);
 }
 
 /* --- JIT code ------------------------------------------------------------------------ */
@@ -206,14 +154,9 @@ static void put_jit(struct text *text, const struct view *view)
 	if (why)
 		text_printf(&note, "%s(%s)", note.bytes.size ? ", " : "", why);
 	text_put(&note, "", 1);
-	put_count(text, "JIT methods", jit->methods);
-	text_put_string(text, note.failed || !*note.bytes.data ? "" : "  ");
-	if (note.failed)
-		text->failed = true;
-	else
-		paragraph_put(text, note.bytes.data, NOTE_COLUMN, NOTE_COLUMN,
-			      view->options.columns);
-	text_put_string(text, "\n");
+	summary_rows_put_count(text, view, "JIT methods", jit->methods);
+	text->failed |= note.failed;
+	summary_rows_put_note(text, view, note.failed ? "" : note.bytes.data);
 }
 
 /*
@@ -255,7 +198,7 @@ static void put_unpublished(struct text *text, const struct view *view)
 		advice = "start it with the variables or options of 'jitbpf env'";
 	snprintf(words, sizeof(words), "samples in [unknown] code that no engine published: %s%s%s",
 		 engine ? engine->name : "", engine ? ": " : "", advice);
-	put_row(text, view, words, NULL, samples);
+	summary_rows_put(text, view, words, NULL, samples);
 }
 
 /* --- names --------------------------------------------------------------------------- */
@@ -264,18 +207,29 @@ static void put_unpublished(struct text *text, const struct view *view)
  * Put the files with more than a tenth of the samples of the first one, at most UNNAMED_FILES. Sets
  * *ret_count to their number.
  */
-static void put_unnamed_files(struct text *text, const unnamed_file_list *files, size_t *ret_count)
+static void put_unnamed_files(struct text *text, const struct view *view,
+			      const unnamed_file_list *files, size_t *ret_count)
 {
+	uint32_t column = summary_rows_column(view), columns = view->options.columns;
 	size_t count = 0;
 
 	while (count < files->size && count < UNNAMED_FILES &&
 	       files->data[count].samples > files->data[0].samples / 10)
 		count++;
-	text_printf(text, "%*sin ", NUMBER_COLUMNS + 2, "");
+	text_printf(text, "%*sin ", (int)column, "");
 	for (size_t i = 0; i < count; i++) {
-		text_put_string(text, i ? ", " : "");
-		text_put_name(text, files->data[i].path, 0, 0);
+		if (i && summary_rows_are_narrow(view))
+			text_printf(text, ",\n%*s", (int)column, "");
+		else
+			text_put_string(text, i ? ", " : "");
+		if (summary_rows_are_narrow(view) &&
+		    columns > column + NAME_COLUMNS + 4) /* "in ", "," */
+			columns_put_name(text, files->data[i].path, columns - column - 4);
+		else
+			text_put_name(text, files->data[i].path, 0, 0);
 	}
+	if (count < files->size && summary_rows_are_narrow(view))
+		text_printf(text, "\n%*s", (int)column - 1, "");
 	if (count < files->size)
 		text_printf(text, " and %zu other%s", files->size - count,
 			    files->size - count == 1 ? "" : "s");
@@ -296,13 +250,13 @@ static void put_unnamed(struct text *text, const struct view *view)
 	vec_for_each (file, &files)
 		samples += file->samples;
 	if (samples && samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
-		put_row(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL, samples);
-		put_unnamed_files(text, &files, &shown);
+		summary_rows_put(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL, samples);
+		put_unnamed_files(text, view, &files, &shown);
 		naming_put_advice(&next, view, &files, 0, shown);
 		text_put(&next, "", 1);
 		text->failed |= next.failed;
 		if (!next.failed)
-			put_next(text, view, next.bytes.data);
+			summary_rows_put_next(text, view, next.bytes.data);
 	}
 	vec_deinit(&files);
 	text_deinit(&next);
@@ -322,7 +276,7 @@ static void put_term(struct text *text, const struct view *view, const struct le
 		     uint64_t value)
 {
 	if (value)
-		put_row(text, view, term->words, term->next, value);
+		summary_rows_put(text, view, term->words, term->next, value);
 }
 
 static void put_owner(struct text *text, const struct view *view, enum ledger_memory memory,
@@ -334,7 +288,7 @@ static void put_owner(struct text *text, const struct view *view, enum ledger_me
 		snprintf(user, sizeof(user), "user %u", (uint32_t)owner->uid);
 	snprintf(words, sizeof(words), "%s not kept, %s (cgroup %llu) used its share of the memory",
 		 ledger_memories[memory].words, user, (unsigned long long)owner->cgroup);
-	put_row(text, view, words, ledger_memories[memory].next, owner->refused);
+	summary_rows_put(text, view, words, ledger_memories[memory].next, owner->refused);
 }
 
 /* Put the counts that should be 0 and are not. Returns true if there are any. */
@@ -357,7 +311,7 @@ static bool put_trouble(struct text *text, const struct view *view)
 
 		snprintf(words, sizeof(words), "JIT: %s", ledger_jit[i].word.words);
 		if (value)
-			put_row(text, view, words, ledger_jit[i].word.next, value);
+			summary_rows_put(text, view, words, ledger_jit[i].word.next, value);
 	}
 	for (int memory = 0; memory < LEDGER_MEMORY_COUNT; memory++) {
 		const struct ledger_owner *owners = ledger->owners[memory];
@@ -380,6 +334,13 @@ static bool put_trouble(struct text *text, const struct view *view)
 
 /* --- all of it ----------------------------------------------------------------------- */
 
+static void put_explain(struct text *text, const struct view *view)
+{
+	paragraph_put(text, "'jitbpf explain TERM' says what each of these means", 0, 0,
+		      view->options.columns);
+	text_put_string(text, "\n");
+}
+
 static int put_all(struct text *text, const struct view *view, struct naming *naming,
 		   struct sample_groups *groups)
 {
@@ -390,12 +351,12 @@ static int put_all(struct text *text, const struct view *view, struct naming *na
 	err = err ?: sample_groups_fill(groups, view, naming);
 	if (err)
 		return err;
-	run_text_put(text, view->info, columns ?: COMMAND_COLUMNS);
+	summary_rows_put_run(text, view);
 	text_put_string(text, "\n");
 	put_fates(text, view, &naming->all);
 	put_jit(text, view);
 	if (put_trouble(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
-		text_put_string(text, "'jitbpf explain TERM' says what each of these means\n");
+		put_explain(text, view);
 	if (!groups->groups.size)
 		return 0;
 	text_put_string(text, "\n");

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "sink/write/columns.h"
@@ -79,8 +80,8 @@ static void measure(const struct text_table *table, uint32_t widths[])
 	}
 }
 
-/* Shorten the widest texts until a row fits. */
-static void fit(const struct text_table *table, uint32_t limit, uint32_t widths[])
+/* Shorten the widest texts until a row fits. Returns false if it does not fit then. */
+static bool shorten(const struct text_table *table, uint32_t limit, uint32_t widths[])
 {
 	uint64_t all = 0;
 
@@ -95,10 +96,41 @@ static void fit(const struct text_table *table, uint32_t limit, uint32_t widths[
 				widest = &widths[i];
 		}
 		if (!widest)
-			return;
+			return false;
 		--*widest;
 		all--;
 	}
+	return true;
+}
+
+/* Leave out the column with the highest number in `left_out`. Returns false if there is none. */
+static bool leave_out(const struct text_table *table, uint32_t widths[])
+{
+	uint32_t *first = NULL;
+	uint8_t highest = 0;
+
+	for (uint32_t i = 0; i < table->column_count; i++) {
+		if (!widths[i] || table->columns[i].left_out <= highest)
+			continue;
+		highest = table->columns[i].left_out;
+		first = &widths[i];
+	}
+	if (first)
+		*first = 0;
+	return first;
+}
+
+/* Make a row fit: shorten texts, and where that does not suffice, leave out columns. */
+static void fit(const struct text_table *table, uint32_t limit, uint32_t widths[])
+{
+	uint32_t whole[TEXT_TABLE_COLUMNS_MAX];
+
+	do {
+		memcpy(whole, widths, sizeof(whole));
+		if (shorten(table, limit, widths))
+			return;
+	} while (leave_out(table, memcpy(widths, whole, sizeof(whole))));
+	shorten(table, limit, widths);
 }
 
 static void put_spaces(struct text *text, uint32_t count)
@@ -142,7 +174,7 @@ static void put_row(const struct text_table *table, struct text *text, const uin
 
 void text_table_put(const struct text_table *table, struct text *text, uint32_t limit, bool colours)
 {
-	uint32_t widths[TEXT_TABLE_COLUMNS_MAX];
+	uint32_t widths[TEXT_TABLE_COLUMNS_MAX] = {0};
 
 	if (table->bytes.failed) {
 		text->failed = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A table of text. Columns are as wide as their widest cell, and a column without any cell is left
- * out. Rows fit a terminal: texts are shortened as columns_put_name() shortens them.
+ * out. Rows fit a terminal: texts are shortened as columns_put_name() shortens them, and then
+ * columns that may be left out are.
  */
 #ifndef JITBPF_SINK_WRITE_TEXT_TABLE_H
 #define JITBPF_SINK_WRITE_TEXT_TABLE_H
@@ -17,6 +18,8 @@
 struct text_column {
 	const char *heading;
 	bool is_text; /* left-aligned, and shortened where there is no room; else a number */
+	/* Where shortened texts do not suffice, the highest number is left out first; 0: never. */
+	uint8_t left_out;
 };
 
 /* Set columns (borrowed) and column_count; the rest is zero. The owner calls text_table_deinit().

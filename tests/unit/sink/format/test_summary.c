@@ -175,14 +175,14 @@ static void containers_have_rows(void **state)
 }
 
 /* The longest texts and numbers. */
-static void all_fits_80_columns(void **state)
+static void check_fits(uint32_t limit)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	size_t widest = 0;
 
 	made_init(&m);
 	made_full_ledger(&m);
-	m.view.options.columns = 80;
+	m.view.options.columns = limit;
 	m.view.options.by = VIEW_BY_PID;
 	m.info.command =
 		"a command with a lot of words in it, more than a terminal has columns for";
@@ -201,8 +201,21 @@ static void all_fits_80_columns(void **state)
 
 		widest = columns > widest ? columns : widest;
 	}
-	assert_in_range(widest, 60, 80);
-	assert_non_null(strstr(text, "\n                ")); /* behind the numbers */
+	assert_in_range(widest, limit - 20, limit);
+	assert_non_null(strstr(text, limit < 60 ? "\n           "
+						: "\n                ")); /* behind the numbers */
+	assert_non_null(strstr(text, "SHARE"));
+	assert_non_null(strstr(text, "  PID"));
+}
+
+static void all_fits_80_columns(void **state)
+{
+	check_fits(80);
+}
+
+static void all_fits_40_columns(void **state)
+{
+	check_fits(40);
 }
 
 static void colours_only_where_they_are_allowed(void **state)
@@ -350,6 +363,7 @@ int main(void)
 		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
 		cmocka_unit_test(samples_with_names_are_counted),
 		cmocka_unit_test(all_fits_80_columns),
+		cmocka_unit_test(all_fits_40_columns),
 		cmocka_unit_test(colours_only_where_they_are_allowed),
 		cmocka_unit_test(unpublished_code_is_worth_a_word_where_it_is_much),
 		cmocka_unit_test(unpublished_code_of_a_known_engine),
