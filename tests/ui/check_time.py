@@ -17,7 +17,7 @@ BOX = ("(() => {{ const b = document.querySelector('{}').getBoundingClientRect()
        "return [b.left, b.top, b.width, b.height]; }})()")
 STRIP, GRAPH = BOX.format("#strip"), BOX.format("#graph canvas")
 TICK = .05  # s
-CELL, CELLS_TOP = 3, 28  # pixels of the heat map: the height of a row, and where the first one begins
+CELL, CELLS_TOP = 3, 40  # pixels of the heat map: the height of a row, and where the first one begins
 
 
 def ticks_of(page, key="range"):
@@ -224,6 +224,28 @@ def check_lane(page):
     check(said == [loads, unloads], f"all intervals together have all loads: {said}, {[loads, unloads]}")
 
 
+def check_axis(page):
+    """Labels are at their times, within the strip, and do not cover one another."""
+    for size in ((1280, 800), (640, 800), (400, 700)):
+        page.browser.screen(*size)
+        page.open()
+        left, top, width, height = page.say(STRIP)
+        check(height <= 24 + 14, f"{size}: the axis leaves the graph its height: {height}")
+        labels = page.say("[...document.querySelectorAll('#strip .axis span')].map(label => {"
+                          "const b = label.getBoundingClientRect(); return [label.textContent, b.left, b.right, b.top, b.bottom]; })")
+        check(len(labels) > 2 and labels[0][0] == "0 s", f"{size}: the axis has times: {labels}")
+        check(all(a[2] + 4 < b[1] for a, b in zip(labels, labels[1:])), f"{size}: labels are apart: {labels}")
+        check(labels[-1][2] <= left + width and all(top < label[3] and label[4] <= top + height for label in labels),
+              f"{size}: labels are within the strip: {labels}")
+        near = .06 + 2 * float(labels[1][0].split()[0]) / (labels[1][1] - left)  # two pixels
+        for name, at, _, _, _ in labels:
+            page.browser.mouse(at + 1, top + 12)
+            begin, end = map(float, re.match(r"([\d.]+) – ([\d.]+) s", page.detail()).groups())
+            check(begin - near <= float(name.split()[0]) <= end + near, f"{size}: {name} is at its time: {page.detail()!r}")
+    page.browser.screen(1280, 800)
+    page.open()
+
+
 def check_room(page):
     for size, limit in (((1280, 800), 120), ((400, 700), 200)):
         page.browser.screen(*size)
@@ -244,7 +266,7 @@ def main():
     with Browser() as browser:
         browser.screen(1280, 800)
         page = Page(browser, sys.argv[1])
-        for one in (check_range, check_end, check_keys, check_baseline, check_colours, check_room):
+        for one in (check_range, check_end, check_keys, check_baseline, check_colours, check_axis, check_room):
             one(page)
         check_heat_map(page, sys.argv[3] if len(sys.argv) > 3 else None)
         check_lane(Page(browser, sys.argv[2]))

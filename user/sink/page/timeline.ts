@@ -6,17 +6,20 @@ import { LANE, codeWords, drawLane, nearestBin } from './code_lane';
 import { dark } from './colour';
 import { byId, plural } from './text';
 import { chosenThreads } from './threads';
+import { showAxis } from './time_axis';
 import { CELLS, TickSums, binsOf, type Bins } from './time_bins';
 import { rangeWords, samplesIn, textOf, wholeTicks, type Range } from './time_range';
 import type { View } from './view';
 
-const STRIP = 24, CELL = 3, GAP = 4;    // heights
+const STRIP = 24, AXIS = 12, CELL = 3, GAP = 4; // heights
+const MAP = STRIP + AXIS + GAP;         // top of the heat map
 const CLICK = 3;                        // pixels; a shorter movement is a click
 const NEAR = 8;                         // pixels from a click on the lane to what has a bin there
 const STEPS = 50;                       // of the arrow keys
 
 export class TimeLine {
 	private readonly box = byId('strip');
+	private readonly axis = this.box.querySelector<HTMLElement>('.axis')!;
 	private readonly canvas: HTMLCanvasElement;
 	private readonly pen: CanvasRenderingContext2D;
 	private bins: Bins | null = null;
@@ -39,7 +42,7 @@ export class TimeLine {
 
 	private get height(): number {
 		const lane = this.view.profile.code.rows ? GAP + LANE : 0;
-		return STRIP + (this.open ? GAP + CELL * CELLS + lane : 0);
+		return STRIP + AXIS + (this.open ? GAP + CELL * CELLS + lane : 0);
 	}
 
 	/** The profile, the chosen threads or the selected ranges have changed. */
@@ -102,13 +105,14 @@ export class TimeLine {
 		if (this.open)
 			this.drawCells(bins, colour('cell'));
 		if (this.open && this.view.profile.code.rows)
-			drawLane(pen, this.view.profile.code, STRIP + CELL * CELLS + 2 * GAP, width, tick => this.xOf(tick),
+			drawLane(pen, this.view.profile.code, MAP + CELL * CELLS + GAP, width, tick => this.xOf(tick),
 				{ live: colour('resolved'), line: colour('line') });
 		const { range, baseline } = this.view, [before, after] = this.asBaseline ? [this.dragged ?? baseline, range]
 			: [baseline, this.dragged ?? range];
 		this.drawRanges([before, after].filter(part => part !== null), colour('page'));
 		if (before)
 			this.drawEdges(before, colour('accent'), after ? 'before' : 'baseline');
+		showAxis(this.axis, bins.ticks / this.perSecond, width);
 		if (after)
 			this.drawEdges(after, before ? colour('lost') : colour('ink'), before ? 'after' : '');
 	}
@@ -124,12 +128,12 @@ export class TimeLine {
 
 	/** A column is `seconds` long; the rows are the parts of a second, from its beginning down. */
 	private drawCells({ cells, seconds, mostCell, ticks }: Bins, colour: string): void {
-		const { pen, width } = this, wide = width * seconds * this.perSecond / ticks, top = STRIP + GAP;
+		const { pen, width } = this, wide = width * seconds * this.perSecond / ticks;
 		pen.fillStyle = colour;
 		for (let i = 0; i < cells.length; i++) {
 			const x = Math.floor(i / CELLS) * wide;
 			pen.globalAlpha = cells[i] ? .12 + .88 * Math.sqrt(cells[i] / (mostCell || 1)) : .04;
-			pen.fillRect(x, top + i % CELLS * CELL, Math.max(1, wide - (wide > 4 ? 1 : 0)), CELL - (wide > 4 ? .5 : 0));
+			pen.fillRect(x, MAP + i % CELLS * CELL, Math.max(1, wide - (wide > 4 ? 1 : 0)), CELL - (wide > 4 ? .5 : 0));
 		}
 		pen.globalAlpha = 1;
 	}
@@ -178,17 +182,17 @@ export class TimeLine {
 	/** The ticks at a place: of a column of the strip, or of a cell of the heat map. */
 	private ticksAt(x: number, y: number): Range {
 		const { ticks, all, seconds } = this.made(), { perSecond, width } = this, at = Math.max(0, Math.min(width - 1, x)) / width;
-		if (!this.open || y < STRIP + GAP || y >= STRIP + GAP + CELL * CELLS) {
+		if (!this.open || y < MAP || y >= MAP + CELL * CELLS) {
 			const column = Math.floor(at * all.length), scale = ticks / all.length;
 			return [Math.floor(column * scale), Math.max(Math.floor(column * scale) + 1, Math.floor((column + 1) * scale))];
 		}
-		const column = Math.floor(at * ticks / perSecond / seconds), row = Math.floor((y - STRIP - GAP) / CELL);
+		const column = Math.floor(at * ticks / perSecond / seconds), row = Math.floor((y - MAP) / CELL);
 		const first = column * seconds * perSecond, part = Math.max(0, Math.min(CELLS - 1, row)) * perSecond / CELLS;
 		return seconds > 1 ? [first, first + seconds * perSecond] : [Math.floor(first + part), Math.floor(first + part) + 1];
 	}
 
 	private isLane(y: number): boolean {
-		return this.open && this.view.profile.code.rows > 0 && y >= STRIP + GAP + CELL * CELLS + GAP;
+		return this.open && this.view.profile.code.rows > 0 && y >= MAP + CELL * CELLS + GAP;
 	}
 
 	/** The range, as a text, whose methods a click on the lane lists: the selected one, or the bin at that place. Empty: none. */
