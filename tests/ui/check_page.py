@@ -94,6 +94,8 @@ def check_ledger(page):
     check(f"{samples['taken']:,} samples taken" in page.say(text("ledger")), "the ledger is shown")
     share = 100 * samples["named"] / page.data.total
     check(f"{share:.1f} % named" in page.say(text("ledger")) and 50 < share < 99, f"{share:.1f} % have names: {page.say(text('ledger'))}")
+    check("unknown kind" in page.say(text("legend")) and "named" not in page.say(text("legend")),
+          f"the share that has no kind is not called as the one without names: {page.say(text('legend'))}")
     page.say("document.querySelector('details').open = true")
     page.settle()
     check("jitbpf env" in page.say(text("ledger")), "the ledger says what helps")

@@ -13,13 +13,13 @@ interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page:
 // and names have a contrast of 5. Each has three shades, so that neighbours can be distinguished. In a difference,
 // red and blue, and their strengths, can be distinguished with any colour blindness.
 const LIGHT: Palette = {
-	kinds: { unnamed: [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
+	kinds: { 'unknown kind': [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
 		interpreted: [58, 78, 62], inlined: [309, 40, 62], process: [215, 12, 90] },
 	step: 2.5, ink: '#16181a', page: '#ffffff', strip: '#e4e6e9', grown: [10, 88, 64], shrunk: [212, 82, 66], same: 92,
 	modules: [[41, 92, 64], [202, 80, 74], [164, 52, 52], [56, 80, 62], [217, 78, 76], [18, 88, 70], [320, 52, 78]],
 };
 const DARK: Palette = {
-	kinds: { unnamed: [0, 0, 41], kernel: [15, 68, 28], native: [218, 67, 44], JIT: [150, 78, 26],
+	kinds: { 'unknown kind': [0, 0, 41], kernel: [15, 68, 28], native: [218, 67, 44], JIT: [150, 78, 26],
 		interpreted: [46, 84, 27], inlined: [304, 44, 32], process: [215, 10, 22] },
 	step: 1.5, ink: '#f4f5f6', page: '#121416', strip: '#2b2f33', grown: [8, 72, 40], shrunk: [214, 72, 46], same: 24,
 	modules: [[38, 88, 26], [202, 74, 34], [164, 74, 22], [54, 72, 20], [222, 60, 48], [16, 74, 34], [322, 48, 38]],
@@ -29,7 +29,7 @@ export const dark = matchMedia('(prefers-color-scheme: dark)');
 let current = dark.matches ? DARK : LIGHT;      // the query is slow
 dark.addEventListener('change', () => { current = dark.matches ? DARK : LIGHT; });
 export const palette = () => current;
-export const LEGEND = ['kernel', 'native', 'JIT', 'inlined', 'interpreted', 'unnamed'];
+export const LEGEND = ['kernel', 'native', 'JIT', 'inlined', 'interpreted', 'unknown kind'];
 export const colourKey = (kind: number) => kind & INLINED ? 'inlined' : KINDS[kind & 7];
 
 export function kindColour(key: string, shade: number): string {
@@ -76,7 +76,7 @@ export class ModuleColours {
 
 	ofKey(key: string, shade: number): string {
 		const { modules, kinds, step } = palette(), [h, s, l] = key === 'process' ? kinds.process
-			: modules[this.places.get(key) ?? -1] ?? kinds.unnamed;
+			: modules[this.places.get(key) ?? -1] ?? kinds['unknown kind'];
 		return `hsl(${h} ${s}% ${l + (shade - 1) * step}%)`;
 	}
 

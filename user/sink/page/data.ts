@@ -65,7 +65,8 @@ export interface Profile {
 	functions: Functions | null;    // with their code; null: the page has none
 }
 
-export const KINDS = ['unnamed', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
+/** The first is of [unknown] and [cut]; "named" is another question, and has its own number (naming.ts). */
+export const KINDS = ['unknown kind', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
 export const KERNEL = 1;
 export const JIT = 3;
 export const PROCESS = 5;

@@ -8,13 +8,13 @@ import { adviceOf, engineOf } from './engines';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
-const UNNAMED = 0, NATIVE = 2;         // KINDS
+const UNKNOWN = 0, NATIVE = 2;         // KINDS
 const MOST = 20;                // modules
 
 // The same as naming_of_node() in user/sink/naming.c
 function isNamed({ strings, labels }: Profile, label: number): boolean {
 	const kind = labels.kind[label] & 7, name = strings[labels.name[label]];
-	return kind === PROCESS || (kind !== UNNAMED && name !== '[unknown]' && !(kind === NATIVE && name[0] === '['));
+	return kind === PROCESS || (kind !== UNKNOWN && name !== '[unknown]' && !(kind === NATIVE && name[0] === '['));
 }
 
 /** Counts the samples of a profile, and those that are added later. */
@@ -49,7 +49,7 @@ export class NamingCounts {
 		const { missing, profile: { tree, labels, strings, words: { engines, symbols } } } = this;
 		const label = tree.label[node], kind = labels.kind[label] & 7;
 		let key = strings[labels.module[label]], advice = kind < JIT ? symbols : 'its engine has reported code without a name';
-		if (kind === UNNAMED) {
+		if (kind === UNKNOWN) {
 			let at = node;
 			while (tree.depth[at] > 1 && (labels.kind[tree.label[at]] & 7) !== PROCESS)
 				at = tree.parent[at];
