@@ -77,6 +77,19 @@ def check_widths(page, sides, absolute):
             check(page.detail().startswith(pair[0].name), f"{pair[0].name} is as wide as its share: {page.detail()!r}")
 
 
+def check_sorted_column(page):
+    """Both changes are in view on all screens; the table is sorted by one of them."""
+    for width in (1400, 640, 400):
+        page.browser.screen(width, 800)
+        page.open("#table=1")
+        shown = page.say("(() => { const end = document.getElementById('table').getBoundingClientRect().right;"
+                         "return [...document.querySelectorAll('#table thead th')].filter(th => th.getBoundingClientRect().right <= end)"
+                         ".map(th => th.textContent + (th.ariaSort ?? '')); })()")
+        check("Self points ▾descending" in shown, f"{width}: the sorted column is shown: {shown}")
+        check(sum("points" in heading for heading in shown) == 2, f"{width}: changes are shown: {shown}")
+    page.browser.screen(1400, 900)
+
+
 def check_table(page, sides):
     page.open("#table=1")
     before, after = sides.before.functions(), sides.after.functions()
@@ -84,17 +97,18 @@ def check_table(page, sides):
               for label in set(before) | set(after)}
     rows = page.say(TABLE)
     check(len(rows) == 200, "functions of both sides are listed")
-    shown = [float(row[5].rstrip("~\u2007").replace("\u2212", "-").replace("\u00b1", "")) for row in rows]
+    shown = [float(row[1].rstrip("~\u2007").replace("\u2212", "-").replace("\u00b1", "")) for row in rows]
     check([abs(p) for p in shown] == sorted((abs(p) for p in shown), reverse=True), "the largest changes come first")
     wanted = sorted(points.values(), key=lambda p: -abs(p))[:200]
     check(sorted(f"{abs(p):.2f}" for p in wanted) == sorted(f"{abs(p):.2f}" for p in shown), f"the changes are right: {shown[:5]}")
     numbers = {(f"{before[label][0]:,}", f"{after[label][0]:,}", f"{before[label][1]:,}", f"{after[label][1]:,}")
                for label in points}
-    check(all((row[1], row[3], row[6], row[8]) in numbers for row in rows), "the table has the numbers of both sides")
+    check(all((row[3], row[5], row[7], row[9]) in numbers for row in rows), "the table has the numbers of both sides")
+    check_sorted_column(page)
     page.open("#table=1&absolute=1")
     row = page.say(TABLE)[0]
-    change = int(row[3].replace(",", "")) - int(row[1].replace(",", ""))
-    check(row[5].rstrip("~\u2007") == signed(change, ","), f"absolute numbers: {row}")
+    change = int(row[5].replace(",", "")) - int(row[3].replace(",", ""))
+    check(row[1].rstrip("~\u2007") == signed(change, ","), f"absolute numbers: {row}")
     biggest = max(abs(after[label][0] - before[label][0]) for label in points)
     check(abs(change) == biggest, "absolute numbers: the largest change comes first")
 

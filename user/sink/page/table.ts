@@ -32,9 +32,9 @@ export class FunctionTable {
 	constructor(private readonly box: HTMLElement, private readonly names: Names,
 		private readonly choose: (label: number) => void) {}
 
-	/** Show a difference, or one side. It is sorted by the change or the number of self samples. */
-	compare(difference: boolean): void {
-		this.sorted = difference ? 5 : 1;
+	/** Sort by the number of self samples or, in a difference, by their change. */
+	sortAnew(): void {
+		this.sorted = 1;
 		this.downward = true;
 	}
 
@@ -71,17 +71,17 @@ export class FunctionTable {
 	}
 
 	private counts(heading: string, of: 'self' | 'total'): Column[] {
-		const share = (row: FunctionRow, side: number) => this.whole[side] ? row[of][side] / this.whole[side] : 0;
+		const share = (row: FunctionRow, side: number) => this.shareOf(row[of], side);
 		const sides = this.whole.length > 1 ? [' before', ' after'] : [''];
-		const columns = sides.flatMap((side, n): Column[] => [
+		return sides.flatMap((side, n): Column[] => [
 			{ heading: heading + side, value: row => row[of][n], text: row => number(row[of][n]) },
 			{ heading: '%', title: `Share of the samples${side}: ${heading.toLowerCase()}`, value: row => share(row, n),
 				text: row => percent(row[of][n], this.whole[n]) },
 		]);
-		if (sides.length > 1)
-			columns.push(this.change(heading, row => this.absolute ? row[of][1] - row[of][0]
-				: 100 * (share(row, 1) - share(row, 0)), row => this.mark(row[of])));
-		return columns;
+	}
+
+	private shareOf(counts: number[], side: number): number {
+		return this.whole[side] ? counts[side] / this.whole[side] : 0;
 	}
 
 	/** A change that may be chance has a mark. */
@@ -89,13 +89,16 @@ export class FunctionTable {
 		return (this.absolute ? countsMayBeChance(counts) : mayBeChance(counts, this.whole)) ? '~' : '\u2007';
 	}
 
-	private change(heading: string, change: (row: FunctionRow) => number, mark: (row: FunctionRow) => string): Column {
+	private change(heading: string, of: 'self' | 'total'): Column {
+		const change = (row: FunctionRow) => this.absolute ? row[of][1] - row[of][0]
+			: 100 * (this.shareOf(row[of], 1) - this.shareOf(row[of], 0));
 		return {
-			heading: this.absolute ? 'Change' : 'Points',
+			heading: `${heading} ${this.absolute ? 'change' : 'points'}`,
 			title: `Change of ${heading.toLowerCase()}${this.absolute ? '' : ', as a share of all samples'}; ` +
 				'~: within the random error',
 			value: row => Math.abs(change(row)),
-			text: row => signed(change(row), this.absolute ? number(Math.abs(change(row))) : Math.abs(change(row)).toFixed(2)) + mark(row),
+			text: row => signed(change(row), this.absolute ? number(Math.abs(change(row))) : Math.abs(change(row)).toFixed(2)) +
+				this.mark(row[of]),
 			className: 'change',
 		};
 	}
@@ -105,6 +108,8 @@ export class FunctionTable {
 		return [
 			{ heading: 'Function', value: row => names.name(row.label), text: row => names.name(row.label), className: 'name',
 				words: true },
+			// Changes are in front: narrow screens do not show all columns.
+			...(this.whole.length > 1 ? [this.change('Self', 'self'), this.change('Total', 'total')] : []),
 			...this.counts('Self', 'self'), ...this.counts('Total', 'total'),
 			{ heading: 'Kind', value: row => names.kindWords(row.label), text: row => names.kindWords(row.label),
 				className: 'text', words: true },

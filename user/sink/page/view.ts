@@ -124,7 +124,7 @@ export class View {
 		base.scales = difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
 		if (difference !== this.compares) {
 			this.compares = difference;
-			this.table.compare(difference);
+			this.table.sortAnew();
 			byId('absolute').hidden = !difference;
 		}
 		return changes;
