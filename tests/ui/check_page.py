@@ -99,8 +99,11 @@ def check_ledger(page):
     page.say("document.querySelector('details').open = true")
     page.settle()
     check("jitbpf env" in page.say(text("ledger")), "the ledger says what helps")
-    cut = page.say("[...document.querySelectorAll('.tables td:nth-child(3):last-child')].filter(c => c.scrollWidth > c.clientWidth).length")
+    cut = page.say("[...document.querySelectorAll('.tables .advice, .tables td:nth-child(3):last-child')].filter(c => c.scrollWidth > c.clientWidth).length")
     check(not cut, f"{cut} advices are cut off")
+    said = page.say("[...document.querySelectorAll('.tables tbody:has(.advice)')].map(b => [b.rows[0].textContent, b.rows.length])")
+    check(said and len({advice for advice, _ in said}) == len(said) and max(rows for _, rows in said) > 2,
+          f"rows with the same advice are below one line with it: {said}")
     page.say("document.querySelector('details').open = false")
     page.settle()
     page.browser.mouse(*page.point_of(page.data.nodes[0]))

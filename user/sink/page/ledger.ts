@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Shows the description and the ledger of each run.
 
+import { adviceTable } from './advice_table';
 import type { Run, Words } from './data';
 import { withoutCode } from './engines';
 import type { Naming } from './naming';
@@ -79,10 +80,10 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of', 'What it means'], counts),
-		...(naming?.missing.length ? [table(['Unnamed', 'In', 'What helps'], naming.missing.map(({ module, samples, advice }) =>
-			[number(samples), visible(module), advice]))] : []),
-		...(idle.length ? [table(['Samples', 'Without JIT code', 'What helps'], idle.map(({ process, samples, advice }) =>
-			[number(samples), `${process.pid || ''} ${visible(process.comm)}`, advice]))] : []));
+		...(naming?.missing.length ? [adviceTable(['Unnamed', 'In, below what helps'], naming.missing.map(({ module, samples, advice }) =>
+			({ samples, where: visible(module), advice })))] : []),
+		...(idle.length ? [adviceTable(['Samples', 'Without JIT code, below what helps'], idle.map(({ process, samples, advice }) =>
+			({ samples, where: `${process.pid || ''} ${visible(process.comm)}`, advice })))] : []));
 }
 
 /** Show the ledger of each run; what is open stays open. */
