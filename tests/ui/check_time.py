@@ -246,6 +246,18 @@ def check_axis(page):
     page.open()
 
 
+def check_detail(page):
+    """The description of a frame is whole, also beside chips and a range; it moves nothing when it appears."""
+    for fragment in ("#hide=fsort", "#range=10-39", "#range=10-39&hide=fsort"):
+        page.open(fragment)
+        before = page.say(GRAPH)
+        page.browser.mouse(*page.point(3, 0, page.data.total * .4))
+        cut, said = page.say("(d => [d.scrollWidth - d.clientWidth, d.textContent])(document.getElementById('detail'))")
+        check(cut <= 0 and "self" in said, f"{fragment}: {cut} pixels are cut off: {said!r}")
+        check(page.say(GRAPH) == before, f"{fragment}: a description does not move the graph")
+    page.open()
+
+
 def check_room(page):
     for size, limit in (((1280, 800), 120), ((400, 700), 200)):
         page.browser.screen(*size)
@@ -266,7 +278,7 @@ def main():
     with Browser() as browser:
         browser.screen(1280, 800)
         page = Page(browser, sys.argv[1])
-        for one in (check_range, check_end, check_keys, check_baseline, check_colours, check_axis, check_room):
+        for one in (check_range, check_end, check_keys, check_baseline, check_colours, check_axis, check_detail, check_room):
             one(page)
         check_heat_map(page, sys.argv[3] if len(sys.argv) > 3 else None)
         check_lane(Page(browser, sys.argv[2]))
