@@ -268,7 +268,7 @@ export class LivesPane {
 		const lengths = rows.map(row => lengthOf(lives, row)).filter(ns => ns !== null).sort((a, b) => a - b);
 		const live = rows.some(row => !lives.ended[row]), before = rows.some(row => lives.ended[row] && !lives.loaded[row]);
 		const known = lengths.length ? [duration(lengths[0]), ...(lengths.length > 1 ? [duration(lengths[lengths.length - 1])] : [])] : [];
-		return [[...new Set(known)].join(' – '), live ? 'still there' : '', before ? 'from before the run' : ''].filter(Boolean).join(', ');
+		return [[...new Set(known)].join(' – '), live ? 'still live' : '', before ? 'from before the run' : ''].filter(Boolean).join(', ');
 	}
 
 	private showMethods(lives: Lives, same: boolean): void {
@@ -326,7 +326,7 @@ export class LivesPane {
 		const sum = (of: number[], key: 'bytes' | 'samples') => of.reduce((total, row) => total + lives[key][row], 0);
 		const rest = rows.filter(row => !kept.has(row));
 		const cells = shown.map((row): Cell[] => [lives.loaded[row] ? moment(lives.loaded[row]) : 'before the run', this.codeButton(lives, row) ?? '',
-			lives.ended[row] ? moment(lives.ended[row]) : 'still there', lengthOf(lives, row) === null ? '' : duration(lengthOf(lives, row)!),
+			lives.ended[row] ? moment(lives.ended[row]) : 'still live', lengthOf(lives, row) === null ? '' : duration(lengthOf(lives, row)!),
 			bytes(lives.bytes[row]), number(lives.samples[row]), this.processOf(lives, row)]);
 		const codeless = this.live ? '' : !functions ? "'jitbpf report --code' makes a page with the code, too."
 			: cells.some(row => row[1] === '') ? 'Code is embedded for lives with samples only.' : '';
