@@ -9,6 +9,7 @@
 #include "profile/ledger.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
+#include "sink/naming.h"
 
 int top_model_init(struct top_model *model)
 {
@@ -32,8 +33,8 @@ void top_model_deinit(struct top_model *model)
 struct filtered {
 	struct view view;
 	struct profile profile;
-	struct thread_counts threads; /* with roots by thread; only `counts` is its own */
-	uint64_t *processes;	      /* samples by row of the ledger */
+	struct thread_counts threads;	/* with roots by thread; only `counts` is its own */
+	struct naming_count *processes; /* by row of the ledger */
 };
 
 static void filtered_deinit(struct filtered *filtered)
@@ -148,6 +149,15 @@ static uint64_t *recent_samples(const struct view *view, uint64_t window_ns)
 	return samples;
 }
 
+static void count_process(struct filtered *filtered, uint32_t process, uint32_t node,
+			  uint64_t samples)
+{
+	struct naming_count *count = &filtered->processes[process];
+
+	count->samples += samples;
+	count->named += naming_of_node(&filtered->view, node) ? samples : 0;
+}
+
 static int count_samples(struct filtered *filtered, const struct top_model *model,
 			 const struct top_filter *filter)
 {
@@ -181,7 +191,7 @@ static int count_samples(struct filtered *filtered, const struct top_model *mode
 		if (by_thread)
 			filtered->threads.counts.data[i].samples = samples;
 		if (process < view->ledger->processes.size)
-			filtered->processes[process] += samples;
+			count_process(filtered, process, count->node, samples);
 	}
 	filtered->view.profile = &filtered->profile;
 	if (by_thread)
@@ -200,7 +210,8 @@ static int list_processes(struct top_model *model, const struct filtered *filter
 		struct top_process process = {
 			.number = i,
 			.pid = one->pid,
-			.samples = filtered->processes[i],
+			.samples = filtered->processes[i].samples,
+			.named = filtered->processes[i].named,
 			.taken = ledger_process_taken(one),
 			.resolved = one->fate[FATE_RESOLVED],
 			.jit_methods = one->jit.methods,

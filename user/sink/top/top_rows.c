@@ -14,6 +14,7 @@
 #define NARROW_COLUMNS	  80 /* below, the module has no column */
 #define SHARES_COLUMNS	  60 /* below, only shares have columns */
 #define PROCESS_COLUMNS	  51 /* of a process's row without its name */
+#define NAMED_COLUMNS	  10 /* of a process's row; dropped first */
 #define PROCESS_NARROW	  18 /* the same, with its share and PID only */
 #define COUNT_COLUMNS_MIN 7
 #define KIND_COLUMNS	  8
@@ -142,12 +143,22 @@ static void put_name(struct text *text, const struct top_layout *layout, uint32_
 
 /* --- processes ----------------------------------------------------------------------- */
 
+static bool shows_named(const struct top_layout *layout)
+{
+	return !layout->columns ||
+	       layout->columns >= PROCESS_COLUMNS + NAMED_COLUMNS + COMM_COLUMNS;
+}
+
 void top_put_process_heading(struct text *text, const struct top_layout *layout)
 {
 	put_colour(text, layout, ESCAPE_BOLD);
 	text_printf(text, "%7s", "SHARE");
-	if (!layout->narrow)
-		text_printf(text, "%11s%10s%12s", "SAMPLES", "RESOLVED", "JIT METHODS");
+	if (!layout->narrow) {
+		text_printf(text, "%11s", "SAMPLES");
+		if (shows_named(layout))
+			text_printf(text, "%*s", NAMED_COLUMNS, "NAMED");
+		text_printf(text, "%10s%12s", "RESOLVED", "JIT METHODS");
+	}
 	text_printf(text, "%9s  %s", "PID", "PROCESS");
 	put_colour(text, layout, ESCAPE_PLAIN);
 }
@@ -155,11 +166,17 @@ void top_put_process_heading(struct text *text, const struct top_layout *layout)
 void top_put_process(struct text *text, const struct top_layout *layout,
 		     const struct top_process *process)
 {
-	uint32_t columns = room_for_name(layout, layout->narrow ? PROCESS_NARROW : PROCESS_COLUMNS);
+	uint32_t columns =
+		room_for_name(layout, layout->narrow	    ? PROCESS_NARROW
+				      : shows_named(layout) ? PROCESS_COLUMNS + NAMED_COLUMNS
+							    : PROCESS_COLUMNS);
 
 	put_share(text, layout, process->samples);
 	if (!layout->narrow) {
 		text_put_number(text, process->samples, 11);
+		if (shows_named(layout))
+			text_printf(text, "%*.1f%%", NAMED_COLUMNS - 1,
+				    run_text_percent(process->named, process->samples));
 		text_printf(text, "%9.1f%%", run_text_percent(process->resolved, process->taken));
 		text_put_number(text, process->jit_methods, 12);
 	}

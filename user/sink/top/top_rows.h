@@ -16,6 +16,7 @@ struct top_process {
 	uint32_t pid;
 	uint32_t label;			       /* of its name */
 	uint64_t samples;		       /* that are shown */
+	uint64_t named;			       /* of these (naming.h) */
 	uint64_t taken, resolved, jit_methods; /* since the start */
 };
 

@@ -407,6 +407,27 @@ static void names_have_room(void **state)
 	}
 }
 
+/* The column of named samples is the first that a narrow screen lacks. */
+static void named_samples_have_a_column(void **state)
+{
+	CLEANUP(screen_deinit) struct screen s;
+
+	shop_init(&s);
+	count(&s, 0, 10, 30, STACK(made_location(&s.m, LOCATION_JIT, 2, 1)));
+	update(&s);
+	press(&s, '1');
+	for (uint32_t columns = 60; columns < 100; columns++) {
+		bool shown = columns >= 77;
+
+		assert_int_equal(top_ui_draw(s.ui, ROWS, columns, &s.canvas), 0);
+		assert_int_equal(line_with(&s, "    NAMED  RESOLVED") != -1, shown);
+		assert_int_equal(line_with(&s, "        120     75.0%") != -1, shown);
+		assert_int_equal(line_with(&s, "         30    100.0%") != -1, shown);
+		assert_int_not_equal(line_with(&s, "JIT METHODS"), -1);
+		check_lines(&s.canvas, columns);
+	}
+}
+
 /* Words of the help are never cut, only its end is. */
 static void the_help_is_whole(void **state)
 {
@@ -472,6 +493,7 @@ int main(void)
 		cmocka_unit_test(a_process_is_chosen),
 		cmocka_unit_test(any_name_fits_any_screen),
 		cmocka_unit_test(names_have_room),
+		cmocka_unit_test(named_samples_have_a_column),
 		cmocka_unit_test(the_help_is_whole),
 		cmocka_unit_test(any_keys_are_harmless),
 		cmocka_unit_test(nothing_has_come_yet),
