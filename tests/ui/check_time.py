@@ -242,6 +242,10 @@ def check_axis(page):
             page.browser.mouse(at + 1, top + 12)
             begin, end = map(float, re.match(r"([\d.]+) – ([\d.]+) s", page.detail()).groups())
             check(begin - near <= float(name.split()[0]) <= end + near, f"{size}: {name} is at its time: {page.detail()!r}")
+    page.open("#range=10-30")
+    drawn = page.say("(() => { const c = document.querySelector('#strip canvas'), ratio = c.height / c.clientHeight;"
+                     "return c.getContext('2d').getImageData(0, 25 * ratio, c.width, 11 * ratio).data.some(value => value); })()")
+    check(not drawn, "the frame of a range leaves the labels alone")
     page.browser.screen(1280, 800)
     page.open()
 

@@ -45,6 +45,11 @@ export class TimeLine {
 		return STRIP + AXIS + (this.open ? GAP + CELL * CELLS + lane : 0);
 	}
 
+	/** The height of a range: folded, it leaves the axis alone. */
+	private get framed(): number {
+		return this.open ? this.height : STRIP;
+	}
+
 	/** The profile, the chosen threads or the selected ranges have changed. */
 	private refresh(): void {
 		const { profile, range, baseline } = this.view;
@@ -148,7 +153,7 @@ export class TimeLine {
 
 	/** Fade the parts of the picture that are in none of the ranges. */
 	private drawRanges(ranges: Range[], colour: string): void {
-		const { pen, width, height } = this;
+		const { pen, width, framed: height } = this;
 		if (!ranges.length)
 			return;
 		let x = 0;
@@ -163,7 +168,7 @@ export class TimeLine {
 	}
 
 	private drawEdges([from, to]: Range, colour: string, name: string): void {
-		const { pen, height } = this, left = this.xOf(from), right = Math.max(left + 2, this.xOf(to));
+		const { pen, framed: height } = this, left = this.xOf(from), right = Math.max(left + 2, this.xOf(to));
 		pen.strokeStyle = pen.fillStyle = colour;
 		pen.lineWidth = 2;
 		pen.strokeRect(left + 1, 1, right - left - 2, height - 2);
