@@ -8,14 +8,14 @@ import harness
 import test_live
 from test_hints import DASH, DASH_PACKAGE
 
-ROWS = """[...document.querySelectorAll('#ledger tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"""
+ROWS = """[...document.querySelectorAll('#ledger tbody:has(th)')].flatMap(group =>
+    [...group.querySelectorAll('td + td')].map(cell => [cell.textContent, group.querySelector('th').textContent]))"""
 
 
 class Packages(test_live.LiveTest):
     def advice(self, browser):
         """What the page says of the program's file, or None."""
-        rows = [row for row in browser.evaluate(ROWS) if row[1:2] == [DASH]]
-        return rows[0][2] if rows else None
+        return dict(browser.evaluate(ROWS)).get(DASH)
 
     @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has this shell, or it has symbols")
     def test_open_ledger(self):
