@@ -191,6 +191,14 @@ class Refused(Copies):
         self.stop(live)
         self.report(path)
 
+    def test_no_file(self):
+        """Nothing can be written in /var/tmp and /tmp: the page works, and a line says what it lacks."""
+        live = self.start(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none /var/tmp && mount -t tmpfs -o ro none /tmp'
+                           ' && exec "$@"', "sh", harness.JITBPF, "live", "-a"])
+        self.assertIn("the live page cannot save a recording, since no file can be created", self.said())
+        self.assertIsNone(self.get())
+        self.assertIn("samples taken", self.stop(live))
+
     def slow(self):
         """Asks for the recording, and reads nothing of it but the head."""
         connection = socket.socket()

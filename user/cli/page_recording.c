@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,12 +15,27 @@
 
 static const char *const folders[] = {"/var/tmp", "/tmp"};
 
+/* Returns a descriptor of a file without a name, or -1 with errno. */
+static int open_unnamed(const char *folder)
+{
+	int fd = open(folder, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+	char path[64];
+
+	if (fd >= 0 || errno != EOPNOTSUPP)
+		return fd;
+	snprintf(path, sizeof(path), "%s/jitbpf-XXXXXX", folder);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 void page_recording_open(struct page_recording *ret)
 {
 	AUTO_CLOSE int fd = -1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders) && fd < 0; i++)
-		fd = open(folders[i], O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+		fd = open_unnamed(folders[i]);
 	if (fd >= 0)
 		ret->file = fdopen(fd, "w");
 	if (ret->file)
