@@ -76,6 +76,7 @@ static void meet(struct stored *stored)
 	size_t bytes = sizeof(struct jitbpf_mapping) + sizeof(stored->path);
 	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, bytes);
 
+	mapping->h.size_bytes = (uint32_t)bytes;
 	mapping->pid = stored->module.pid;
 	mapping->dev_major = stored->module.dev_major;
 	mapping->dev_minor = stored->module.dev_minor;
