@@ -102,6 +102,18 @@ int module_files_is_here(const struct file_user *user, const struct module *modu
 	return module->inode_generation && module->inode_generation != found.version ? -ENODATA : 1;
 }
 
+/* Ask twice: the helper may only have waited for a CPU, and a look-up of the path may not return.
+ */
+static int ask_mapping(const struct file_user *user, const struct file_mapper *mapper)
+{
+	int fd = -ETIMEDOUT;
+
+	for (int i = 0; i < 2 && fd == -ETIMEDOUT; i++)
+		fd = file_reader_mapping(user->mappings, mapper->pid, mapper->address,
+					 mapper->size_bytes);
+	return fd;
+}
+
 /* Returns a descriptor of a mapping of the file, or a negative errno. */
 static int open_mapping(const struct file_user *user, const struct file_mapper *mappers)
 {
@@ -109,8 +121,7 @@ static int open_mapping(const struct file_user *user, const struct file_mapper *
 
 	for (size_t i = 0; i < FILE_MAPPERS && fd < 0; i++) {
 		if (mappers[i].pid)
-			fd = file_reader_mapping(user->mappings, mappers[i].pid, mappers[i].address,
-						 mappers[i].size_bytes);
+			fd = ask_mapping(user, &mappers[i]);
 	}
 	return fd;
 }
