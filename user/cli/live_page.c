@@ -180,10 +180,11 @@ void live_page_round(struct live_page *page, const struct written_recording *now
 
 	if (!page)
 		return;
+	/* Copies that were sent make room for those that the server asks for now. */
+	recording_copies_round(page->copies, now);
 	for (int i = 0; i < SERVER_STREAMS_MAX && take_message(page); i++)
 		;
 	live_answers_round(page->answers);
-	recording_copies_round(page->copies, now);
 	wanted = live_streams_reap(page->streams);
 	if (wanted && !page->subscribed)
 		page->subscribed = !pipeline_subscribe(page->pipeline, page->sink, PERIOD_NS);
