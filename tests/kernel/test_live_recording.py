@@ -213,7 +213,10 @@ class Refused(Copies):
         refused, no sample is lost, and the run ends in time."""
         argv = self.record_argv(["--live", "-a", "-F", "4999", "--user-regs"], (".jitbpf",))
         live = self.start([*argv, "--", *harness.php("tracing", 120)])
-        self.wait_for(lambda: os.path.getsize(os.path.join(self.folder, "out.jitbpf")) > 4 << 20)
+        recording_path = os.path.join(self.folder, "out.jitbpf")
+        # The recording gets its name when samples can be taken, which may be after the page's address.
+        self.wait_for(lambda: os.path.exists(recording_path))
+        self.wait_for(lambda: os.path.getsize(recording_path) > 4 << 20, 110)  # more than a socket takes
         slow = [self.slow(), self.slow()]
         for connection in slow:
             self.assertIn(b" 200 ", connection.recv(64))
