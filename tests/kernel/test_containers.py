@@ -251,7 +251,7 @@ class Containers(harness.KernelTest):
         run = self.attach(pid)
         jit = self.check_ledger(run)["jit"]
         self.assertEqual(self.copies(run), (1, 0, 0))
-        self.assertGreater(jit["methods"], jit["late"] + 400)
+        self.assertGreater(jit["methods"], jit["late"] + 100)  # at most 600, fewer beside other load
         self.assertEqual((jit["sequence_gaps"], run.summary()["samples"]["code_unknown"]), (0, 0))
 
     def test_replaced(self):
