@@ -111,6 +111,20 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 }
 
 /*
+ * Returns where the bytes around an address begin: the address is in their middle, except near the
+ * ends of its page, since the next page may be unreadable.
+ */
+static __always_inline __u64 code_bytes_start(__u64 address)
+{
+	__u64 page = address & ~(__u64)(PAGE_BYTES - 1);
+	__u64 last = page + PAGE_BYTES - JITBPF_CODE_BYTES;
+
+	if (address - page < JITBPF_CODE_BYTES / 2)
+		return page;
+	return address - JITBPF_CODE_BYTES / 2 < last ? address - JITBPF_CODE_BYTES / 2 : last;
+}
+
+/*
  * Copies the memory around the innermost frame in code without a file to ips[at] and up. Returns
  * the number of words, 0 if it cannot be read. Global, as walk_frame() is.
  */
@@ -121,7 +135,7 @@ __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
 		return 0;
 	code = (struct jitbpf_code_bytes *)&s->ips[at];
-	code->address = s->walk.code & ~(__u64)(JITBPF_CODE_BYTES - 1);
+	code->address = code_bytes_start(s->walk.code);
 	if (bpf_probe_read_user(code->bytes, sizeof(code->bytes), (void *)code->address))
 		return 0;
 	s->head.h.flags |= JITBPF_SAMPLE_CODE_BYTES;

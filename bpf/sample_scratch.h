@@ -9,7 +9,8 @@
 
 #define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
 #define CODE_WORDS (sizeof(struct jitbpf_code_bytes) / sizeof(__u64))
-#define COPY_PIECE 4096 /* a page: the readable part of a stack ends at a page boundary */
+#define PAGE_BYTES 4096
+#define COPY_PIECE PAGE_BYTES /* the readable part of a stack ends at a page boundary */
 
 /* One ring per CPU: an NMI only tries a ring's lock, so a shared ring would drop samples. */
 struct sample_ring {

@@ -129,7 +129,7 @@ struct jitbpf_user_regs {
  * without them.
  */
 struct jitbpf_code_bytes {
-	__u64 address; /* a multiple of JITBPF_CODE_BYTES */
+	__u64 address; /* all bytes are in one page */
 	__u8 bytes[JITBPF_CODE_BYTES];
 };
 

@@ -98,7 +98,8 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"The engine frees code without a report."),
 	JIT_ROW(unchecked, "methods that other code may have replaced: not checked in time",
 		"Methods that jitbpf ended, because their code could not be compared in time.",
-		"The memory of the process could not be read, or very many methods were in doubt."),
+		"The memory of the process could not be read, the engine reported new code there before "
+		"the check, or very many methods were in doubt."),
 	JIT_ROW(replaced_samples, "samples in such methods before they were found out",
 		"Samples of unknown code in methods that other code has replaced.",
 		"The engine frees code without a report."),
