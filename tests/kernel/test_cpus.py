@@ -62,7 +62,9 @@ class Cpus(harness.KernelTest):
 
     def busy(self):
         """Keeps CPU 1 busy. Returns the times of its last second."""
-        subprocess.run([sys.executable, "-c", BUSY], check=True)
+        with subprocess.Popen([sys.executable, "-c", BUSY]) as process:
+            self.pid = process.pid
+        self.assertEqual(process.returncode, 0)
         now = time.monotonic_ns()
         return now - 10**9, now
 
@@ -72,9 +74,11 @@ class Cpus(harness.KernelTest):
         self.assertNotIn("cannot be sampled", run.stderr)
         self.check_ledger(run)
         # Mappings of new processes were lost while the CPU came back. They have been read again.
-        unknown = collections.Counter((sample.pid, sample.comm) for sample in samples
-                                      if recording.is_unknown(sample))
-        self.assertLess(unknown.total(), 0.02 * len(samples), f"{unknown}\n{run.stderr}")
+        # Others, such as a browser, may have code that is unknown for reasons of their own.
+        busy = [sample for sample in samples if sample.pid == self.pid]
+        unknown = sum(map(recording.is_unknown, busy))
+        self.assertGreater(len(busy), 200)
+        self.assertLess(unknown, 0.02 * len(busy), run.stderr)
 
     def test_comes_later(self):
         """It was offline when the recording began."""
