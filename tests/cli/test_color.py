@@ -52,8 +52,18 @@ class Color(unittest.TestCase):
             for output in ([], ["-o", "-"]):
                 command = ["report", "-f", name, *output, BOTH]
                 self.assertEqual(jitbpf(command)[:2], b"\x1f\x8b")
-                with self.assertRaisesRegex(AssertionError, ": 2$"):
-                    jitbpf(command, terminal=True)
+                self.check_refused("report", name, command)
+            for command in ("record", "live"):
+                self.check_refused("record", name, [command, "-f", name, "-o", "-", "--", "true"])
+
+    def check_refused(self, by, name, command):
+        ours, theirs = pty.openpty()
+        done = subprocess.run([str(BUILD / "jitbpf"), *command], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                              text=True, timeout=60, check=False)
+        os.close(theirs)
+        os.close(ours)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, rf"\Ajitbpf {by}: {name} is not text, and standard output is a terminal: use -o FILE\.\S+\.gz\n\Z")
 
     def test_by_option(self):
         for command in COMMANDS:

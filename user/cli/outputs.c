@@ -20,6 +20,18 @@ bool outputs_is_standard(const char *path)
 	return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
+bool outputs_fit_terminal(const char *command, const char *name)
+{
+	const struct sink_ops *sink = name ? sink_by_name(name) : NULL;
+
+	if (!sink || !ends_with(sink->extension, ".gz") || !isatty(STDOUT_FILENO))
+		return true;
+	fprintf(stderr,
+		"jitbpf %s: %s is not text, and standard output is a terminal: use -o FILE%s\n",
+		command, sink->name, sink->extension);
+	return false;
+}
+
 int output_access_init(struct output_access *access, const struct output_paths *paths)
 {
 	char words[256];

@@ -36,6 +36,13 @@ void output_access_deinit(struct output_access *access);
 /* Returns true if a path means standard output: NULL, "-" or "/dev/stdout". */
 bool outputs_is_standard(const char *path);
 
+/*
+ * Check that standard output can have an output in the format `name` (NULL or unknown: text). The
+ * compressed bytes of some formats would change the state of a terminal. Returns false after a
+ * message, which names the command.
+ */
+bool outputs_fit_terminal(const char *command, const char *name);
+
 struct output {
 	const char *path;	      /* borrowed; NULL is standard output */
 	FILE *file;		      /* a stdio stream over `stream` */

@@ -220,7 +220,7 @@ static bool check_standard_output(const struct record_options *values)
 			"jitbpf record: with several -o, -f is the format of standard output "
 			"(-o -): that of a file is its extension\n");
 	else
-		return true;
+		return !count || outputs_fit_terminal("record", values->format);
 	return false;
 }
 

@@ -97,23 +97,6 @@ static void fit_terminal(struct report_options *values)
 		values->view.columns = terminal_columns(STDOUT_FILENO);
 }
 
-/* Compressed bytes would change the state of a terminal. Returns 0, or -EINVAL after a message. */
-static int check_terminal(const struct outputs *outputs)
-{
-	vec_for_each (output, &outputs->files) {
-		if (output->path && !outputs_is_standard(output->path))
-			continue;
-		if (!ends_with(output->sink->extension, ".gz") || !isatty(STDOUT_FILENO))
-			continue;
-		fprintf(stderr,
-			"jitbpf report: %s is not text, and standard output is a terminal: use -o "
-			"FILE%s\n",
-			output->sink->name, output->sink->extension);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* Returns 0, or -EINVAL after a message. */
 static int check_format(const struct report_options *values, const struct outputs *outputs)
 {
@@ -144,7 +127,6 @@ static int add_outputs(const struct report_options *values, struct outputs *outp
 
 		err = err ?: outputs_add(outputs, *path, format);
 	}
-	err = err ?: check_terminal(outputs);
 	return err ?: check_format(values, outputs);
 }
 
@@ -197,6 +179,9 @@ static bool check_outputs(const struct report_options *values)
 		standard += outputs_is_standard(*path);
 	if (standard > 1)
 		fprintf(stderr, "jitbpf report: standard output is given twice as an output\n");
+	else if ((standard || !values->outputs.size) &&
+		 !outputs_fit_terminal("report", values->json ? NULL : values->format))
+		return false;
 	else if (values->outputs.size > 1 && !standard && (values->format || values->json))
 		fprintf(stderr,
 			"jitbpf report: with several -o, %s is the format of standard output "
