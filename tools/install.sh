@@ -46,11 +46,11 @@ files() {
 	file 644 tools/completion/_jitbpf "$ZSHDIR/_jitbpf"
 	file 644 tools/completion/jitbpf.fish "$FISHDIR/jitbpf.fish"
 	file 644 "$work/jitbpf.service" "$UNITDIR/jitbpf.service"
-	file 644 "$work/README.md" "$DOCDIR/README.md"
-	for text in SECURITY.md LICENSE; do
-		file 644 "$text" "$DOCDIR/$text"
+	find README.md SECURITY.md docs -name '*.md' | sort | while IFS= read -r text; do
+		file 644 "$work/pages/$text" "$DOCDIR/$text"
 	done
-	find docs \( -name '*.md' -o -name '*.png' \) | sort | while IFS= read -r text; do
+	file 644 LICENSE "$DOCDIR/LICENSE"
+	find docs -name '*.png' | sort | while IFS= read -r text; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
 	file 644 docs/report.schema.json "$DOCDIR/docs/report.schema.json"
@@ -79,9 +79,13 @@ make_unit() # with the path of the program, in which systemd reads "%" as a spec
 	}' tools/systemd/jitbpf.service.in
 }
 
-make_readme() # without what only the source tree has: its commands, and links to its files
+make_pages() # without what only the source tree has: its commands, marks for its tests, links to its files
 {
-	sed -e '/^<!-- source tree -->$/,/^<!-- end -->$/d' -e 's/\[\([A-Z]*\.md\)\]([AC][A-Z]*\.md)/\1/g' README.md | cat -s
+	find README.md SECURITY.md docs -name '*.md' | while IFS= read -r page; do
+		mkdir -p "$work/pages/$(dirname "$page")" &&
+			sed -e '/^<!-- source tree -->$/,/^<!-- end -->$/d' -e '/^<!-- not run: .* -->$/d' \
+				-e 's/\[\([A-Z]*\.md\)\]([AC][A-Z]*\.md)/\1/g' "$page" | cat -s >"$work/pages/$page"
+	done
 }
 
 undo() {
@@ -105,7 +109,7 @@ install_all() {
 	trap undo EXIT
 	trap 'exit 1' INT TERM HUP
 	make_unit >"$work/jitbpf.service"
-	make_readme >"$work/README.md"
+	make_pages
 	files >"$work/files"
 	while IFS=$tab read -r mode source target; do
 		make_folder "${target%/*}" && [ ! -d "$DESTDIR$target" ] &&

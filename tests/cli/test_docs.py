@@ -40,7 +40,15 @@ class Form(unittest.TestCase):
             if path.parent != ROOT:
                 with self.subTest(name_of(path)):
                     self.assertRegex(path.read_text(),
-                                     r"\A# .+\n\n(<!-- not run: .+ -->\n)?```(sh|console)\n")
+                                     r"\A# .+\n\n(<!-- source tree -->\n)?(<!-- not run: .+ -->\n)?"
+                                     r"```(sh|console)\n")
+
+    def test_parts_of_the_source_tree_end(self):
+        """tools/install.sh leaves them out of the installed pages."""
+        for path in (*PAGES, ROOT / "SECURITY.md"):
+            with self.subTest(name_of(path)):
+                marks = re.findall(r"^<!-- (source tree|end) -->$", path.read_text(), re.M)
+                self.assertEqual(marks, ["source tree", "end"] * (len(marks) // 2))
 
     def test_blocks_say_what_they_are(self):
         for path in PAGES:

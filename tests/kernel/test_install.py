@@ -102,6 +102,31 @@ class Installed(harness.KernelTest):
         self.uninstall(f"DESTDIR={stage}", "PREFIX=/usr")
         self.assertEqual(below(stage), [])
 
+    def test_documents_need_no_source_tree(self):
+        """No installed document has a command that only the source tree has. Names of its files
+        in prose say where a measured program is, and remain."""
+        stage = os.path.join(self.folder, "stage")
+        self.install(f"DESTDIR={stage}", "PREFIX=/usr")
+        share = pathlib.Path(stage, "usr/share")
+        pages = sorted((share / "doc/jitbpf").rglob("*.md"))
+        self.assertEqual({page.relative_to(share / "doc/jitbpf").as_posix() for page in pages},
+                         {"README.md", "SECURITY.md", *(
+                             path.relative_to(harness.ROOT).as_posix()
+                             for path in pathlib.Path(harness.ROOT, "docs").rglob("*.md"))})
+        for page in pages:
+            text = page.read_text()
+            with self.subTest(page.relative_to(share).as_posix()):
+                self.assertNotRegex(text, r"(?m)^<!--")
+                blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.M | re.S)
+                prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+                for code in blocks:
+                    self.assertNotRegex(code, r"\bmake\b|\b(build|tools|tests)/")
+                for code in re.findall(r"`([^`]+)`", prose):
+                    self.assertNotRegex(code, r"^(sudo )?make\b|\b(build|tools)/")
+        for page in sorted((share / "man").rglob("*.1")):
+            with self.subTest(page.name):
+                self.assertNotRegex(page.read_text(), r"build/jitbpf|\bmake (install|test|deb)\b")
+
     def check_failed(self, prefix, within=()):
         """Nothing changes, and the message names the folder and the reason."""
         was = below(self.folder)
