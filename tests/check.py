@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 
+import run_tests
+
 CPUS = os.cpu_count() or 1
 
 # A part is the arguments of a make call. Parts that run in parallel are sorted, longest first.
@@ -139,6 +141,7 @@ class Check:
 
 
 def main():
+    run_tests.refuse_below_tmp()
     begin, check = time.monotonic(), Check()
     if all([check.run(part) for part in BUILDS]):
         check.run_beside(BESIDE)

@@ -41,7 +41,17 @@ GRACE_S = 10  # between the two signals
 PR_SET_CHILD_SUBREAPER = 36
 NOT_APPLICABLE = 79  # exit status of a test that does not apply here; its output says why
 
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+def refuse_below_tmp():
+    """Ends the program if the tree is below /tmp, where some kernel tests cannot see it."""
+    hidden = os.path.realpath("/tmp")
+    if os.path.commonpath((ROOT, hidden)) == hidden:
+        sys.exit(f"{ROOT} is below /tmp, over which the tests of Java mount an empty folder: they "
+                 "would not find jitbpf there. Move the tree to another folder")
+
 
 # main() runs in the test's process and returns its exit status. A test with `alone` set runs
 # while no other test runs.

@@ -93,6 +93,8 @@ class Run:
 class KernelTest(unittest.TestCase):
     """Records into a temporary directory of the test."""
 
+    hides_tmp = False  # a test mounts another folder over /tmp
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="jitbpf-test-")
         self.addCleanup(shutil.rmtree, self.folder, True)
@@ -264,11 +266,14 @@ def main(folder=os.path.dirname(os.path.abspath(__file__))):
         sys.exit("the kernel tests need root")
     suites = [unittest.defaultTestLoader.discover(folder, pattern)
               for pattern in os.environ.get("TESTS", "test_*.py").split()]
-    wanted, tests = re.compile(os.environ.get("ONLY", "")), []
+    wanted, tests, hides_tmp = re.compile(os.environ.get("ONLY", "")), [], False
     for case in filter(lambda case: wanted.search(case.id()), cases_in(suites)):
         method = getattr(case, case._testMethodName)
+        hides_tmp |= getattr(case, "hides_tmp", False)
         tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),
                                     getattr(method, "alone", getattr(case, "alone", False))))
+    if hides_tmp:
+        run_tests.refuse_below_tmp()
     lanes = int(os.environ.get("LANES", "1"))
     runner = run_tests.Runner("kernel", bool(os.environ.get("VERBOSE")))
     sys.exit(0 if runner.run(tests, lanes) else 1)

@@ -26,6 +26,7 @@ LOADED = "the agent is loaded"
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
 class Attached(harness.KernelTest):
     JDK = JDK_17
+    hides_tmp = True
 
     def setUp(self):
         # JVMs of tests that run beside this one have files of the same names in theirs.

@@ -193,8 +193,8 @@ class Refused(Copies):
 
     def test_no_file(self):
         """Nothing can be written in /var/tmp and /tmp: the page works, and a line says what it lacks."""
-        live = self.start(["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none /var/tmp && mount -t tmpfs -o ro none /tmp'
-                           ' && exec "$@"', "sh", harness.JITBPF, "live", "-a"])
+        live = self.start(["unshare", "-m", "sh", "-ec", "for folder in /var/tmp /tmp; do mount --bind $folder $folder; "
+                           'mount -o remount,bind,ro $folder; done; exec "$@"', "sh", harness.JITBPF, "live", "-a"])
         self.assertIn("the live page cannot save a recording, since no file can be created", self.said())
         self.assertIsNone(self.get())
         self.assertIn("samples taken", self.stop(live))
