@@ -219,6 +219,35 @@ def check_keys(page):
     check(not page.say("document.getElementById('help').open"), "Escape closes the help dialog")
 
 
+def check_description(page):
+    """A description that is cut is whole once its line is clicked, tapped or reached by Tab. It moves nothing."""
+    box = "document.getElementById('detail')"
+    cut = f"(d => Math.max(d.scrollWidth - d.clientWidth, d.scrollHeight - d.clientHeight))({box})"
+    for size, reach in (((640, 800), page.browser.tap), ((1024, 700), lambda x, y: page.browser.mouse(x, y, click=True)),
+                        ((1024, 700), lambda *_: page.say(box + ".focus()")), ((400, 700), None)):
+        page.browser.screen(*size, touch=reach == page.browser.tap)
+        page.open()
+        page.say("document.getElementById('graph').focus()")
+        page.press("Home", *["ArrowDown"] * 9)
+        if not reach:
+            check(page.say(cut) <= 0, f"{size}: no description is cut: {page.detail()!r}")
+            continue
+        said, canvas = page.detail(), page.say(CANVAS)
+        check(page.say(cut) > 0, f"{size}: a long description is cut: {said!r}")
+        left, top, right, bottom = page.say(f"(r => [r.left, r.top, r.right, r.bottom])({box}.getBoundingClientRect())")
+        reach(left + 9, bottom - 9)
+        page.browser.wait_for("document.activeElement.id === 'detail'")
+        page.settle()
+        check(page.detail() == said and page.say(cut) <= 0, f"{size}: it is whole: {page.detail()!r}")
+        now = page.say(f"(r => [r.left, r.top, r.right, r.bottom])({box}.getBoundingClientRect())")
+        check(now[1] < top and now[::2] == [left, right] and now[3] == bottom, f"{size}: it grows upwards: {now}")
+        check(page.say(CANVAS) == canvas, f"{size}: it does not move the graph")
+        page.say("document.getElementById('graph').focus()")
+        check(page.say(cut) > 0, f"{size}: it is a line again")
+    page.browser.screen(1400, 900)
+    page.open()
+
+
 def check_flipped(page):
     page.press("f")
     for size in ((1400, 900), (1400, 700), (1400, 900)):
@@ -519,7 +548,7 @@ def check_rooms(page):
 
 def check_small(page, shots):
     check(page.say(DRAWN) > 100, "frames are drawn")
-    for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_flipped, check_callers,
+    for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_description, check_flipped, check_callers,
                 check_threads, check_table, check_sandwich, check_filters, check_saved, check_names):
         one(page)
     page.open("#search=OrderBook")
