@@ -3,6 +3,8 @@
 
 import os
 import re
+import resource
+import shutil
 import subprocess
 
 import harness
@@ -35,3 +37,21 @@ class FewFiles(harness.KernelTest):
         leaves = [harness.leaf_jit(sample) for sample in run.script()]
         self.assertGreater(sum(bool(leaf) and leaf.module == "[jit]" for leaf in leaves), 300)
         self.check_ledger(run)
+
+    def test_none_left_later(self):
+        """Files that are mapped when no more can be opened are counted, with the true reason."""
+        engine = shutil.copy(harness.ENGINE, os.path.join(self.folder, "engine"))
+        go = os.path.join(self.folder, "go")
+        os.mkfifo(go)
+        with subprocess.Popen([*self.record_argv(("-F", "499"), (".jitbpf",)), "--", "sh", "-c",
+                               'read line <"$0"; exec "$@"', go, engine, "hot", "--seconds", "1"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            with open(go, "w", encoding="ascii") as begin:  # once the command reads
+                # What is open remains so.
+                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, 3))
+                begin.write("go\n")
+            said = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 0, said)
+        self.assertRegex(said, r"(?m)^jitbpf: \d+ mapped files? (was|were) not opened, since jitbpf "
+                               r"had no descriptor left: .* \(ulimit -Hn\)$")
+        self.assertNotIn("no answer in time", said)

@@ -55,8 +55,17 @@ void attach_trouble_say(const struct live_source *live)
 void file_trouble_say(const struct file_store *files)
 {
 	CLEANUP(text_deinit) struct text text = {0};
+	uint64_t unopened = file_store_counts(files).no_descriptor;
 	const char *what;
 
+	if (unopened) {
+		text_put_string(&text, "jitbpf: ");
+		text_put_decimal(&text, unopened);
+		text_put_string(&text, unopened == 1 ? " mapped file was" : " mapped files were");
+		text_put_string(&text, " not opened, since jitbpf had no descriptor left: names "
+				       "may be missing: raise the limit of open files "
+				       "(ulimit -Hn)\n");
+	}
 	for (uint32_t i = 0; (what = file_store_given_up(files, i)); i++) {
 		if (is_said(files, i, what))
 			continue;

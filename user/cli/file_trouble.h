@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reports why names may be missing: files, servers and processes that did not answer in time. */
+/*
+ * Reports why names may be missing: files, servers and processes that did not answer in time, and
+ * files for which no descriptor was left.
+ */
 #ifndef JITBPF_CLI_FILE_TROUBLE_H
 #define JITBPF_CLI_FILE_TROUBLE_H
 

@@ -69,7 +69,7 @@ int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t addre
 
 	if (err)
 		return err;
-	return fd < 0 ? -EIO : TAKE_FD(fd);
+	return fd < 0 ? -EMFILE : TAKE_FD(fd);
 }
 
 bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid)
@@ -86,7 +86,7 @@ int file_reader_memfd(struct file_reader *reader, const struct file_request *req
 
 	if (err)
 		return err;
-	return fd < 0 ? -EIO : TAKE_FD(fd);
+	return fd < 0 ? -EMFILE : TAKE_FD(fd);
 }
 
 int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char ret[FILE_PATH_MAX])
@@ -148,7 +148,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 	if (err)
 		return err;
 	if (fd < 0)
-		return -EIO; /* no descriptor was free */
+		return -EMFILE;
 	*ret = (struct found_file){
 		.fd = TAKE_FD(fd),
 		.direct = reader->reply.direct,

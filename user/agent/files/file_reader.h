@@ -3,7 +3,9 @@
  * Access to files for one thread. Requests go to a helper process
  * (file_helper.h) if the file can block, and waiting is limited. The time is
  * charged to places, such as a device or the root of a process. A place whose
- * time is used up is given up: its requests fail at once.
+ * time is used up is given up: its requests fail at once. A request fails with
+ * -EMFILE, which no place is charged for, if this process has no descriptor left
+ * for a helper or for the answer.
  */
 #ifndef JITBPF_AGENT_FILES_FILE_READER_H
 #define JITBPF_AGENT_FILES_FILE_READER_H

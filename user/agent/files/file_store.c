@@ -299,6 +299,7 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	}
 	err = file_store_find(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
+	store->counts.no_descriptor += err == -EMFILE && !is_met;
 	if (err == -ETIMEDOUT && !is_met)
 		ask_again(store, mapping);
 	/* The answer was late: the file does not count as unanswered any more. */

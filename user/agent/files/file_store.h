@@ -37,9 +37,10 @@ struct file_store_options {
 };
 
 struct file_store_counts {
-	uint64_t unanswered;  /* files without a build ID in time */
-	uint64_t over_budget; /* files evicted or not searched; found when needed */
-	uint64_t known;	      /* files that are known now */
+	uint64_t unanswered;	/* files without a build ID in time */
+	uint64_t over_budget;	/* files evicted or not searched; found when needed */
+	uint64_t no_descriptor; /* files not found: this process had no descriptor left */
+	uint64_t known;		/* files that are known now */
 	uint64_t unverified; /* of processes with samples: mappings at whose path another file is */
 };
 
