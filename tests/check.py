@@ -46,7 +46,7 @@ BESIDE = (
 ATTACKS = "|".join((
     "Storms.test_mappings", "Hoards", "Deaths.test_deaths", "Files.test_debug_info", "Journals",
     "PidReuse", "Substitution.test_debug_file", "Pinned.test_memfd", "Junk.test_malformed", "Links",
-    "Holders.test_forking_later", "Holders.test_mapping_the_installed_shim_later",
+    "LivePage", "Holders.test_forking_later", "Holders.test_mapping_the_installed_shim_later",
     "FuseCopies.test_copy_below_an_overlay"))
 # Slow ones that are left out, since others of their kind run; make kernel-test runs all.
 SLOW = "|".join((

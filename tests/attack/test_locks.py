@@ -17,6 +17,8 @@ import unittest
 import attack
 import harness
 from attack import ATTACKER, AttackTest
+import test_live
+from browser import Browser  # pylint: disable=import-error
 from stuck_fs import StuckFilesystem
 
 PAUSE_MS = 100
@@ -180,6 +182,29 @@ class Holders(LockTest):
         self.assertLess(time.monotonic() - began, 2.5)
         time.sleep(0.5)
         self.assertLess(forks.end(), PAUSE_MS)
+
+
+class LivePage(LockTest, test_live.LiveTest):
+    """Tries: to keep the names of JIT code away from a live page, unnoticed. Must hold: the page
+    says why while the lock is held, and the recording has the same number."""
+
+    def test_page(self):
+        self.begin(self.hold())
+        live = self.start(self.record_argv(["-a", "--live"], (".jitbpf",)))
+        with Browser() as browser:
+            browser.call("Page.navigate", url=self.url)
+            self.wait_for_refreshes(browser, 2)
+            browser.evaluate("document.querySelector('#ledger details').open = true")
+            browser.wait_for(f"/(\\d+)probes that waited: a process held the lock of its memory map/"
+                             f".test({test_live.text('ledger')})")
+            shown = browser.evaluate(test_live.text("ledger"))
+        said = self.stop(live)
+        run = harness.Run(self.folder, 0, b"", said)
+        counted = run.summary()["counters"]["probes_deferred"]
+        self.assertGreaterEqual(counted, int(re.search(r"(\d+)probes that waited", shown)[1]))
+        self.assertRegex(said, rf"(?m)^ +{counted}  probes that waited")
+        waited = re.search(r"attached late \((\d+)\) or not at all \((\d+)\)", said)
+        self.assertEqual(counted, sum(map(int, waited.groups())))
 
 
 class FuseCopies(LockTest):

@@ -134,7 +134,7 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "probes that waited: a process held the lock of its memory map",
 	     "Copies of the shim that got a probe late, so that other processes were not blocked.",
 	     "A process is stuck in a change of its mappings.",
-	     "check whether the process hangs that a message above names"),
+	     "check whether the process hangs that jitbpf names on its terminal"),
 	TERM(PROCESSES_UNANSWERED, "processes_unanswered",
 	     "processes whose mappings were not read: no answer in time",
 	     "Processes whose frames are [unknown].",

@@ -105,11 +105,36 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut + live->late_pids.size;
 	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
 		process_maps_unanswered(file_store_maps(live->round.files));
-	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_deferrals(live).count;
+	out.values[JITBPF_COUNT_PROBES_DEFERRED] +=
+		live_source_deferrals(live).count - live->deferrals_sent;
 	out.values[JITBPF_COUNT_LOOP_PAUSES] += live->health.pauses;
 	out.values[JITBPF_COUNT_LOOP_LONGEST_MS] += live->health.longest_ns / 1000000;
 	for (size_t i = 0; i < live->round.publisher_count; i++)
 		live->round.publishers[i].ops->count(live->round.publishers[i].self, out.values);
+	return drain->take(drain->take_context, &out.head.h);
+}
+
+/*
+ * Emit the probes that were deferred since the last call, so that a live page shows them while the
+ * lock is held. Consumers add up COUNTERS records; the one of the end has the rest.
+ */
+static int send_deferrals(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	uint64_t count = live_source_deferrals(live).count;
+	struct {
+		struct jitbpf_counters head;
+		uint64_t values[JITBPF_COUNT_PROBES_DEFERRED + 1];
+	} out = {.head.h = {
+			 .size_bytes = sizeof(out),
+			 .type = JITBPF_COUNTERS,
+			 .time_ns = live->round.begin_ns,
+		 }};
+
+	if (count == live->deferrals_sent)
+		return 0;
+	out.values[JITBPF_COUNT_PROBES_DEFERRED] = count - live->deferrals_sent;
+	live->deferrals_sent = count;
 	return drain->take(drain->take_context, &out.head.h);
 }
 
@@ -429,6 +454,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	if (state == SOURCE_ROUND) {
 		untrack_exited(live);
 		err = recover_mappings(&drain);
+		err = err ?: send_deferrals(&drain);
 		if (err)
 			return err;
 	}

@@ -34,6 +34,7 @@ struct live_source {
 	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */
 	uint64_t lost_ns; /* when lost samples of processes that have ended are next removed */
 	uint64_t counters_unread; /* number of failed readings */
+	uint64_t deferrals_sent;  /* deferred probes that were emitted */
 	uint64_t maps_cut;	  /* processes whose mappings were not all read */
 	uint64_t came_ns;	  /* start of the run */
 	struct loop_health health;
