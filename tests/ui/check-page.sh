@@ -41,6 +41,7 @@ PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_diff.py "$made/diff.html" ${2:-
 
 "$build/jitbpf" report -f html tests/golden/storm.jitbpf >"$made/jit.html"
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_time.py "$made/small.html" "$made/jit.html" ${2:-}
+PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_process_maps.py "$made/small.html" "$made/jit.html" ${2:-}
 
 "$build/jitbpf" report --code -f html tests/golden/code.jitbpf >"$made/code.html" 2>/dev/null
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_code.py "$made/small.html" "$made/code.html" ${2:-}

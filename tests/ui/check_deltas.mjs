@@ -124,28 +124,41 @@ function savedOf(profile) {
 /** A ledger, or the row of a process, as deltas have it: named samples are counted from the tree. */
 const unnamed = ({ samples: { named, ...samples }, ...rest }) => ({ ...rest, samples });
 
-/** Sums that have followed the slices are those that are made at once. */
-function checkSums(profile, sums, slices) {
-	const same = (threads, chosen) => {
-		const anew = new TickSums();
-		anew.follow(profile, threads, chosen);
-		sums.follow(profile, threads, chosen);
-		assert.deepEqual(binsOf(profile, sums, 1000), binsOf(profile, anew, 1000));
-		assert.equal(total(anew.all.subarray(0, anew.size)), total(profile.counts.samples));
-		return total(sums.part.subarray(0, sums.size));
+/** Threads in so many parts; some are in none. */
+const splitOf = ({ threads }, parts) => ({ key: 'same', parts, of: Uint8Array.from({ length: parts ? threads.rows : 0 }, (_, i) => i % (parts + 1)) });
+
+/** Sums that have followed the slices are those that are made at once. `halves` has followed the threads in two parts. */
+function checkSums(profile, sums, halves, slices) {
+	const { counts } = profile;
+	const same = (parts, followed = sums) => {
+		const anew = new TickSums(), split = splitOf(profile, parts);
+		for (const one of [anew, followed])
+			one.follow(profile, split);
+		const bins = binsOf(profile, followed, 1000, parts === 1, true);
+		assert.deepEqual(bins, binsOf(profile, anew, 1000, parts === 1, true));
+		assert.equal(total(anew.all.subarray(0, anew.size)), total(counts.samples));
+		const expected = Array.from({ length: parts }, (_, part) =>
+			total(Array.from({ length: counts.rows }, (_, i) => split.of[counts.group[i]] === part + 1 ? counts.samples[i] : 0)));
+		assert.deepEqual(followed.parts.map(part => total(part.subarray(0, followed.size))), expected);
+		assert.deepEqual(bins.maps.map(({ cells }) => Math.round(total(cells))), parts === 1 ? expected : [total(counts.samples), ...expected]);
+		assert.equal(Math.round(total(bins.chosen)), parts === 1 ? expected[0] : total(counts.samples));
+		assert(bins.maps.every(({ most, cells }) => most === Math.max(...cells)), 'each map has its own largest number');
+		assert.deepEqual(binsOf(profile, followed, 1000, parts === 1, false), { ...bins, maps: [] }, 'a folded time line has no map');
 	};
-	const first = Uint8Array.from({ length: profile.threads.rows }, (_, i) => Number(i === 0)), { counts } = profile;
-	const ofFirst = () => total(Array.from({ length: counts.rows }, (_, i) => counts.group[i] === 0 ? counts.samples[i] : 0));
-	assert.equal(same('', null), total(counts.samples));
-	assert.equal(same('1', first), ofFirst());
+	same(2, halves);
+	same(0);
+	same(1);
+	same(3);
 	slices.follow(Array.from({ length: 24 }, (_, i) => i ? 0 : 1 << 20), counts.rows);
 	profile = { ...profile, slices: slices.list };
-	assert.equal(same('1', first), ofFirst());
+	same(3);
+	same(1);
+	same(2, halves);
 	assert(sums.tick.subarray(0, sums.size).every(tick => tick % 2 === 0), 'ticks have become longer');
 }
 
 function checkSame(page, deltas, expected) {
-	const random = randoms(), from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums();
+	const random = randoms(), from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums(), halves = new TickSums();
 	let versions = 0, last, naming, times = null;
 	for (const delta of deltas) {
 		assert(from.apply(delta));
@@ -163,7 +176,8 @@ function checkSame(page, deltas, expected) {
 			naming.add(changes);
 		else
 			naming = new NamingCounts(shown);
-		sums.follow(shown, '', null);
+		sums.follow(shown, splitOf(shown, 0));
+		halves.follow(shown, splitOf(shown, 2));
 		versions++;
 	}
 	assert.deepEqual(naming.naming(last.runs[0].unnamed), namingOf(last));
@@ -184,7 +198,7 @@ function checkSame(page, deltas, expected) {
 		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');
 	assert.equal(new Set(from.places.map((_, location) => from.keyOf(location))).size, from.places.length, 'locations differ');
-	checkSums(last, sums, from.slices);
+	checkSums(last, sums, halves, from.slices);
 	return { versions, last };
 }
 

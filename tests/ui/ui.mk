@@ -13,7 +13,7 @@ ui-test: $(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(B)/jitbpf $(PAGE_TO
 	$(Q)$(RUN_TESTS) -v ui 'tests/ui/check-page.sh $(B)' 'tests/ui/check-timelines.sh $(B)' \
 		'python3 tests/ui/check_saved.py $(B)/jitbpf $(B)/tests/ui/make_page $(wildcard tests/golden/*.jitbpf)' \
 		'node tests/ui/check_deltas.mjs $(B) $(wildcard tests/golden/*.jitbpf)' \
-		'node tests/ui/check_axis.mjs' 'node tests/ui/check_graph.mjs' 'node tests/ui/check_messages.mjs' 'node tests/ui/check_methods.mjs' \
+		'node tests/ui/check_axis.mjs' 'node tests/ui/check_process_maps.mjs' 'node tests/ui/check_graph.mjs' 'node tests/ui/check_messages.mjs' 'node tests/ui/check_methods.mjs' \
 		'node tests/ui/check_views.mjs $(B)/jitbpf $(B)/tests/ui/make_page $(wildcard tests/golden/*.jitbpf)' \
 		'python3 tests/ui/check_ledger.py $(B)/jitbpf $(wildcard tests/golden/*.jitbpf)'
 

@@ -11,23 +11,42 @@ const COMMAND = '=', CONTAINER = '@';
 interface Entry { key: string; text: string; samples: number }
 interface ProcessEntry extends Entry { threads: Map<number, Entry> }
 
-function processesOf({ threads, strings }: Profile, samples: Float64Array): ProcessEntry[] {
-	const processes = new Map<number, ProcessEntry>();
+/** Samples of a process. `row` of Profile.threads names it: the last row of its main thread, or else its first row. */
+export interface ProcessSum { row: number; samples: number }
+
+function sumsOf({ threads }: Profile, samples: Float64Array): Map<number, ProcessSum> {
+	const sums = new Map<number, ProcessSum>();
 	for (let i = 0; i < threads.rows; i++) {
-		const pid = threads.pid[i], tid = threads.tid[i], comm = visible(strings[threads.comm[i]]);
-		let process = processes.get(pid);
-		if (!process)
-			processes.set(pid, process = { key: String(pid), text: `${comm} ${pid}`, samples: 0, threads: new Map() });
-		let thread = process.threads.get(tid);
+		const pid = threads.pid[i];
+		let sum = sums.get(pid);
+		if (!sum)
+			sums.set(pid, sum = { row: i, samples: 0 });
+		if (threads.tid[i] === pid)
+			sum.row = i;
+		sum.samples += samples[i];
+	}
+	return sums;
+}
+
+/** The name of the process of a thread. Shared rows have no pid (user/pipeline/analysis/shared_rows.h). */
+export function processName({ threads, strings }: Profile, row: number): string {
+	return threads.pid[row] ? visible(strings[threads.comm[row]]) : 'Processes counted together';
+}
+
+/** The text of a process in the list. */
+export const processText = (name: string, pid: number) => pid ? `${name} ${pid}` : name;
+
+function processesOf(profile: Profile, samples: Float64Array): ProcessEntry[] {
+	const { threads, strings } = profile, processes = new Map<number, ProcessEntry>();
+	for (const [pid, { row, samples: own }] of sumsOf(profile, samples))
+		processes.set(pid, { key: String(pid), text: processText(processName(profile, row), pid), samples: own, threads: new Map() });
+	for (let i = 0; i < threads.rows; i++) {
+		const pid = threads.pid[i], tid = threads.tid[i], own = processes.get(pid)!.threads;
+		let thread = own.get(tid);
 		if (!thread)
-			process.threads.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0 });
-		thread.text = `${comm} ${tid}`; // the last name is used
-		if (!pid)       // of shared rows (user/pipeline/analysis/shared_rows.h)
-			process.text = 'Processes counted together';
-		else if (tid === pid)
-			process.text = thread.text;
+			own.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0 });
+		thread.text = `${visible(strings[threads.comm[i]])} ${tid}`;    // the last name is used
 		thread.samples += samples[i];
-		process.samples += samples[i];
 	}
 	return [...processes.values()];
 }
@@ -61,9 +80,16 @@ export class ThreadList {
 		return [...this.select.options].some(option => option.value === key);
 	}
 
+	/** Samples by pid. */
+	get processes(): Map<number, ProcessSum> {
+		return this.profile ? sumsOf(this.profile, this.samples) : new Map();
+	}
+
 	/** Select an entry. On a live page, the chosen one may have no samples yet, or none in this recording. */
 	choose(key: string): void {
-		const { select } = this;
+		const { select, profile } = this;
+		if (key && !this.has(key) && profile && this.filled < profile.threads.rows)
+			return this.fill(key);
 		if (key && !this.has(key))
 			select.append(Object.assign(element('option', `${visible(key.replace(/^[=@]/, '').slice(0, LONGEST))} – no samples`), { value: key }));
 		select.value = key;
@@ -84,8 +110,8 @@ export class ThreadList {
 			this.fill();
 	}
 
-	private fill(): void {
-		const { profile, select, samples } = this, chosen = select.value;
+	private fill(chosen = this.select.value): void {
+		const { profile, select, samples } = this;
 		if (!profile)
 			return;
 		const processes = processesOf(profile, samples), whole = processes.reduce((sum, process) => sum + process.samples, 0);

@@ -1,43 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Sums of slices for the picture of the time line: by column of the strip, and by cell of the heat map.
+// Sums of slices for the picture of the time line: by column of the strip, and by cell of the heat maps.
 
 import { withRoom } from './columns';
 import type { Profile } from './data';
-import { lengthOf } from './slices';
+import { lengthOf, type Slices } from './slices';
 
-export const CELLS = 20;        // rows of the heat map: parts of a second
+export const CELLS = 20;        // rows of the heat map of all: parts of a second
+export const FEW_CELLS = 10;    // rows of the heat map of a process
+
+export interface HeatMap {
+	rows: number;
+	cells: Float64Array;    // samples by column and row
+	most: number;           // largest number of samples in a cell
+}
 
 export interface Bins {
 	ticks: number;          // length of the whole time line
 	all: Float64Array;      // samples of each column
 	chosen: Float64Array;   // of these, those of the chosen threads
-	seconds: number;        // seconds for each column of the heat map
-	cells: Float64Array;    // samples of the chosen threads by column and part of a second
-	most: number;           // largest number of samples in a column; the next one: in a cell
-	mostCell: number;
+	most: number;           // largest number of samples in a column
+	seconds: number;        // seconds for each column of the heat maps
+	maps: HeatMap[];        // of the chosen threads, then of processes; empty while the time line is folded
 }
 
-/** Sums of slices by tick, of all threads and of those that are chosen. A tick may come again. */
+/** Threads in parts. A part is the chosen threads, or a process. */
+export interface Split {
+	key: string;            // differs for other parts
+	parts: number;
+	of: Uint8Array;         // by thread: its part, from 1 on; 0: in none
+}
+
+/** Sums of slices by tick, of all threads and of each part of them. A tick may come again. */
 export class TickSums {
 	size = 0;
 	tick = new Uint32Array(64);
 	all = new Float64Array(64);
-	part = new Float64Array(64);
+	parts: Float64Array[] = [];
 	last = 0;                       // the highest tick
 	private version = 0;
-	private threads = '';
+	private key = '';
 	private taken = 0;              // slices
 
-	/** Add the slices that are new since the last call; all slices, if older ones or the chosen threads have changed. */
-	follow({ counts, slices }: Profile, threads: string, chosen: Uint8Array | null): void {
-		if (slices.version !== this.version || threads !== this.threads)
-			Object.assign(this, { version: slices.version, threads, taken: 0, size: 0, last: 0 });
+	/** Add the slices that are new since the last call; all slices, if older ones or the parts have changed. */
+	follow({ counts, slices }: Profile, { key, parts, of }: Split): void {
+		if (slices.version !== this.version || key !== this.key || parts !== this.parts.length)
+			Object.assign(this, { version: slices.version, key, taken: 0, size: 0, last: 0,
+				parts: Array.from({ length: parts }, () => new Float64Array(64)) });
 		for (; this.taken < slices.rows; this.taken++) {
-			const { taken: i } = this, tick = slices.tick[i], samples = slices.samples[i];
-			this.at(tick);
+			const { taken: i } = this, samples = slices.samples[i], part = parts ? of[counts.group[slices.count[i]]] : 0;
+			this.at(slices.tick[i]);
 			this.all[this.size - 1] += samples;
-			if (!chosen || chosen[counts.group[slices.count[i]]])
-				this.part[this.size - 1] += samples;
+			if (part)
+				this.parts[part - 1][this.size - 1] += samples;
 		}
 	}
 
@@ -48,9 +62,9 @@ export class TickSums {
 			return;
 		this.tick = withRoom(this.tick, size + 1);
 		this.all = withRoom(this.all, size + 1);
-		this.part = withRoom(this.part, size + 1);
 		this.tick[size] = tick;
-		this.all[size] = this.part[size] = 0;
+		this.all[size] = 0;
+		this.parts.forEach((part, i) => { (this.parts[i] = withRoom(part, size + 1))[size] = 0; });
 		this.last = Math.max(this.last, tick);
 		this.size++;
 	}
@@ -69,22 +83,36 @@ function spread(into: Float64Array, from: number, to: number, value: number): vo
 		into[i] += value * (Math.min(to, i + 1) - Math.max(from, i)) / (to - from);
 }
 
-export function binsOf(profile: Profile, sums: TickSums, width: number): Bins {
+const mostOf = (numbers: Float64Array) => numbers.reduce((a, b) => Math.max(a, b), 0);
+
+/** `samples` of the items of `sums`, by cell. */
+function mapOf({ ends, tickNs }: Slices, sums: TickSums, samples: Float64Array, rows: number, seconds: number, ticks: number): HeatMap {
+	const perSecond = 1e9 / tickNs, cells = new Float64Array(Math.ceil(ticks / perSecond / seconds) * rows);
+	for (let i = 0; i < sums.size; i++) {
+		if (!samples[i])
+			continue;
+		// A tick that is longer than a cell is divided among the cells that it covers, within one column.
+		const tick = sums.tick[i], column = Math.floor(tick / perSecond / seconds), row = Math.floor(tick % perSecond * rows / perSecond);
+		const over = Math.min(rows, Math.ceil(lengthOf(ends, tick) * rows / perSecond));
+		for (let k = 0; k < over; k++)
+			cells[column * rows + (row + k) % rows] += samples[i] / over;
+	}
+	return { rows, cells, most: mostOf(cells) };
+}
+
+/** `chosen`: the only part of the sums is the chosen threads; else, each part is a process. `open`: heat maps are shown. */
+export function binsOf(profile: Profile, sums: TickSums, width: number, chosen: boolean, open: boolean): Bins {
 	const { slices } = profile, ticks = wholeOf(profile, sums), perSecond = 1e9 / slices.tickNs;
 	const columns = Math.max(1, Math.min(ticks, Math.floor(width / 2))), scale = columns / ticks;
-	const all = new Float64Array(columns), some = new Float64Array(columns);
 	const seconds = Math.ceil(Math.max(1, 3 * ticks / perSecond / Math.max(1, width)));
-	const cells = new Float64Array(Math.ceil(ticks / perSecond / seconds) * CELLS);
-	for (let i = 0; i < sums.size; i++) {
-		const tick = sums.tick[i], part = sums.part[i], length = lengthOf(slices.ends, tick);
-		spread(all, tick * scale, Math.min(ticks, tick + length) * scale, sums.all[i]);
-		spread(some, tick * scale, Math.min(ticks, tick + length) * scale, part);
-		// A tick that is longer than a cell is divided among the cells that it covers, within one column.
-		const column = Math.floor(tick / perSecond / seconds), row = Math.floor(tick % perSecond * CELLS / perSecond);
-		const over = Math.min(CELLS, Math.ceil(length * CELLS / perSecond));
-		for (let k = 0; k < over; k++)
-			cells[column * CELLS + (row + k) % CELLS] += part / over;
-	}
-	const most = (numbers: Float64Array) => numbers.reduce((a, b) => Math.max(a, b), 0);
-	return { ticks, all, chosen: some, seconds, cells, most: most(all), mostCell: most(cells) };
+	const columnsOf = (samples: Float64Array) => {
+		const into = new Float64Array(columns);
+		for (let i = 0; i < sums.size; i++)
+			spread(into, sums.tick[i] * scale, Math.min(ticks, sums.tick[i] + lengthOf(slices.ends, sums.tick[i])) * scale, samples[i]);
+		return into;
+	};
+	const all = columnsOf(sums.all), first = chosen ? sums.parts[0] : sums.all, others = chosen ? [] : sums.parts;
+	const map = (samples: Float64Array, rows: number) => mapOf(slices, sums, samples, rows, seconds, ticks);
+	return { ticks, all, chosen: chosen ? columnsOf(first) : all, most: mostOf(all), seconds,
+		maps: open ? [map(first, CELLS), ...others.map(samples => map(samples, FEW_CELLS))] : [] };
 }

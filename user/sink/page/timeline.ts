@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The time line: a strip with samples per interval and, on demand, a heat map with a column per second. A range that is
-// selected there is what graph, table, callers and search are of; a second range is the baseline of a difference.
+// The time line: a strip with samples per interval and, on demand, heat maps with a column per second: of all, and of the
+// processes with most samples. A range that is selected there is what graph, table, callers and search are of; a second
+// range is the baseline of a difference.
 
 import { LANE, codeWords, drawLane, nearestBin } from './code_lane';
 import { dark } from './colour';
+import { ProcessMaps } from './process_maps';
 import { byId, plural } from './text';
-import { chosenThreads } from './threads';
+import { chosenThreads, processText } from './threads';
 import { showAxis } from './time_axis';
-import { CELLS, TickSums, binsOf, type Bins } from './time_bins';
+import { CELLS, FEW_CELLS, TickSums, binsOf, type Bins, type HeatMap } from './time_bins';
 import { rangeWords, samplesIn, textOf, wholeTicks, type Range } from './time_range';
 import type { View } from './view';
 
-const STRIP = 24, AXIS = 12, CELL = 3, GAP = 4; // heights
-const MAP = STRIP + AXIS + GAP;         // top of the heat map
+const STRIP = 24, AXIS = 12, CELL = 3, GAP = 4, OTHERS = 15;      // heights
+const MAP = STRIP + AXIS + GAP;         // top of the first heat map
 const CLICK = 3;                        // pixels; a shorter movement is a click
 const NEAR = 8;                         // pixels from a click on the lane to what has a bin there
 const STEPS = 50;                       // of the arrow keys
@@ -24,6 +26,7 @@ export class TimeLine {
 	private readonly pen: CanvasRenderingContext2D;
 	private bins: Bins | null = null;
 	private readonly sums = new TickSums();
+	private readonly processes: ProcessMaps;
 	private width = 0;
 	private dragged: Range | null = null;
 	private asBaseline = false;     // the dragged range becomes the baseline
@@ -32,17 +35,27 @@ export class TimeLine {
 	constructor(private readonly view: View, private readonly openMethods: (range: string) => void) {
 		this.canvas = this.box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d')!;
+		this.processes = new ProcessMaps(view);
 		view.timeChanged = () => this.refresh();
 	}
 
-	/** The heat map is shown. */
+	/** The heat maps are shown. */
 	private get open(): boolean {
 		return this.view.state.unfolded;
 	}
 
+	/** Top of a heat map: 0 is that of all, the next ones are those of processes. */
+	private topOf(map: number): number {
+		return map ? MAP + CELL * CELLS + GAP + (map - 1) * (CELL * FEW_CELLS + GAP) : MAP;
+	}
+
+	/** Top of the lane of JIT code, below the heat maps. */
+	private get laneTop(): number {
+		return this.topOf(this.processes.shown.length + 1) + (this.processes.hasOthers ? OTHERS : 0);
+	}
+
 	private get height(): number {
-		const lane = this.view.profile.code.rows ? GAP + LANE : 0;
-		return STRIP + AXIS + (this.open ? GAP + CELL * CELLS + lane : 0);
+		return this.open ? this.laneTop + (this.view.profile.code.rows ? LANE : -GAP) : STRIP + AXIS;
 	}
 
 	/** The height of a range: folded, it leaves the axis alone. */
@@ -57,6 +70,7 @@ export class TimeLine {
 		if (!profile.slices.rows)
 			return;
 		this.bins = null;
+		this.processes.update(this.open);
 		this.fit();
 		this.draw();
 		this.showLabels();
@@ -79,8 +93,9 @@ export class TimeLine {
 	private made(): Bins {
 		const { profile, state: { threads } } = this.view;
 		if (!this.bins) {
-			this.sums.follow(profile, threads, chosenThreads(profile, threads));
-			this.bins = binsOf(profile, this.sums, this.width);
+			const chosen = chosenThreads(profile, threads);
+			this.sums.follow(profile, chosen ? { key: threads, parts: 1, of: chosen } : this.processes.split);
+			this.bins = binsOf(profile, this.sums, this.width, Boolean(chosen), this.open);
 		}
 		return this.bins;
 	}
@@ -107,10 +122,9 @@ export class TimeLine {
 		pen.clearRect(0, 0, width, height);
 		this.drawBars(bins.all, bins.most, colour('line'));
 		this.drawBars(bins.chosen, bins.most, colour('bar'));
-		if (this.open)
-			this.drawCells(bins, colour('cell'));
+		bins.maps.forEach((map, i) => this.drawCells(map, this.topOf(i), width * bins.seconds * this.perSecond / bins.ticks, colour('cell')));
 		if (this.open && this.view.profile.code.rows)
-			drawLane(pen, this.view.profile.code, MAP + CELL * CELLS + GAP, width, tick => this.xOf(tick),
+			drawLane(pen, this.view.profile.code, this.laneTop, width, tick => this.xOf(tick),
 				{ live: colour('resolved'), line: colour('line') });
 		const { range, baseline } = this.view, [before, after] = this.asBaseline ? [this.dragged ?? baseline, range]
 			: [baseline, this.dragged ?? range];
@@ -131,14 +145,20 @@ export class TimeLine {
 		}
 	}
 
-	/** A column is `seconds` long; the rows are the parts of a second, from its beginning down. */
-	private drawCells({ cells, seconds, mostCell, ticks }: Bins, colour: string): void {
-		const { pen, width } = this, wide = width * seconds * this.perSecond / ticks;
+	/**
+	 * The rows of a column of Bins.seconds are the parts of a second, from its beginning down. Each map has the whole range
+	 * of strengths, so that a process with few samples is as visible as one with many.
+	 */
+	private drawCells({ cells, rows, most }: HeatMap, top: number, wide: number, colour: string): void {
+		const { pen, width } = this;
 		pen.fillStyle = colour;
+		pen.globalAlpha = .04;
+		pen.fillRect(0, top, width, CELL * rows);
 		for (let i = 0; i < cells.length; i++) {
-			const x = Math.floor(i / CELLS) * wide;
-			pen.globalAlpha = cells[i] ? .12 + .88 * Math.sqrt(cells[i] / (mostCell || 1)) : .04;
-			pen.fillRect(x, MAP + i % CELLS * CELL, Math.max(1, wide - (wide > 4 ? 1 : 0)), CELL - (wide > 4 ? .5 : 0));
+			if (!cells[i])
+				continue;
+			pen.globalAlpha = .12 + .88 * Math.sqrt(cells[i] / most);
+			pen.fillRect(Math.floor(i / rows) * wide, top + i % rows * CELL, Math.max(1, wide - (wide > 4 ? 1 : 0)), CELL - (wide > 4 ? .5 : 0));
 		}
 		pen.globalAlpha = 1;
 	}
@@ -184,20 +204,26 @@ export class TimeLine {
 
 	// ---- selection ---------------------------------------------------------------------------------
 
-	/** The ticks at a place: of a column of the strip, or of a cell of the heat map. */
+	/** The number of the heat map at a place; -1: none. */
+	private mapAt(y: number): number {
+		return this.made().maps.findIndex(({ rows }, i) => y >= this.topOf(i) && y < this.topOf(i) + CELL * rows);
+	}
+
+	/** The ticks at a place: of a column of the strip, or of a cell of a heat map. */
 	private ticksAt(x: number, y: number): Range {
-		const { ticks, all, seconds } = this.made(), { perSecond, width } = this, at = Math.max(0, Math.min(width - 1, x)) / width;
-		if (!this.open || y < MAP || y >= MAP + CELL * CELLS) {
+		const { ticks, all, seconds, maps } = this.made(), { perSecond, width } = this, at = Math.max(0, Math.min(width - 1, x)) / width;
+		const map = this.mapAt(y);
+		if (map < 0) {
 			const column = Math.floor(at * all.length), scale = ticks / all.length;
 			return [Math.floor(column * scale), Math.max(Math.floor(column * scale) + 1, Math.floor((column + 1) * scale))];
 		}
-		const column = Math.floor(at * ticks / perSecond / seconds), row = Math.floor((y - MAP) / CELL);
-		const first = column * seconds * perSecond, part = Math.max(0, Math.min(CELLS - 1, row)) * perSecond / CELLS;
-		return seconds > 1 ? [first, first + seconds * perSecond] : [Math.floor(first + part), Math.floor(first + part) + 1];
+		const column = Math.floor(at * ticks / perSecond / seconds), first = column * seconds * perSecond;
+		const part = perSecond / maps[map].rows, begin = Math.floor(first + Math.floor((y - this.topOf(map)) / CELL) * part);
+		return seconds > 1 ? [first, first + seconds * perSecond] : [begin, begin + Math.max(1, Math.round(part))];
 	}
 
 	private isLane(y: number): boolean {
-		return this.open && this.view.profile.code.rows > 0 && y >= MAP + CELL * CELLS + GAP;
+		return this.open && this.view.profile.code.rows > 0 && y >= this.laneTop;
 	}
 
 	/** The range, as a text, whose methods a click on the lane lists: the selected one, or the bin at that place. Empty: none. */
@@ -274,15 +300,28 @@ export class TimeLine {
 		byId('unfold').ariaExpanded = String(open);
 		map.hidden = !open;
 		map.textContent = seconds > 1 ? `each ${seconds} s` : 'per second';
-		for (const label of lanes)
+		lanes.forEach((label, i) => {
 			label.hidden = !open || !view.profile.code.rows;
+			label.style.top = `${this.laneTop + 1 + 25 * i}px`;
+		});
+		this.processes.place(this.topOf(1), CELL * FEW_CELLS, GAP);
 	}
 
 	private describe(x: number, y: number): void {
-		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made();
+		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made(), map = this.mapAt(y);
+		if (map > 0)
+			return this.describeProcess(map, range);
 		const chosen = chosenThreads(profile, this.view.state.threads);
 		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample'),
 			...codeWords(profile.code, range), ...(this.isLane(y) && this.laneText(x) ? ['click: the methods'] : [])], true);
+	}
+
+	/** Describe a cell of the heat map of a process. */
+	private describeProcess(map: number, range: Range): void {
+		const { profile, tip } = this.view, { ticks, maps } = this.made(), { name, pid } = this.processes.shown[map - 1];
+		tip.describe([processText(name, pid), rangeWords(range, profile.slices, ticks),
+			plural(samplesIn(profile, chosenThreads(profile, String(pid)), range), 'sample'),
+			`strongest colour: ${plural(Math.max(1, Math.round(maps[map].most)), 'sample')} in a cell`], true);
 	}
 
 	private listenToPointer(): void {
