@@ -18,7 +18,7 @@ VIEWS = {"the graph": ("", ()), "callers": ("#callers=1", ()), "a sandwich": (""
          "a hidden function": ("", (*UP, "h")),
          "a range": ("#range=1-", ()), "a difference": ("#range=2-&baseline=1-2", ()),
          "a search": ("#search=find", ()), "the table": ("#table=1", ()),
-         "callers of a range": ("#callers=1&range=1-", ())}
+         "callers of a range": ("#callers=1&range=1-", ()), "the unfolded time line": ("#unfolded=1", ())}
 
 
 def measure_view(page, deltas, fragment, keys):
