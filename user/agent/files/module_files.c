@@ -146,6 +146,12 @@ static int find_same(const struct file_user *user, const struct module *module,
 		return -ENAMETOOLONG;
 	if (!module->inode)
 		return -ENOENT;
+	/*
+	 * Its file was not read while it was mapped. By now, a later file may have the inode
+	 * number, and nothing could tell.
+	 */
+	if (!live && !module->inode_generation && !module->build_id_bytes)
+		return -ESTALE;
 	mapping = open_mapping(user, mappers);
 	err = file_reader_find(user->reader, place_of(module), &request, mapping, &found);
 	if (err)

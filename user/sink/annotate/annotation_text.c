@@ -364,7 +364,7 @@ const char *annotation_lack_words(const struct annotation *annotation)
 		return "the file cannot be read, so there are offsets only";
 	case CODE_FILE_CHANGED:
 		return "the file at this path is not the one that was recorded (another build ID "
-		       "or inode), so there are offsets only";
+		       "or inode, or neither is known), so there are offsets only";
 	case CODE_FILE_NOT_READ:
 		return "the file has no code at this place, so there are offsets only";
 	case CODE_NOT_KEPT:

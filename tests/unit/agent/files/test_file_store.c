@@ -187,6 +187,24 @@ static void test_later_version(void **state)
 	assert_int_equal(opens(&naming, &stored->module), -ESTALE);
 }
 
+/* After a recording, a file without a version or build ID could be any file of that inode number.
+ */
+static void test_of_recording(void **state)
+{
+	struct stored *stored = *state;
+	struct module unknown = stored->module;
+	struct file_store_options options = {0};
+	struct file_source later;
+
+	meet(stored);
+	assert_int_not_equal(stored->module.inode_generation, 0);
+	file_store_destroy(stored->store);
+	assert_int_equal(file_store_create(&options, &stored->store), 0);
+	file_store_source(stored->store, &later);
+	assert_int_equal(opens(&later, &stored->module), 0);
+	assert_int_equal(opens(&later, &unknown), -ESTALE);
+}
+
 static void test_vdso(void **state)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
@@ -315,6 +333,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_of_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_recording, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
