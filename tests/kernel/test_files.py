@@ -173,7 +173,7 @@ class DirectFiles(KernelTest):
         """Returns the flags of the recorder's descriptor of the program, once it is open. While
         the file is looked for, there is one with O_PATH: another may follow within a second."""
         folder, flags = f"/proc/{recorder.pid}/", None
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while time.monotonic() < end:
             for fd in os.listdir(folder + "fd"):
                 with contextlib.suppress(FileNotFoundError):  # closed meanwhile

@@ -77,7 +77,7 @@ class Refresh(harness.KernelTest):
     def test_lives(self):
         """Each version of a page has the table of the lives of JIT code, with the samples that they had about then."""
         with self.start(["-F", "499", "--refresh", "1"], [".html"],
-                        [harness.ENGINE, "storm", "--rate", "10", "--slots", "4", "--seconds", "3"]) as process:
+                        [harness.ENGINE, "storm", "--rate", "10", "--slots", "4", "--seconds", "5"]) as process:
             versions = self.versions(process, ".html")
             said = process.stderr.read().decode()
         self.assertEqual(process.returncode, 0, said)
