@@ -105,8 +105,10 @@ int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char
 	return 0;
 }
 
-/* No process is at fault if they block, so they are places of their own. */
-/* A user's home can be on a file system that does not answer. */
+/*
+ * No process is at fault if these files block, so they are places of their own. Each user's home is
+ * one, too: it can be on a file system that does not answer.
+ */
 static struct file_place place_of_names(const struct file_request *request)
 {
 	char home[32];
