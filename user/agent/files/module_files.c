@@ -102,7 +102,9 @@ int module_files_is_here(const struct file_user *user, const struct module *modu
 	return module->inode_generation && module->inode_generation != found.version ? -ENODATA : 1;
 }
 
-/* Ask twice: the helper may only have waited for a CPU, and a look-up of the path may not return.
+/*
+ * Ask a second time if there was no answer: the helper may only have waited for a CPU. Without the
+ * mapping, the file would be looked up by its path, in a file system that may not answer.
  */
 static int ask_mapping(const struct file_user *user, const struct file_mapper *mapper)
 {
