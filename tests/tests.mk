@@ -143,7 +143,7 @@ fuzz: $(FUZZ_BIN)
 
 # --- the real kernel, real engines -------------------------------------------
 
-$(B)/tests/workloads/%: tests/workloads/%.cpp
+$(B)/tests/workloads/%: tests/workloads/%.cpp tests/workloads/onednn_primitives.h
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl

@@ -14,39 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <dnnl.hpp>
+#include "onednn_primitives.h"
 
 using namespace dnnl;
-
-static memory filled(const memory::desc &desc, const engine &eng)
-{
-	memory mem(desc, eng);
-	float *data = static_cast<float *>(mem.get_data_handle());
-
-	for (size_t i = 0; i < desc.get_size() / sizeof(float); i++)
-		data[i] = static_cast<float>(i % 7);
-	return mem;
-}
-
-static void multiply(const engine &eng, stream &s, memory::dim m, memory::dim n, memory::dim k,
-		     int times)
-{
-	memory::desc a({m, k}, memory::data_type::f32, memory::format_tag::ab);
-	memory::desc b({k, n}, memory::data_type::f32, memory::format_tag::ab);
-	memory::desc c({m, n}, memory::data_type::f32, memory::format_tag::ab);
-#if DNNL_VERSION_MAJOR >= 3
-	matmul::primitive_desc desc(eng, a, b, c);
-#else
-	matmul::primitive_desc desc(matmul::desc(a, b, c), eng);
-#endif
-	matmul primitive(desc);
-	memory ma = filled(a, eng), mb = filled(b, eng), mc = filled(c, eng);
-
-	for (int i = 0; i < times; i++)
-		primitive.execute(s,
-				  {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
-	s.wait();
-}
 
 /* The end of the run: by time, and by the CPU time of the process. */
 struct end {
@@ -65,8 +35,10 @@ static void work(int number, struct end end)
 	engine eng(engine::kind::cpu, 0);
 	stream s(eng);
 
-	for (int i = number; !end.has_come(); i++)
+	for (int i = number; !end.has_come(); i++) {
 		multiply(eng, s, 32 + i % 5 * 16, 64 + i % 3 * 16, 96 + i % 7 * 8, 200);
+		activate(eng, s, 32 + i % 5 * 16, 64 + i % 3 * 16, 200);
+	}
 }
 
 int main(int argc, char **argv)

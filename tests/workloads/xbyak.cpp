@@ -15,9 +15,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include <dnnl.hpp>
 #include <xbyak/xbyak.h>
 #include <xbyak/xbyak_util.h>
+
+#include "onednn_primitives.h"
 
 using namespace dnnl;
 
@@ -79,22 +80,6 @@ class Counters : Xbyak::CodeGenerator
 	const uint8_t *functions[count];
 };
 
-/* New kernels each time: the cache is off. */
-static void multiply(const engine &eng, stream &s, memory::dim size)
-{
-	memory::desc desc({size, size}, memory::data_type::f32, memory::format_tag::ab);
-#if DNNL_VERSION_MAJOR >= 3
-	matmul primitive(matmul::primitive_desc(eng, desc, desc, desc));
-#else
-	matmul primitive(matmul::primitive_desc(matmul::desc(desc, desc, desc), eng));
-#endif
-	memory a(desc, eng), b(desc, eng), c(desc, eng);
-
-	for (int i = 0; i < 400; i++)
-		primitive.execute(s, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
-	s.wait();
-}
-
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 3; /* also CPU seconds */
@@ -107,10 +92,13 @@ int main(int argc, char **argv)
 	for (int i = 0; std::chrono::steady_clock::now() < end ||
 			(double)std::clock() / CLOCKS_PER_SEC < seconds;
 	     i++) {
+		int size = 64 + i % 4 * 16;
+
 		if (i % rounds == 0)
 			counters.write(i / rounds);
 		counters.run(i * 7);
-		multiply(eng, s, 64 + i % 4 * 16);
+		multiply(eng, s, size, size, size, 100);
+		activate(eng, s, size, size, 400);
 	}
 	return 0;
 }
