@@ -15,16 +15,15 @@ import harness
 from attack import ATTACKER, AttackTest
 
 sys.path.insert(0, os.path.join(attack.HERE, "..", "kernel"))
+import jdks  # pylint: disable=wrong-import-position
 import test_roles  # pylint: disable=wrong-import-position
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-JDK = "/usr/lib/jvm/java-17-openjdk-amd64"
-LIBJVM = os.path.join(JDK, "lib/server/libjvm.so")
 LOADERS = 8  # live_max of the role
 SOON_S = 2
 
 
-@unittest.skipUnless(os.path.exists(AGENT) and os.path.exists(LIBJVM),
+@unittest.skipUnless(os.path.exists(AGENT) and jdks.JDK,
                      "there is no libjitbpf-jvmti.so, or no JDK")
 class StoppedLoaders(AttackTest):
     def setUp(self):
@@ -62,13 +61,14 @@ class StoppedLoaders(AttackTest):
         """The attacker stops the loaders of its JVMs: root's JVM gets its own."""
         fake = self.copy_for_others(os.path.join(harness.ROOT, "tests/workloads/fake_jvm.py"))[0]
         said = os.path.join(self.folder, "said")
-        subprocess.run([os.path.join(JDK, "bin/javac"), "-d", self.folder,
+        subprocess.run([os.path.join(jdks.JDK, "bin/javac"), "-d", self.folder,
                         os.path.join(harness.ROOT, "tests/workloads/Fill.java")], check=True)
         java = self.start_victim(["sh", "-c", 'read go; exec "$@"', "sh",
-                                  os.path.join(JDK, "bin/java"), "-cp", self.folder, "Fill",
+                                  os.path.join(jdks.JDK, "bin/java"), "-cp", self.folder, "Fill",
                                   "1000000"], stdin=subprocess.PIPE)
         self.addCleanup(java.stdin.close)
-        fakes = [self.attack([sys.executable, fake, "silent", LIBJVM, str(ATTACKER)]).pid
+        library = os.path.join(jdks.JDK, "lib/server/libjvm.so")
+        fakes = [self.attack([sys.executable, fake, "silent", library, str(ATTACKER)]).pid
                  for _ in range(LOADERS)]
         for pid in (*fakes, java.pid):  # killed JVMs leave their sockets
             self.addCleanup(pathlib.Path(f"/tmp/.java_pid{pid}").unlink, missing_ok=True)

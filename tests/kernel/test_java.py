@@ -10,13 +10,13 @@ import sys
 import unittest
 
 import harness
+import jdks
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests/workloads"))
 import java_places
 import java_sources
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
 DO_NOT_INLINE = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Fill.inlinedHelper"]
 
@@ -133,10 +133,10 @@ class Compiler(harness.KernelTest):
         samples, taken = summary["samples"], summary["samples"]["taken"]
         self.assertLess(samples["stack_cut"], CUT_MAX * taken, run.stderr)
 
-    @unittest.skipUnless(os.path.exists(JDK_25), f"there is no {JDK_25}")
+    @jdks.needs_jdk_25
     def test_colours(self):
         """ZGC writes the colour of object pointers to the code of all methods."""
-        run = self.record_compiler("-J-XX:+UseZGC", javac=os.path.join(JDK_25, "bin/javac"))
+        run = self.record_compiler("-J-XX:+UseZGC", javac=os.path.join(jdks.JDK_25, "bin/javac"))
         self.check_known(run, 0.02)
 
 

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import harness
+import jdks
 import test_roles
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
@@ -17,26 +18,22 @@ WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
 FAKE = os.path.join(WORKLOADS, "fake_jvm.py")
 SPACE = os.path.join(WORKLOADS, "user_space.py")
 TAKES = os.path.join(harness.ROOT, "tests/kernel/takes.py")
-JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
-JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 USER = 61234  # of nobody else
 LOADED = "the agent is loaded"
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+@jdks.needs_jdk
 class Attached(harness.KernelTest):
-    JDK = JDK_17
+    JDK = jdks.JDK
     hides_tmp = True
 
     def setUp(self):
         # JVMs of tests that run beside this one have files of the same names in theirs.
         self.mount("/tmp", "tmpfs", "-o", "mode=1777")
         super().setUp()
-        if not os.path.exists(self.JDK):
-            self.skipTest(f"there is no {self.JDK}")
         os.chmod(self.folder, 0o755)
-        self.compile_java([os.path.join(WORKLOADS, "Fill.java")],
-                          javac=os.path.join(JDK_17, "bin/javac"))
+        self.compile_java([os.path.join(WORKLOADS, "Fill.java")])
         self.java = [os.path.join(self.JDK, "bin/java")]
         self.fill = ["-cp", self.folder, "Fill"]
 
@@ -393,7 +390,7 @@ class Launched(Attached):
     def check_without_agent(self, *options, **kwargs):
         """The JVM exits with status 0, which launch() checks."""
         jar = os.path.join(self.folder, "fill.jar")  # classes of folders are not archived
-        subprocess.run([os.path.join(JDK_17, "bin/jar"), "cf", jar, "-C", self.folder,
+        subprocess.run([os.path.join(jdks.JDK, "bin/jar"), "cf", jar, "-C", self.folder,
                         "Fill.class"], check=True, timeout=60)
         run = self.launch([*self.java, *options, "-cp", jar, "Fill", "200"], **kwargs)
         self.assertIn("not loaded: it writes an archive of its classes", run.stderr)
@@ -487,16 +484,18 @@ class Launched(Attached):
         self.assertNotIn("Picked up", run.stderr)
 
 
+@jdks.needs_jdk_25
 class Launched25(Launched):
-    JDK = JDK_25
+    JDK = jdks.JDK_25
 
     def archive_options(self):
         return [*super().archive_options(),
                 ["-XX:+AutoCreateSharedArchive", "-XX:SharedArchiveFile=" + self.archive() + "2"]]
 
 
+@jdks.needs_jdk_25
 class Late25(Late):
-    JDK = JDK_25
+    JDK = jdks.JDK_25
 
     def test_warning(self):
         process = self.start_java()
@@ -580,7 +579,7 @@ class NoJvm(Attached):
         fake = shutil.copy(FAKE, self.folder)
         with open(said, "wb") as file:
             process = self.start([sys.executable, fake, mode,
-                                  os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER),
+                                  os.path.join(jdks.JDK, "lib/server/libjvm.so"), str(USER),
                                   self.library],
                                  output=file, **kwargs)
         self.wait_for(lambda: self.text_of(said).startswith("ready"))
@@ -621,13 +620,13 @@ class NoJvm(Attached):
     def test_other_vm(self):
         """OpenJ9 takes SIGQUIT for a request of a dump."""
         self.library = os.path.join(self.folder, "libj9vm29.so")
-        shutil.copy(os.path.join(JDK_17, "lib/server/libjvm.so"), self.library)
+        shutil.copy(os.path.join(jdks.JDK, "lib/server/libjvm.so"), self.library)
         self.assertEqual(self.record_fake("threads", "it is OpenJ9"), "ready\n")
 
     def test_many_mappings(self):
         """Where too many mappings hide libjvm.so, the JVM has not ended, but cannot be examined."""
         command = [sys.executable, shutil.copy(FAKE, self.folder), "many",
-                   os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER)]
+                   os.path.join(jdks.JDK, "lib/server/libjvm.so"), str(USER)]
         said = os.path.join(self.folder, "said")
         with open(said, "wb") as file, \
                 subprocess.Popen([*self.record_argv(["-F", "99"], (".jitbpf",)), "--", *command],

@@ -10,6 +10,7 @@ import subprocess
 import unittest
 
 import harness
+import jdks
 import recording
 import test_java_attach
 
@@ -33,8 +34,7 @@ class JavaThreads(test_java_attach.Attached):
     def setUp(self):
         super().setUp()
         self.compile_java([os.path.join(test_java_attach.WORKLOADS, "Names.java")],
-                          ("-encoding", "UTF-8"),
-                          os.path.join(test_java_attach.JDK_17, "bin/javac"))
+                          ("-encoding", "UTF-8"))
         self.names = [*self.java, "-cp", self.folder, "Names"]
 
     @staticmethod
@@ -70,7 +70,7 @@ class AtStart(JavaThreads):
                           endings=(".jitbpf", ".txt", ".html", ".json.gz", ".pb.gz",
                                    ".speedscope.json"))
         found = self.check(run.script(), {**THREADS, **LATER})
-        if self.JDK != test_java_attach.JDK_17:
+        if jdks.major(self.JDK) >= 21:
             self.assertTrue(all(name.startswith("ForkJoinPool-1-worker-")
                                 for name in found["virtual"]), found)
             self.assertGreater(sum(found["virtual"].values()), 10)
@@ -108,8 +108,9 @@ class AtStart(JavaThreads):
         self.assertGreater(of_alpha, 1)
 
 
+@jdks.needs_jdk_25
 class AtStart25(AtStart):
-    JDK = test_java_attach.JDK_25
+    JDK = jdks.JDK_25
 
 
 class Late(JavaThreads):
@@ -169,8 +170,9 @@ class Late(JavaThreads):
         self.check_journal(pid)
 
 
+@jdks.needs_jdk_25
 class Late25(Late):
-    JDK = test_java_attach.JDK_25
+    JDK = jdks.JDK_25
 
 
 if __name__ == "__main__":

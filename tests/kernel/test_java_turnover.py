@@ -10,12 +10,11 @@ import subprocess
 import unittest
 
 import harness
+import jdks
 import test_java_attach
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
-JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
-JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 RUNS = "192"
 # So little room that the JVM frees code of methods that it may need again.
 SMALL = ["-Xmx96m", "-XX:ReservedCodeCacheSize=4m", "-XX:InitialCodeCacheSize=4m"]
@@ -62,18 +61,16 @@ class Rotation:
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+@jdks.needs_jdk
 class Turnover(harness.KernelTest):
     """The JVM has the agent from its start."""
 
-    JDK = JDK_17
+    JDK = jdks.JDK
 
     def setUp(self):
         super().setUp()
-        if not os.path.exists(self.JDK):
-            self.skipTest(f"there is no {self.JDK}")
         self.compile_java([os.path.join(WORKLOADS, name) for name in
-                           ("Turnover.java", "TurnoverBody000000.java")],
-                          javac=os.path.join(JDK_17, "bin/javac"))
+                           ("Turnover.java", "TurnoverBody000000.java")])
 
     def program(self, *options):
         return [os.path.join(self.JDK, "bin/java"), *SMALL, *options, "-cp", self.folder,
@@ -108,8 +105,9 @@ class Turnover(harness.KernelTest):
         self.check_turnover("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1")
 
 
+@jdks.needs_jdk_25
 class Turnover25(Turnover):
-    JDK = JDK_25
+    JDK = jdks.JDK_25
 
 
 class Late(Turnover):

@@ -7,21 +7,22 @@ import subprocess
 import unittest
 
 import harness
+import jdks
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Virtual.java")
 BARRIER, THAW = "cont_returnBarrier_[j]", "cont_thaw_[j]"
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
-@unittest.skipUnless(os.path.exists(JDK_25), f"there is no {JDK_25}")
+@jdks.needs_jdk_25
 class Virtual(harness.KernelTest):
     def record_threads(self, *arguments):
         """Returns the run, and its stacks in which a virtual thread computes, with their counts."""
-        subprocess.run([os.path.join(JDK_25, "bin/javac"), "-d", self.folder, SOURCE], check=True,
+        tools = os.path.join(jdks.JDK_25, "bin")
+        subprocess.run([os.path.join(tools, "javac"), "-d", self.folder, SOURCE], check=True,
                        timeout=60)
-        run = self.record([os.path.join(JDK_25, "bin/java"), "-cp", self.folder, "Virtual", "4",
+        run = self.record([os.path.join(tools, "java"), "-cp", self.folder, "Virtual", "4",
                            *arguments], ["-F", "499"], (".jitbpf", ".folded"))
         stacks = {tuple(stack.split(";")): count for stack, count in run.folded().items()
                   if "Virtual." in stack}
