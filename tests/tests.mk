@@ -14,6 +14,11 @@ TEST_GOALS := check test unit thread-test replay golden cli-test docs-test deb-t
 	code-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
+# So would a locale, in which tools print other words, and settings of a user's own programs.
+$(TEST_GOALS): export LC_ALL := C.UTF-8
+$(TEST_GOALS): export PYTHONNOUSERSITE := 1
+unexport LANGUAGE PYTHONPATH PYTHONSTARTUP NODE_OPTIONS NODE_PATH JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS \
+	_JAVA_OPTIONS PHP_INI_SCAN_DIR DEBUGINFOD_URLS
 
 LANES ?= $(shell nproc)
 RUN_TESTS := tests/run_tests.py -j $(LANES)
