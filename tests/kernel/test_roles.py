@@ -17,6 +17,16 @@ CAPABILITIES = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2, "CAP_FOWNER": 3
                 "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
 OPENER = {"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"}
 
+ROOT, RECORDER, FILES, ATTACH, SIGNAL, SERVE = 0, *range(2147480000, 2147480005)
+
+# The user and group ID of each process when root has started it (user/agent/roles/identity.h).
+IDS = {
+    "jitbpf": RECORDER, "jitbpf-broker": ROOT, "jitbpf-files": FILES, "jitbpf-attach": ATTACH,
+    "jitbpf-load": ROOT, "jitbpf-signal": SIGNAL, "jitbpf-read": RECORDER, "jitbpf-fetch": ROOT,
+    "jitbpf-serve": SERVE, "jitbpf-top": RECORDER, "jitbpf-sources": RECORDER,
+    "jitbpf-outputs": ROOT,
+}
+
 # What each process may have, by its name, and the mode of seccomp.
 ALLOWED = {
     "jitbpf": (set(), 2),
@@ -147,6 +157,10 @@ class Roles(Recording):
             extra = int(seen[field], 16) & ~mask(capabilities)
             self.assertEqual(extra, 0, f"{name}: {field} {seen[field]}")
         self.assertEqual(int(seen["CapInh"], 16) | int(seen["CapAmb"], 16), 0, name)
+        for field in ("Uid", "Gid"):  # real, effective, saved, of the file system
+            self.assertEqual(seen[field].split(), [str(IDS[name])] * 4, f"{name}: {field}")
+        if IDS[name]:
+            self.assertEqual(seen["Groups"].split(), [], name)
         self.assertEqual(int(seen["NoNewPrivs"]), 1, name)
         self.assertEqual(int(seen["Seccomp"]), seccomp, name)
 

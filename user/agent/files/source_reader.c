@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/roles/fd_message.h"
+#include "agent/roles/identity.h"
 #include "agent/roles/privileges.h"
 #include "agent/roles/system_calls.h"
 #include "base/scope.h"
@@ -48,9 +49,11 @@ struct source_reply {
 static int become(const struct invoking_user *user)
 {
 	uint64_t kept = user->uid ? 0 : PRIVILEGE(CAP_DAC_READ_SEARCH);
+	int err = invoking_user_become(user);
 
-	return invoking_user_become(user)
-		       ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_OPENER);
+	if (!err && !user->uid)
+		err = identity_take(role_rules(ROLE_RECORDER)->id);
+	return err ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_SOURCES);
 }
 
 /*

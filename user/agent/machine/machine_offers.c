@@ -32,7 +32,8 @@ static void look_at_privileges(struct machine_finding *ret)
 		{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "files that only their owners read"},
 		{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
 		 "files that were deleted or replaced"},
-		{CAP_SETUID, "CAP_SETUID", "Java methods in running JVMs of other users"},
+		{CAP_SETUID, "CAP_SETUID",
+		 "Java methods in running JVMs of other users (and helper processes stay root)"},
 		{CAP_SETGID, "CAP_SETGID", "Java methods in running JVMs"},
 	};
 	uint64_t held = privileges_held();

@@ -110,8 +110,16 @@ static bool handle_request(struct broker_state *broker)
 	return true;
 }
 
+/* It has IDs of its own, or a user's. */
+static void end_process(const struct role_process *process)
+{
+	privileges_use(PRIVILEGE(CAP_KILL));
+	kill(process->pid, SIGKILL);
+	privileges_use(0);
+}
+
 /*
- * Kill the processes that are too old, which may have another user's IDs. Returns the time to the
+ * Kill the processes that are too old. Returns the time to the
  * next one in ms, or -1 if there is none.
  */
 static int end_overdue(struct broker_state *broker)
@@ -122,9 +130,7 @@ static int end_overdue(struct broker_state *broker)
 		struct role_process *process = &broker->processes[i];
 
 		if (process->end_ns <= now_ns) {
-			privileges_use(PRIVILEGE(CAP_KILL));
-			kill(process->pid, SIGKILL);
-			privileges_use(0);
+			end_process(process);
 			process->end_ns = UINT64_MAX;
 		}
 		if (process->end_ns < next_ns)
@@ -156,7 +162,7 @@ static void end_processes(const struct broker_state *broker)
 	alarm(1);
 	for (uint32_t i = 0; i < broker->count; i++) {
 		if (!role_rules(broker->processes[i].role)->outlives)
-			kill(broker->processes[i].pid, SIGKILL);
+			end_process(&broker->processes[i]);
 	}
 	for (uint32_t i = 0; i < broker->count; i++) {
 		if (!role_rules(broker->processes[i].role)->outlives)

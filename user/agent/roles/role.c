@@ -5,14 +5,19 @@
 #include <sys/capability.h>
 #include <sys/resource.h>
 
+#include "agent/roles/identity.h"
 #include "agent/roles/landlock.h"
 #include "agent/roles/privileges.h"
 #include "agent/roles/system_calls.h"
+
+/* The recorder kills readers and the viewer, which have no call to signal it. */
+enum { ID_RECORDER, ID_OPENER, ID_ATTACHER, ID_SIGNALLER, ID_SERVER };
 
 static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_OPENER] =
 		{
 			.name = "jitbpf-files",
+			.id = IDENTITY(ID_OPENER),
 			.capabilities = PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH) |
 					PRIVILEGE(CAP_CHECKPOINT_RESTORE),
 			.live_max = 32,
@@ -29,6 +34,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_ATTACHER] =
 		{
 			.name = "jitbpf-attach",
+			.id = IDENTITY(ID_ATTACHER),
 			/* uprobes need it on all kernels; CAP_PERFMON is not enough */
 			.capabilities = PRIVILEGE(CAP_SYS_ADMIN),
 			.live_max = 4,
@@ -38,6 +44,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_SIGNALLER] =
 		{
 			.name = "jitbpf-signal",
+			.id = IDENTITY(ID_SIGNALLER),
 			.capabilities = PRIVILEGE(CAP_KILL),
 			.live_max = 2,
 			.calls = ROLE_CALLS_SIGNALLER,
@@ -56,6 +63,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_READER] =
 		{
 			.name = "jitbpf-read",
+			.id = IDENTITY(ID_RECORDER),
 			.live_max = 8,
 			.calls = ROLE_CALLS_READER,
 			.forbids_files = true,
@@ -64,6 +72,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_SERVER] =
 		{
 			.name = "jitbpf-serve",
+			.id = IDENTITY(ID_SERVER),
 			.live_max = 1,
 			.calls = ROLE_CALLS_SERVER,
 			.outlives = true, /* for seconds: browsers read the end of the run */
@@ -73,6 +82,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_VIEWER] =
 		{
 			.name = "jitbpf-top",
+			.id = IDENTITY(ID_RECORDER),
 			.calls = ROLE_CALLS_VIEWER,
 			.forbids_files = true,
 			.memory_max = 1ull << 30,
@@ -80,6 +90,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_RECORDER] =
 		{
 			.name = "jitbpf",
+			.id = IDENTITY(ID_RECORDER),
 			.calls = ROLE_CALLS_RECORDER,
 			.readable = "/proc", /* which processes there are, and their names */
 		},
@@ -117,6 +128,8 @@ int role_enter(enum role role, uint64_t more)
 	uint64_t capabilities = rule->capabilities | more;
 	int err = limit_memory(rule->memory_max);
 
+	if (!err && rule->id)
+		err = identity_take(rule->id);
 	err = err ?: privileges_keep(capabilities, capabilities);
 	if (!err && rule->forbids_files)
 		err = landlock_forbid_all();

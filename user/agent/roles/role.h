@@ -31,6 +31,7 @@ enum role_calls {
 	ROLE_CALLS_COMMON, /* all except calls that start programs or change the machine */
 	/* The other sets are small, and have no call that maps code: */
 	ROLE_CALLS_OPENER,
+	ROLE_CALLS_SOURCES, /* reads files; not a role of the broker's */
 	ROLE_CALLS_ATTACHER,
 	ROLE_CALLS_SIGNALLER,
 	ROLE_CALLS_LOADER,   /* may also write files and connect */
@@ -42,6 +43,7 @@ enum role_calls {
 
 struct role_rules {
 	const char *name;      /* of the process; at most 15 bytes */
+	uint32_t id;	       /* of its user and group (identity.h); 0: it keeps its own */
 	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
 	uint32_t live_max;     /* limit of live processes, including those that hang */
 	uint32_t life_max_s;   /* the broker kills an older process; 0: none */
@@ -58,7 +60,7 @@ const struct role_rules *role_rules(enum role role);
 uint64_t role_capabilities(void);
 
 /*
- * Give up everything that a role does not need: capabilities other than its own
+ * Give up everything that a role does not need: our user ID, capabilities other than its own
  * and those in `more`, the right to gain new ones, being debugged, and system
  * calls. The process must have one thread, and must not go on after an error.
  * Returns 0 or a negative errno.

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 
@@ -56,13 +57,26 @@ static const int refused[] = {
 
 /* Memory, the socket, time and the end of the process. */
 static const int needed_by_all[] = {
-	SCMP_SYS(recvmsg),	   SCMP_SYS(sendmsg),	    SCMP_SYS(poll),
-	SCMP_SYS(close),	   SCMP_SYS(brk),	    SCMP_SYS(munmap),
-	SCMP_SYS(mremap),	   SCMP_SYS(madvise),	    SCMP_SYS(futex),
-	SCMP_SYS(getrandom),	   SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
-	SCMP_SYS(restart_syscall), SCMP_SYS(exit),	    SCMP_SYS(exit_group),
-	SCMP_SYS(rt_sigreturn),	   SCMP_SYS(getpid),	    SCMP_SYS(gettid),
-	SCMP_SYS(tgkill),	   SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(poll),
+	SCMP_SYS(close),
+	SCMP_SYS(brk),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	SCMP_SYS(futex),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(sched_yield),
 #ifdef __SANITIZE_ADDRESS__ /* it asks for the signal stack before the process ends */
 	SCMP_SYS(sigaltstack),
@@ -76,8 +90,7 @@ static const int parsing[] = {
 };
 
 static const int reading[] = {
-	SCMP_SYS(read),	 SCMP_SYS(pread64),    SCMP_SYS(lseek),
-	SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
+	SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
 };
 
 static const int opening[] = {
@@ -99,18 +112,20 @@ static const int serving[] = {
 	SCMP_SYS(writev),     SCMP_SYS(socketpair),  SCMP_SYS(shutdown),    SCMP_SYS(getsockopt),
 	SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(eventfd2),    SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait), SCMP_SYS(read),
-	SCMP_SYS(fcntl),
 };
 
 static const int viewing[] = {
-	SCMP_SYS(read),	     SCMP_SYS(write),		SCMP_SYS(recvfrom), SCMP_SYS(fcntl),
-	SCMP_SYS(fstat),     SCMP_SYS(ppoll),		SCMP_SYS(select),   SCMP_SYS(pselect6),
-	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(read),	    SCMP_SYS(write),	 SCMP_SYS(recvfrom),
+	SCMP_SYS(fstat),    SCMP_SYS(ppoll),	 SCMP_SYS(select),
+	SCMP_SYS(pselect6), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
 };
 
 /* Not TIOCSTI, which types into the terminal. */
 static const unsigned long of_terminals[] = {TCGETS,	 TCSETS,    TCSETSW, TCSETSF,
 					     TIOCGWINSZ, TIOCGPGRP, TCFLSH};
+
+static const int of_descriptors[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,	   F_SETFD,
+				     F_GETFL, F_SETFL,	       F_GET_SEALS};
 
 static const int loading[] = {
 	SCMP_SYS(openat),
@@ -152,16 +167,47 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, si
 
 #define ADD(filter, action, calls) add_all(filter, action, calls, ARRAY_SIZE(calls))
 
-/* All code is loaded before a role begins. */
-static int add_memory(scmp_filter_ctx filter)
+/*
+ * All code is loaded before a role begins. Memory is not shared, since a store in it writes a file;
+ * but the attacher shares memory of BPF programs.
+ */
+static int add_memory(scmp_filter_ctx filter, enum role_calls calls)
 {
 	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	const int shared = calls == ROLE_CALLS_ATTACHER ? 0 : MAP_SHARED;
 
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code)
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, no_code,
+				SCMP_A3(SCMP_CMP_MASKED_EQ, (scmp_datum_t)shared, 0))
 		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
 }
 
-/* Files are opened for reading only. */
+/* abort() and SIGIO (F_SETOWN) may signal the process itself, and no other one. F_SETSIG is
+ * refused. */
+static int add_signals(scmp_filter_ctx filter)
+{
+	const scmp_datum_t self = (scmp_datum_t)getpid();
+
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				SCMP_A0(SCMP_CMP_EQ, self))
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2,
+					   SCMP_A1(SCMP_CMP_EQ, F_SETOWN),
+					   SCMP_A2(SCMP_CMP_EQ, self));
+}
+
+static int add_fcntl(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_descriptors) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+				       SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)of_descriptors[i]));
+	return err;
+}
+
+/*
+ * Files are opened for reading only by openat(). The filter cannot see the flags of openat2(): the
+ * user ID and missing capabilities keep it from writing (identity.h).
+ */
 static int add_open(scmp_filter_ctx filter)
 {
 	const unsigned writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
@@ -209,13 +255,19 @@ int system_calls_limit(enum role_calls calls)
 		if (!err && calls == ROLE_CALLS_COMMON)
 			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
-		err = add_memory(filter) ?: ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
+		err = add_memory(filter, calls)
+			      ?: add_signals(filter) ?: ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
+		if (!err && calls != ROLE_CALLS_READER)
+			err = add_fcntl(filter);
 		if (!err && calls != ROLE_CALLS_READER && calls != ROLE_CALLS_SERVER &&
 		    calls != ROLE_CALLS_VIEWER)
 			err = ADD(filter, SCMP_ACT_ALLOW, reading);
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
 		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
+	if (!err && calls == ROLE_CALLS_SOURCES)
+		err = add_open(filter)
+			      ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fstatfs), 0);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
 	if (!err && calls == ROLE_CALLS_LOADER)

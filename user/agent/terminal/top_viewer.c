@@ -15,6 +15,7 @@
 
 #include "agent/clock.h"
 #include "agent/roles/fd_message.h"
+#include "agent/roles/identity.h"
 #include "agent/roles/privileges.h"
 #include "agent/roles/role.h"
 #include "agent/terminal/curses_screen.h"
@@ -296,7 +297,8 @@ _Noreturn void top_viewer_run(int socket)
 	prctl(PR_SET_NAME, role_rules(ROLE_VIEWER)->name);
 	fd_message_keep_only(socket, STDERR_FILENO);
 	viewer.signals = take_signals();
-	err = viewer.signals < 0 ? -errno : privileges_keep(0, 0);
+	err = viewer.signals < 0 ? -errno : identity_take(role_rules(ROLE_VIEWER)->id);
+	err = err ?: privileges_keep(0, 0);
 	err = err ?: curses_screen_load();
 	answer(err, false);
 	if (err)

@@ -101,6 +101,21 @@ static uint64_t field_of(const struct report *report, const char *name)
 	return strtoull(line + strlen(name), NULL, 16);
 }
 
+/* The four user or group IDs of a process are that of its role, if we may change them. */
+static void check_ids(const struct report *report, const char *name, uint32_t id)
+{
+	const char *line = strstr(report->status, name);
+	unsigned ids[4];
+
+	if (!id || !(privileges_held() & PRIVILEGE(CAP_SETUID)))
+		id = geteuid();
+	assert_non_null(line);
+	assert_int_equal(sscanf(line + strlen(name), "%u%u%u%u", ids, ids + 1, ids + 2, ids + 3),
+			 4);
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		assert_int_equal(ids[i], id);
+}
+
 static void check_role(const struct broker *broker, enum role role)
 {
 	uint64_t wanted = role_rules(role)->capabilities & privileges_held();
@@ -112,6 +127,8 @@ static void check_role(const struct broker *broker, enum role role)
 	assert_true(ask(socket, &report));
 	snprintf(name, sizeof(name), "Name:\t%s\n", role_rules(role)->name);
 	assert_non_null(strstr(report.status, name));
+	check_ids(&report, "Uid:", role_rules(role)->id);
+	check_ids(&report, "Gid:", role_rules(role)->id);
 	assert_int_equal(field_of(&report, "CapPrm:"), wanted);
 	assert_int_equal(field_of(&report, "CapEff:"), wanted);
 	assert_int_equal(field_of(&report, "CapInh:"), 0);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/roles/identity.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "agent/roles/privileges.h"
+
+#define NOBODY 65534
+
+/* The group comes first: it needs a capability that the change of the user ID makes ineffective. */
+static int change(uint32_t id)
+{
+	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 0;
+}
+
+int identity_take(uint32_t id)
+{
+	const uint64_t needed = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID);
+	int err;
+
+	if ((privileges_held() & needed) != needed)
+		return 0;
+	err = privileges_use(needed);
+	/* A user namespace can forbid it, in which nobody has groups that count outside. */
+	if (!err && setgroups(0, NULL) && errno != EPERM)
+		err = -errno;
+	if (!err && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+		err = -errno;
+	err = err ?: change(id);
+	if (err == -EINVAL)
+		err = change(NOBODY);
+	if (err == -EINVAL)
+		err = 0;
+	if (!err && prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))
+		err = -errno;
+	return err ?: privileges_use(0);
+}
