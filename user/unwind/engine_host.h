@@ -17,9 +17,9 @@ struct engine_host {
 
 /*
  * The host of the code that the module `publisher` reported in a process, by the file names that
- * engines/ knows. The host is the publisher itself, or the first of the process's mappings that
- * fits it. If publisher is NULL, the code was not reported by a module (but by a jitdump file).
- * Then the host is the first mapping that is a host of any engine. The result borrows from
+ * engines/ knows. The host is the publisher itself or, if the publisher is a plug-in, the host that
+ * the process mapped last, if both are of one engine. If publisher is NULL, the code was not
+ * reported by a module (but by a jitdump file): any engine's host counts. The result borrows from
  * `modules`.
  */
 struct engine_host engine_host_find(const struct process *process,

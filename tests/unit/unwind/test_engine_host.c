@@ -121,16 +121,44 @@ static void test_no_publisher(void **state)
 	assert_ptr_equal(host(w, NULL), program);
 }
 
-/* The number of mappings visited is limited. */
+/* However many mappings the process has: none of them is visited. */
 static void test_far_away(void **state)
 {
 	struct world *w = *state;
-	const struct module *engine = map(w, "/opt/opcache.so");
+	const struct module *engine = map(w, "/opt/opcache.so"), *program;
 
-	for (uint32_t i = 0; i < 4096; i++)
+	for (uint32_t i = 0; i < 5000; i++)
 		map(w, "/lib/x.so");
-	map(w, "/usr/bin/php8.2");
-	assert_null(host(w, engine));
+	program = map(w, "/usr/bin/php8.2");
+	assert_ptr_equal(host(w, engine), program);
+	assert_ptr_equal(host(w, NULL), program);
+}
+
+/* A server's workers inherit the library; another program does not. */
+static void test_fork_and_exec(void **state)
+{
+	struct world *w = *state;
+	const struct module *library = map(w, "/usr/lib/apache2/modules/libphp8.2.so");
+	const struct jitbpf_task fork = {
+		.h = {.type = JITBPF_FORK, .size_bytes = sizeof(fork), .time_ns = 100},
+		.pid = PID + 1,
+		.tid = PID + 1,
+		.parent_pid = PID,
+	};
+	const struct jitbpf_comm exec = {
+		.h = {.type = JITBPF_COMM,
+		      .size_bytes = sizeof(exec),
+		      .flags = JITBPF_COMM_EXEC,
+		      .time_ns = 200},
+		.pid = PID + 1,
+		.tid = PID + 1,
+	};
+
+	assert_int_equal(process_table_fork(&w->processes, &fork), 0);
+	w->process = process_table_find(&w->processes, PID + 1, 0, 150);
+	assert_ptr_equal(host(w, NULL), library);
+	assert_int_equal(process_table_comm(&w->processes, &exec), 0);
+	assert_null(host(w, NULL));
 }
 
 int main(void)
@@ -142,6 +170,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_publisher, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_far_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fork_and_exec, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,11 @@ struct process {
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
+	/*
+	 * Number of the module that its program mapped last of those that host JIT code
+	 * (engine_of_host()), plus 1; 0: none.
+	 */
+	uint32_t host;
 	bool mappings_lost; /* its owner had no memory for its mappings since its last exec */
 	bool charged, maps_charged;  /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	     /* time of its last exec; 0: before the recording */
