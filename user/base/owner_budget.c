@@ -210,6 +210,65 @@ struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 	return largest ?: wants;
 }
 
+/* The sum of the amounts up to a level, and the number of those above it. */
+struct amounts {
+	uint64_t level, sum, above;
+};
+
+static void add_amount(struct amounts *amounts, uint64_t amount)
+{
+	if (amount > amounts->level)
+		amounts->above++;
+	else
+		amounts->sum += amount;
+}
+
+/* Amounts of the users, or, if user is not NULL, of its owners. */
+static struct amounts amounts_at(const struct owner_budget *budget, const struct budget_user *user,
+				 uint64_t level)
+{
+	struct amounts amounts = {.level = level};
+
+	if (!user) {
+		vec_for_each (at, &budget->users)
+			add_amount(&amounts, (*at)->used);
+		return amounts;
+	}
+	vec_for_each (at, &budget->owners) {
+		if ((*at)->user == user)
+			add_amount(&amounts, (*at)->used);
+	}
+	return amounts;
+}
+
+/*
+ * Returns the level to which larger amounts are cut so that the sum is within a limit. It rises
+ * from the level for equal amounts, by what smaller amounts leave over.
+ */
+static uint64_t level_within(const struct owner_budget *budget, const struct budget_user *user,
+			     uint64_t limit)
+{
+	struct amounts amounts = amounts_at(budget, user, 0);
+	uint64_t level = 0;
+
+	while (amounts.above && (limit - amounts.sum) / amounts.above > level) {
+		level = (limit - amounts.sum) / amounts.above;
+		amounts = amounts_at(budget, user, level);
+	}
+	return amounts.above ? level : UINT64_MAX;
+}
+
+void owner_budget_divide(struct owner_budget *budget)
+{
+	uint64_t level = level_within(budget, NULL, budget->limit);
+
+	vec_for_each (user, &budget->users)
+		(*user)->kept =
+			(*user)->used > level ? level_within(budget, *user, level) : UINT64_MAX;
+	vec_for_each (owner, &budget->owners)
+		(*owner)->kept = (*owner)->user->kept;
+}
+
 void owner_budget_deinit(struct owner_budget *budget)
 {
 	while (budget->owners.size)

@@ -4,7 +4,8 @@
  * No owner can use up the budget, so others always get a part of it.
  *
  * For objects that can be evicted: if the budget is full, owner_budget_largest() returns the owner
- * that loses objects, the largest cgroup of the largest user.
+ * that loses objects, the largest cgroup of the largest user. If many objects are evicted at once,
+ * owner_budget_divide() says how much each owner keeps.
  *
  * For other objects: owner_budget_charge() allows a user OWNER_BUDGET_SHARE times the free amount,
  * and a cgroup the same within its user. So a lone owner gets 69% of the budget, the next owner, of
@@ -38,6 +39,7 @@ struct owner_key {
 struct budget_user {
 	struct owner_key key; /* without a cgroup, except for root */
 	uint64_t used;
+	uint64_t kept; /* set by owner_budget_divide() */
 	uint32_t owners;
 };
 
@@ -45,6 +47,7 @@ struct budget_owner {
 	struct owner_key key;
 	struct budget_user *user;
 	uint64_t used;
+	uint64_t kept;	  /* set by owner_budget_divide() */
 	uint64_t refused; /* counted by the user of the budget */
 	uint32_t refs;
 };
@@ -93,6 +96,13 @@ static inline bool owner_budget_has_room(const struct owner_budget *budget, uint
  */
 struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 					  struct budget_owner *wants, uint64_t amount);
+
+/*
+ * Set `kept` of all owners to how much each may keep so that the budget is within its limit, or to
+ * UINT64_MAX: all. The users with most are cut down to the same amount, and so are the cgroups of a
+ * user with most.
+ */
+void owner_budget_divide(struct owner_budget *budget);
 
 /* Frees all owners. The caller has dropped all references before. */
 void owner_budget_deinit(struct owner_budget *budget);

@@ -155,6 +155,42 @@ static void test_many_users(void **state)
 	owner_budget_deinit(&budget);
 }
 
+/* Evict everybody's excess. Returns what the budget has then. */
+static uint64_t cut(struct owner_budget *budget)
+{
+	owner_budget_divide(budget);
+	vec_for_each (owner, &budget->owners) {
+		if ((*owner)->used > (*owner)->kept)
+			owner_budget_release(budget, *owner, (*owner)->used - (*owner)->kept);
+	}
+	return budget->used;
+}
+
+/* The users with most lose, down to the same amount; so do the cgroups of a user. */
+static void test_divide(void **state)
+{
+	struct owner_budget budget = {.limit = 1000};
+	struct budget_owner *small = get(&budget, 1000, 5), *large = get(&budget, 1001, 5);
+	struct budget_owner *third = get(&budget, 1002, 5), *same_user = get(&budget, 1002, 6);
+
+	owner_budget_add(&budget, small, 100);
+	owner_budget_add(&budget, large, 900);
+	assert_int_equal(cut(&budget), 1000);
+	owner_budget_add(&budget, large, 5000);
+	assert_int_equal(cut(&budget), 1000);
+	assert_int_equal(small->used, 100);
+	owner_budget_add(&budget, third, 50);
+	owner_budget_add(&budget, same_user, 800);
+	assert_in_range(cut(&budget), 998, 1000);
+	assert_int_equal(small->used, 100);
+	assert_int_equal(large->used, 450);
+	assert_int_equal(third->used, 50);
+	assert_int_equal(same_user->used, 400);
+	budget.limit = 0;
+	assert_int_equal(cut(&budget), 0);
+	owner_budget_deinit(&budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_over_the_limit),
 		cmocka_unit_test(test_largest_gives_way),
 		cmocka_unit_test(test_many_users),
+		cmocka_unit_test(test_divide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

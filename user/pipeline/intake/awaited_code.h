@@ -16,11 +16,13 @@
 
 struct intake_deferred {
 	struct jitbpf_sample *sample;
+	struct budget_owner *holder; /* charged in intake.waiting, a reference */
 	uint64_t awaited; /* address of a frame without code; 0: waits for rows or checks */
 	struct budget_owner *owner; /* charged for the sample, a reference; NULL: not charged */
 };
 
-#define AWAITED_CODE_BYTES_MAX (8u << 20) /* of samples that wait, below DEFERRED_BYTES_MAX */
+#define AWAITED_CODE_BYTES_MAX (8u << 20) /* of samples that wait, below INTAKE_WAITING_BYTES_MAX  \
+					   */
 
 /* Returns true if samples of a process may have to wait; false if process is NULL. */
 bool awaited_code_is_possible(const struct process *process);

@@ -24,6 +24,7 @@ int intake_create(const struct intake_options *options, const struct record_cons
 		return -ENOMEM;
 	intake->consumer = *consumer;
 	intake->processes = options->processes;
+	intake->waiting.limit = INTAKE_WAITING_BYTES_MAX;
 	intake->awaits.limit = AWAITED_CODE_BYTES_MAX;
 	held_samples_init(&intake->held);
 	if (options->unwind_service)
@@ -49,10 +50,12 @@ void intake_destroy(struct intake *intake)
 	event_budget_deinit(&intake->budget);
 	vec_for_each (deferred, &intake->deferred) {
 		awaited_code_end(&intake->awaits, deferred);
+		owner_budget_put(&intake->waiting, deferred->holder);
 		free(deferred->sample);
 	}
 	vec_deinit(&intake->deferred);
 	owner_budget_deinit(&intake->awaits);
+	owner_budget_deinit(&intake->waiting);
 	kept_code_deinit(&intake->kept);
 	held_samples_deinit(&intake->held);
 	unwinder_destroy(intake->unwinder);

@@ -13,6 +13,12 @@
 #include "pipeline/intake/shim_records.h"
 #include "unwind/unwinder.h"
 
+/*
+ * Limit of the deferred samples at the end of a round. During a round, samples from full rings can
+ * exceed it.
+ */
+#define INTAKE_WAITING_BYTES_MAX (16u << 20)
+
 struct intake {
 	struct record_consumer consumer;
 	const struct process_table *processes; /* the consumer's */
@@ -25,9 +31,9 @@ struct intake {
 
 	struct unwinder *unwinder;	      /* NULL: incomplete stacks stay cut */
 	VEC(struct intake_deferred) deferred; /* in order of time, each sample allocated */
-	size_t deferred_bytes;
-	size_t awaiting;	    /* deferred samples that wait for code only */
-	struct owner_budget awaits; /* bytes of samples that wait for code */
+	struct owner_budget waiting;	      /* bytes of the deferred samples */
+	size_t awaiting;		      /* deferred samples that wait for code only */
+	struct owner_budget awaits;	      /* bytes of samples that wait for code */
 	struct held_samples held;
 	uint64_t soon_until_ns; /* until then, rounds should come soon */
 	uint64_t stacks_late;	/* samples whose rows did not come in time */

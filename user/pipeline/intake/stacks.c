@@ -13,12 +13,6 @@
 #include "unwind/walked_stack.h"
 
 /*
- * Limit of the deferred samples at the end of a round. During a round, samples from full rings can
- * exceed it.
- */
-#define DEFERRED_BYTES_MAX (16u << 20)
-
-/*
  * Limits of the waits for rows in a round, since the rings fill during a wait. One stack can need
  * rows several times.
  */
@@ -143,6 +137,18 @@ static int begin_checks(struct intake *intake, const struct jitbpf_sample *sampl
 	return 0;
 }
 
+/* Returns the owner whose part of the deferred samples a sample gets, a reference; or NULL. */
+static struct budget_owner *holder_of(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	const struct process *process = process_table_find(intake->processes, sample->pid,
+							   sample->start_ns, sample->h.time_ns);
+	const struct process_owner owner = process ? process->owner : PROCESS_OWNER_UNKNOWN;
+	struct budget_owner *holder;
+
+	return owner_budget_get(&intake->waiting, process_owner_key(&owner), &holder) ? NULL
+										      : holder;
+}
+
 /* Defer a copy of the sample. Takes the charge, also after a failure. */
 static int defer(struct intake *intake, struct intake_deferred deferred)
 {
@@ -152,13 +158,15 @@ static int defer(struct intake *intake, struct intake_deferred deferred)
 
 	if (!vec_reserve(&intake->deferred, intake->deferred.size + 1))
 		copy = malloc(size_bytes);
-	if (!copy) {
+	deferred.holder = copy ? holder_of(intake, sample) : NULL;
+	if (!deferred.holder) {
+		free(copy);
 		awaited_code_end(&intake->awaits, &deferred);
 		return -ENOMEM;
 	}
 	memcpy(copy, sample, size_bytes);
 	deferred.sample = copy;
-	intake->deferred_bytes += size_bytes;
+	owner_budget_add(&intake->waiting, deferred.holder, size_bytes);
 	if (deferred.awaited)
 		intake->awaiting++;
 	else
@@ -250,20 +258,33 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
 	return err ?: emit_finished(intake, sample, &finished);
 }
 
+/* Remove the charges of a deferred sample that was emitted, and free it. */
+static void free_deferred(struct intake *intake, struct intake_deferred *deferred)
+{
+	awaited_code_end(&intake->awaits, deferred);
+	owner_budget_release(&intake->waiting, deferred->holder, deferred->sample->h.size_bytes);
+	owner_budget_put(&intake->waiting, deferred->holder);
+	free(deferred->sample);
+}
+
 /*
  * Complete and emit the samples whose rows exist. Samples from before older_ns are completed with
- * the existing rows. So are the oldest samples, while all deferred samples exceed room_bytes.
+ * the existing rows. So are, with `fit`, the oldest samples of each owner that has more than its
+ * part of the limit of all deferred samples.
  */
-static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_bytes)
+static int try_deferred(struct intake *intake, uint64_t older_ns, bool fit)
 {
 	size_t kept = 0;
 	int err = 0;
 
+	if (fit)
+		owner_budget_divide(&intake->waiting);
 	intake->awaiting = 0;
 	for (size_t i = 0; i < intake->deferred.size; i++) {
 		struct intake_deferred deferred = intake->deferred.data[i];
 		struct jitbpf_sample *sample = deferred.sample;
-		bool last = sample->h.time_ns < older_ns || intake->deferred_bytes > room_bytes;
+		bool last = sample->h.time_ns < older_ns ||
+			    (fit && deferred.holder->used > deferred.holder->kept);
 		union finished_sample finished;
 		int waits = err ?: complete(intake, &deferred, last, &finished);
 
@@ -276,9 +297,7 @@ static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_by
 			intake->deferred.data[kept++] = deferred;
 			continue;
 		}
-		awaited_code_end(&intake->awaits, &deferred);
-		intake->deferred_bytes -= sample->h.size_bytes;
-		free(sample);
+		free_deferred(intake, &deferred);
 	}
 	intake->deferred.size = kept;
 	return err;
@@ -294,17 +313,17 @@ int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
 	if (!intake->unwinder)
 		return 0;
 	came = unwinder_collect(intake->unwinder, 0, time_ns);
-	err = came < 0 ? came : try_deferred(intake, 0, SIZE_MAX);
+	err = came < 0 ? came : try_deferred(intake, 0, false);
 	for (int i = 0; i < waits && !err && intake->deferred.size; i++) {
 		came = unwinder_collect(intake->unwinder, wait_ns, time_ns);
 		if (came > 0)
-			err = try_deferred(intake, 0, SIZE_MAX);
+			err = try_deferred(intake, 0, false);
 		else if (came < 0)
 			err = came;
 		else if (!last)
 			break;
 	}
-	err = err ?: try_deferred(intake, last ? UINT64_MAX : older_ns, DEFERRED_BYTES_MAX);
+	err = err ?: try_deferred(intake, last ? UINT64_MAX : older_ns, true);
 	older_ns = time_ns > CODE_SUCCESSOR_NS ? time_ns - CODE_SUCCESSOR_NS : 0;
 	err = err ?: emit_held(intake, last ? UINT64_MAX : older_ns);
 	return err ?: unwinder_publish(intake->unwinder, time_ns);

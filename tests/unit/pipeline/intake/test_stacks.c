@@ -359,7 +359,7 @@ static void test_budget(void **state)
 		for (int i = 0; i < 200; i++, count++)
 			make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0);
 		made_round(run, time_ns++);
-		assert_true(run->pipeline->intake->deferred_bytes <= 16 << 20);
+		assert_true(run->pipeline->intake->waiting.used <= 16 << 20);
 	}
 	assert_true(made_unwinder.last > 150 && made_unwinder.last < 250);
 	for (size_t i = 0; i < run->seen_count; i++)
@@ -370,6 +370,39 @@ static void test_budget(void **state)
 	ledger = made_finish(run, time_ns);
 	assert_int_equal(ledger_taken(ledger), count);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], made_unwinder.last);
+}
+
+static void make_user(struct made_run *run, uint32_t pid, uint32_t uid)
+{
+	struct jitbpf_owner *owner = make_record(run, JITBPF_OWNER, sizeof(*owner), 3);
+
+	owner->pid = pid;
+	owner->charged_uid = uid;
+}
+
+/* A user who fills the memory loses their own deferred samples, not the older ones of another. */
+static void test_budget_of_another_user(void **state)
+{
+	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
+	struct made_run *run = *state;
+	uint64_t time_ns = 10;
+
+	ready_until = 0;
+	make_user(run, MADE_PID, 1000);
+	make_user(run, MADE_PID + 1, 1001);
+	for (int i = 0; i < 50; i++)
+		make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0);
+	made_round(run, time_ns++);
+	for (int round = 0; round < 6; round++) {
+		for (int i = 0; i < 200; i++)
+			make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0)->pid =
+				MADE_PID + 1;
+		made_round(run, time_ns++);
+		assert_true(run->pipeline->intake->waiting.used <= 16 << 20);
+	}
+	assert_true(run->seen_count > 150);
+	for (size_t i = 0; i < run->seen_count; i++)
+		assert_true(run->seen[i].time_ns > 60);
 }
 
 /* At the end, deferred samples are completed, and so are samples later than the last drain. */
@@ -464,6 +497,7 @@ int main(void)
 		TEST(test_kernel_frames_stay),
 		TEST(test_given_up_after_a_second),
 		TEST(test_budget),
+		TEST(test_budget_of_another_user),
 		TEST(test_end),
 		TEST(test_source_fails),
 		TEST(test_process_not_known),
