@@ -259,6 +259,12 @@ struct jitbpf_journal {
 #define JITBPF_MAPPING_DOUBTFUL	  1u
 #define JITBPF_MAPPING_READ_AGAIN 2u
 
+/*
+ * flags, live records only. The file of a mapping had not answered when the mapping was reported,
+ * and is identified now. Intake drops the record if it does not equal the mapping it knows.
+ */
+#define JITBPF_MAPPING_IDENTIFIED 8u
+
 /* The path of a finished MAPPING record for a range whose mapping intake does not know. */
 #define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
 

@@ -70,7 +70,8 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 static inline bool record_is_read_again(const struct jitbpf_record *record)
 {
 	return (record->type == JITBPF_MAPPING &&
-		record->flags & (JITBPF_MAPPING_DOUBTFUL | JITBPF_MAPPING_READ_AGAIN)) ||
+		record->flags & (JITBPF_MAPPING_DOUBTFUL | JITBPF_MAPPING_READ_AGAIN |
+				 JITBPF_MAPPING_IDENTIFIED)) ||
 	       (record->type == JITBPF_COMM && record->flags & JITBPF_COMM_READ_AGAIN);
 }
 

@@ -38,9 +38,7 @@ static const struct file_patience mapping_patience = {
 static const struct file_patience worker_mapping_patience = {
 	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
-#define AGAIN_MAX     1024	     /* files without an answer that are searched again */
-#define AGAIN_STEP_NS 200000000ull   /* interval of these searches */
-#define AGAIN_NS      10000000000ull /* age at which a file is not searched again */
+#define AGAIN_STEP_NS 200000000ull /* interval of the searches for files without an answer */
 
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
@@ -103,6 +101,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	store->shared_memory = memory_device(0);
 	store->huge_memory = memory_device(MFD_HUGETLB);
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
+	late_files_init(&store->late);
 	kept_files_init(&store->files);
 	if (options->kept_bytes && options->kept_bytes < KEPT_FILES_BYTES_MAX)
 		store->files.budget.limit = options->kept_bytes;
@@ -154,9 +153,10 @@ void file_store_destroy(struct file_store *store)
 	if (!store)
 		return;
 	kept_files_deinit(&store->files);
-	vec_for_each (mapping, &store->again)
+	late_files_deinit(&store->late);
+	vec_for_each (mapping, &store->identified)
 		free(*mapping);
-	vec_deinit(&store->again);
+	vec_deinit(&store->identified);
 	search_limits_deinit(&store->searches);
 	unverified_files_deinit(&store->unverified);
 	destroy_user(&store->meeting);
@@ -258,30 +258,11 @@ static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *fil
 	file->generation = 0; /* of another inode */
 }
 
-/*
- * Schedule another search for the file of a mapping: keep a copy of the mapping with the present
- * time. Without memory for it, the file is not searched again.
- */
-static void ask_again(struct file_store *store, const struct jitbpf_mapping *mapping)
-{
-	AUTO_FREE struct jitbpf_mapping *copy = NULL;
-
-	if (store->again.size >= AGAIN_MAX)
-		return;
-	copy = malloc(mapping->h.size_bytes);
-	if (!copy)
-		return;
-	memcpy(copy, mapping, mapping->h.size_bytes);
-	copy->h.time_ns = clock_now_ns();
-	if (!vec_push(&store->again, copy))
-		TAKE_PTR(copy);
-}
-
-void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
+/* See file_store_meet(). Returns 0 or a negative errno: -ETIMEDOUT if a later call may succeed. */
+static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct owner_key owner)
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
 	struct kept_file file = {.generation = generation, .pid = mapping->pid}, known;
-	struct owner_key owner = owner_of(store, mapping->pid);
 	struct file_mapper mapper = mapper_of(mapping);
 	struct file_key key = key_of(mapping);
 	bool is_met = kept_files_find(&store->files, &key, &mapper, now_ns, &known);
@@ -291,17 +272,15 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	identify(mapping, &file.found);
 	if (is_met && kept_file_is_known(&known, generation, mapping->pid)) {
 		identify(mapping, &known.found);
-		return;
+		return 0;
 	}
 	if (!search_limits_allow(&store->searches, owner.uid, now_ns)) {
 		store->counts.over_budget++;
-		return;
+		return -EDQUOT;
 	}
 	err = file_store_find(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
 	store->counts.no_descriptor += err == -EMFILE && !is_met;
-	if (err == -ETIMEDOUT && !is_met)
-		ask_again(store, mapping);
 	/* The answer was late: the file does not count as unanswered any more. */
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
@@ -312,7 +291,7 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	 * processes.
 	 */
 	if (err && is_met && known.found.version)
-		return;
+		return err;
 	file.unanswered = err == -ETIMEDOUT;
 	if (!err && file.found.flags & FILE_MISREPORTED)
 		correct_device(mapping, &file);
@@ -320,35 +299,60 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	key = key_of(mapping);
 	/* on -ENOMEM, the file is opened again next time */
 	kept_files_set(&store->files, &key, &file, &mapper, owner, now_ns);
+	return err;
 }
 
-static bool is_unanswered(struct file_store *store, const struct jitbpf_mapping *mapping)
+void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
-	struct file_mapper mapper = mapper_of(mapping);
-	struct file_key key = key_of(mapping);
-	struct kept_file known;
+	struct owner_key owner = owner_of(store, mapping->pid);
+	uint64_t generation = mapping->inode_generation;
 
-	return kept_files_find(&store->files, &key, &mapper, clock_now_ns(), &known) &&
-	       known.unanswered;
+	if (meet(store, mapping, owner) == -ETIMEDOUT)
+		late_files_add(&store->late, mapping, generation, owner, clock_now_ns());
 }
 
-/* Search files again, in the rest of the turn. Files without an answer stay in the list. */
+/* Pass on a mapping whose file is identified. Without memory, it stays without identity. */
+static void add_identified(struct file_store *store, struct jitbpf_mapping *mapping)
+{
+	if (vec_push(&store->identified, mapping))
+		free(mapping);
+}
+
+/* Search a file again, which is taken over. */
+static void meet_late(struct file_store *store, struct late_file file, uint64_t now_ns)
+{
+	struct jitbpf_mapping *mapping = file.mapping;
+	uint64_t generation = mapping->inode_generation;
+	int err = meet(store, mapping, owner_of(store, mapping->pid));
+
+	if (err == -ETIMEDOUT || err == -EDQUOT) {
+		mapping->inode_generation = generation;
+		late_files_put_back(&store->late, file, now_ns);
+		return;
+	}
+	late_files_drop(&store->late, file);
+	if (mapping->inode_generation)
+		add_identified(store, mapping);
+	else
+		free(mapping);
+}
+
+/* Search files again, in the rest of the turn. */
 static void meet_again(struct file_store *store, uint64_t now_ns)
 {
-	size_t kept = 0;
+	struct late_file file;
 
-	vec_for_each (mapping, &store->again) {
-		uint64_t since_ns = (*mapping)->h.time_ns;
-
-		if (clock_now_ns() < store->turn_end_ns && is_unanswered(store, *mapping))
-			file_store_meet(store, *mapping);
-		if (now_ns - since_ns < AGAIN_NS && is_unanswered(store, *mapping))
-			store->again.data[kept++] = *mapping;
-		else
-			free(*mapping);
+	for (size_t left = store->late.files.size; left; left--) {
+		if (clock_now_ns() >= store->turn_end_ns || !late_files_take(&store->late, &file))
+			break;
+		meet_late(store, file, now_ns);
 	}
-	store->again.size = kept;
 	store->again_ns = now_ns + AGAIN_STEP_NS;
+}
+
+struct jitbpf_mapping *file_store_take_identified(struct file_store *store)
+{
+	return store->identified.size ? store->identified.data[--store->identified.size] : NULL;
 }
 
 void file_store_begin_turn(struct file_store *store)
@@ -367,7 +371,7 @@ void file_store_forget(struct file_store *store, const struct module_table *modu
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (store->again.size && now_ns >= store->again_ns)
+	if (store->late.files.size && now_ns >= store->again_ns)
 		meet_again(store, now_ns);
 	kept_files_forget(&store->files, modules, clock_now_ns());
 }

@@ -84,6 +84,12 @@ void file_store_sampled(struct file_store *store, uint32_t pid);
 void file_store_forget(struct file_store *store, const struct module_table *modules);
 
 /*
+ * Take a mapping that file_store_meet() could not identify in time, but file_store_forget() could.
+ * The caller frees it. Returns NULL if there is none. Event loop only.
+ */
+struct jitbpf_mapping *file_store_take_identified(struct file_store *store);
+
+/*
  * Open the file of a mapping even if its path has changed. *ret_fd, owned by
  * the caller, is at least O_PATH; *ret reads the file and must be closed before
  * the store is destroyed. Returns 0 or a negative errno: -ETIMEDOUT if the file

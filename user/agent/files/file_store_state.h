@@ -8,6 +8,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
+#include "agent/files/late_files.h"
 #include "agent/files/search_limits.h"
 #include "agent/files/unverified_files.h"
 
@@ -31,9 +32,10 @@ struct file_store {
 	struct file_user following;
 	struct file_reader *writers;
 	struct process_maps *maps;
-	uint64_t turn_end_ns;		    /* of the event loop; 0: no turn has begun */
-	VEC(struct jitbpf_mapping *) again; /* copies of mappings whose files did not answer */
-	uint64_t again_ns;		    /* when these files are searched again */
+	uint64_t turn_end_ns; /* of the event loop; 0: no turn has begun */
+	struct late_files late;
+	uint64_t again_ns;			 /* when these files are searched again */
+	VEC(struct jitbpf_mapping *) identified; /* of them, for file_store_take_identified() */
 	struct kept_files files;
 	struct file_store_counts counts;
 	struct unverified_files unverified;

@@ -128,9 +128,9 @@ static int open_mapping(const struct file_user *user, const struct file_mapper *
 	return fd;
 }
 
-/* Find a module's file anew, by a mapping or by its path, and verify it. */
-static int find_same(const struct file_user *user, const struct module *module,
-		     const struct file_mapper *mappers, struct found_file *ret)
+/* Find a module's file anew, by mapping (negative: none) or by its path, and verify it. */
+static int find_same(const struct file_user *user, const struct module *module, int mapping,
+		     struct found_file *ret)
 {
 	bool live = user->store->options.live;
 	struct file_request request = {
@@ -140,7 +140,6 @@ static int find_same(const struct file_user *user, const struct module *module,
 		.dev_minor = module->dev_minor,
 		.inode = module->inode,
 	};
-	AUTO_CLOSE int mapping = -1;
 	struct found_file found;
 	int err;
 
@@ -154,7 +153,6 @@ static int find_same(const struct file_user *user, const struct module *module,
 	 */
 	if (!live && !module->inode_generation && !module->build_id_bytes)
 		return -ESTALE;
-	mapping = open_mapping(user, mappers);
 	err = file_reader_find(user->reader, place_of(module), &request, mapping, &found);
 	if (err)
 		return err;
@@ -193,6 +191,7 @@ static int get_file(const struct file_user *user, const struct module *module,
 {
 	struct file_mapper mappers[FILE_MAPPERS] = {0};
 	struct found_file known = {.fd = -1};
+	AUTO_CLOSE int mapping = -1;
 	int err = get_known(user->store, module, &known, mappers);
 
 	if (err && err != -ENOENT)
@@ -201,12 +200,14 @@ static int get_file(const struct file_user *user, const struct module *module,
 		*ret = known;
 		return 0;
 	}
-	err = find_same(user, module, mappers, ret);
+	mapping = open_mapping(user, mappers);
+	err = find_same(user, module, mapping, ret);
 	if (!err)
 		hold(user->store, module, ret);
-	if (!err || err == -ETIMEDOUT || !module->build_id_bytes)
-		return err;
-	return find_by_build_id(user, module, &known, ret);
+	if (err && err != -ETIMEDOUT && module->build_id_bytes)
+		err = find_by_build_id(user, module, &known, ret);
+	/* The file is not at its path, but the process may answer a later request. */
+	return err && err != -ENOMEM && mapping == -ETIMEDOUT ? mapping : err;
 }
 
 /* The vDSO has no file; all processes of a kernel share it. */

@@ -346,6 +346,25 @@ static int recover_mappings(struct drain *drain)
 				   live->round.begin_ns, &scan);
 }
 
+/* Emit the mappings whose files were identified late. */
+static int send_identified(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	int err = 0;
+
+	while (!err) {
+		AUTO_FREE struct jitbpf_mapping *mapping =
+			file_store_take_identified(live->round.files);
+
+		if (!mapping)
+			break;
+		mapping->h.flags |= JITBPF_MAPPING_IDENTIFIED;
+		mapping->h.time_ns = live->round.begin_ns;
+		err = drain->take(drain->take_context, &mapping->h);
+	}
+	return err;
+}
+
 /* Read one slice of the code published before the run. Returns 1 if there is more. */
 static int read_late(struct drain *drain)
 {
@@ -454,6 +473,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	if (state == SOURCE_ROUND) {
 		untrack_exited(live);
 		err = recover_mappings(&drain);
+		err = err ?: send_identified(&drain);
 		err = err ?: send_deferrals(&drain);
 		if (err)
 			return err;

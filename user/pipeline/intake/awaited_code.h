@@ -21,8 +21,9 @@ struct intake_deferred {
 	struct budget_owner *owner; /* charged for the sample, a reference; NULL: not charged */
 };
 
-#define AWAITED_CODE_BYTES_MAX (8u << 20) /* of samples that wait, below INTAKE_WAITING_BYTES_MAX  \
-					   */
+#define AWAITED_CODE_BYTES_MAX                                                                     \
+	(8u << 20) /* of samples that wait, below INTAKE_WAITING_BYTES_MAX                         \
+		    */
 
 /* Returns true if samples of a process may have to wait; false if process is NULL. */
 bool awaited_code_is_possible(const struct process *process);

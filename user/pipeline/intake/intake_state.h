@@ -60,8 +60,8 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
 
 /*
- * read_again.c: take a record with a READ_AGAIN or DOUBTFUL flag, in order of time. Returns 0 or
- * negative errno.
+ * read_again.c: take a record with a READ_AGAIN, DOUBTFUL or IDENTIFIED flag, in order of time.
+ * Returns 0 or negative errno.
  */
 int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record);
 

@@ -2,6 +2,7 @@
 /*
  * Mappings and names that were read again after a loss of side-band records. Records that equal the
  * known mapping or name are dropped, or a recording would contain all mappings again for each loss.
+ * A mapping whose file was identified late is one that is known: it gets its file's identity.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +46,16 @@ static int emit_with(struct intake *intake, const struct jitbpf_record *record, 
 static int take_mapping(struct intake *intake, const struct jitbpf_mapping *mapping)
 {
 	enum known_mapping known = process_table_known(intake->processes, mapping);
+	uint16_t finished = mapping->h.flags & JITBPF_MAPPING_READ_ONLY;
 
+	if (mapping->h.flags & JITBPF_MAPPING_IDENTIFIED)
+		return known == KNOWN_SAME ? emit_with(intake, &mapping->h, finished) : 0;
 	/* The lost records may have been about this memory. */
 	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL && known == KNOWN_SAME && intake->unwinder)
 		return intake_mapped(intake, mapping);
 	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL)
 		return known == KNOWN_OTHER ? emit_unknown(intake, mapping) : 0;
-	return known == KNOWN_SAME ? 0
-				   : emit_with(intake, &mapping->h,
-					       mapping->h.flags & JITBPF_MAPPING_READ_ONLY);
+	return known == KNOWN_SAME ? 0 : emit_with(intake, &mapping->h, finished);
 }
 
 static int take_comm(struct intake *intake, const struct jitbpf_comm *comm)

@@ -294,6 +294,42 @@ static void test_late_mapping(void **state)
 	assert_int_equal(file_store_counts(stored->store).unanswered, 0);
 }
 
+/*
+ * A file that was not identified when it was met is searched again, although nobody maps it again,
+ * and its mapping is passed on with the identity.
+ */
+static void test_late_identity(void **state)
+{
+	struct module_table modules = {0};
+	struct stored *stored = *state;
+	struct jitbpf_mapping *late = NULL;
+
+	file_store_begin_turn(stored->store);
+	meet(stored); /* starts the openers */
+	assert_int_equal(unlink(stored->path), 0);
+	make_file(stored);
+	assert_int_equal(signal_openers(SIGSTOP), 2);
+	file_store_begin_turn(stored->store);
+	meet(stored);
+	assert_int_equal(stored->module.inode_generation, 0);
+	file_store_forget(stored->store, &modules);
+	assert_null(file_store_take_identified(stored->store));
+
+	assert_int_equal(signal_openers(SIGCONT), 2);
+	for (int i = 0; i < 1000 && !late; i++) {
+		usleep(10000);
+		file_store_begin_turn(stored->store);
+		file_store_forget(stored->store, &modules);
+		late = file_store_take_identified(stored->store);
+	}
+	assert_non_null(late);
+	assert_int_equal(late->inode, stored->module.inode);
+	assert_int_not_equal(late->inode_generation, 0);
+	assert_null(file_store_take_identified(stored->store));
+	free(late);
+	assert_int_equal(file_store_counts(stored->store).unanswered, 0);
+}
+
 /* Memory is read in pieces, up to the end of the mapping. */
 static void test_memory(void **state)
 {
@@ -336,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_of_recording, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_late_identity, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 	};
 

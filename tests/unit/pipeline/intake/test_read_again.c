@@ -112,6 +112,36 @@ static void test_reported_after_loss(void **state)
 	assert_int_equal(kind_at(run, 30), LOCATION_NATIVE);
 }
 
+/*
+ * The file of a mapping was identified late: a known mapping is of that file from then on. A
+ * mapping that is another one by then stays as it is.
+ */
+static void test_identified_late(void **state)
+{
+	struct made_run *run = *state;
+	const struct module_table *modules = pipeline_modules(run->pipeline);
+
+	for (int i = 0; i < 2; i++) {
+		struct jitbpf_mapping *late;
+
+		make_mapping(run, 10 + 40 * i, MADE_PID, FILE_CODE, "/bin/old")->inode = 1 + 6 * i;
+		make_sample(run, 20 + 40 * i, FILE_CODE);
+		late = make_mapping(run, 30 + 40 * i, MADE_PID, FILE_CODE, "/bin/old");
+		late->h.flags = JITBPF_MAPPING_IDENTIFIED;
+		late->inode = 1;
+		late->inode_generation = 5;
+		make_sample(run, 40 + 40 * i, FILE_CODE);
+	}
+	made_round(run, 100);
+	assert_int_equal(run->seen_count, 4);
+	assert_int_equal(modules->count, 3); /* not identified, identified, and another file */
+	assert_int_equal(module_table_get(modules, 0)->inode_generation, 0);
+	assert_int_equal(module_table_get(modules, 1)->inode_generation, 5);
+	assert_int_equal(module_table_get(modules, 2)->inode, 7);
+	for (size_t i = 0; i < run->seen_count; i++)
+		assert_int_equal(run->seen[i].kind, LOCATION_NATIVE);
+}
+
 static void test_name(void **state)
 {
 	struct made_run *run = *state;
@@ -134,6 +164,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_moved_in_file, made_run_setup,
 						made_run_teardown),
 		cmocka_unit_test_setup_teardown(test_reported_after_loss, made_run_setup,
+						made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_identified_late, made_run_setup,
 						made_run_teardown),
 		cmocka_unit_test_setup_teardown(test_name, made_run_setup, made_run_teardown),
 	};
