@@ -63,16 +63,12 @@ static uint64_t tree_hash(const char *path)
 	return hash;
 }
 
-struct file_place file_place_of_debug(uint32_t pid, const char *path)
+struct file_place file_place_of_debug(uint32_t pid, const char *path, struct owner_key owner)
 {
 	uint64_t hash;
 
 	if (pid || is_in_debug_folder(path))
-		return (struct file_place){.kind = FILE_PLACE_ROOT, .a = pid};
+		return file_place_of(FILE_PLACE_ROOT, pid, 0, owner);
 	hash = tree_hash(path);
-	return (struct file_place){
-		.kind = FILE_PLACE_TREE,
-		.a = (uint32_t)(hash >> 32),
-		.b = (uint32_t)hash,
-	};
+	return file_place_of(FILE_PLACE_TREE, (uint32_t)(hash >> 32), (uint32_t)hash, owner);
 }

@@ -54,8 +54,8 @@ const char *file_reader_given_up(const struct file_reader *reader, uint32_t numb
 	return place_accounts_given_up(&reader->accounts, number);
 }
 
-int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t address,
-			uint64_t size_bytes)
+int file_reader_mapping(struct file_reader *reader, uint32_t pid, struct owner_key owner,
+			uint64_t address, uint64_t size_bytes)
 {
 	struct file_request request = {
 		.kind = FILE_OPEN_MAPPING,
@@ -64,23 +64,23 @@ int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t addre
 		.size_bytes = size_bytes,
 	};
 	AUTO_CLOSE int fd = -1;
-	int err = file_reader_ask(reader, (struct file_place){.kind = FILE_PLACE_MEMORY, .a = pid},
-				  &request, -1, &fd);
+	int err = file_reader_ask(reader, file_place_of_memory(pid, owner), &request, -1, &fd);
 
 	if (err)
 		return err;
 	return fd < 0 ? -EMFILE : TAKE_FD(fd);
 }
 
-bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid)
+bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid,
+				struct owner_key owner)
 {
-	return place_accounts_gave_up(&reader->accounts,
-				      (struct file_place){.kind = FILE_PLACE_MEMORY, .a = pid});
+	return place_accounts_gave_up(&reader->accounts, file_place_of_memory(pid, owner));
 }
 
-int file_reader_memfd(struct file_reader *reader, const struct file_request *request)
+int file_reader_memfd(struct file_reader *reader, const struct file_request *request,
+		      struct owner_key owner)
 {
-	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = request->pid};
+	struct file_place place = file_place_of_memory(request->pid, owner);
 	AUTO_CLOSE int fd = -1;
 	int err = file_reader_ask(reader, place, request, -1, &fd);
 
@@ -89,10 +89,11 @@ int file_reader_memfd(struct file_reader *reader, const struct file_request *req
 	return fd < 0 ? -EMFILE : TAKE_FD(fd);
 }
 
-int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char ret[FILE_PATH_MAX])
+int file_reader_link(struct file_reader *reader, uint32_t pid, struct owner_key owner, uint32_t fd,
+		     char ret[FILE_PATH_MAX])
 {
 	struct file_request request = {.kind = FILE_READ_LINK, .pid = pid, .address = fd};
-	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = pid};
+	struct file_place place = file_place_of_memory(pid, owner);
 	AUTO_CLOSE int none = -1;
 	int err = file_reader_ask(reader, place, &request, -1, &none);
 
@@ -115,14 +116,15 @@ static struct file_place place_of_names(const struct file_request *request)
 
 	switch (request->kind) {
 	case FILE_READ_CGROUP:
-		return file_place_of_debug(0, "/proc/cgroup");
+		return file_place_of_debug(0, "/proc/cgroup", FILE_OWNER_UNKNOWN);
 	case FILE_READ_CONTAINER:
-		return file_place_of_debug(0, "/var/lib/containers");
+		return file_place_of_debug(0, "/var/lib/containers", FILE_OWNER_UNKNOWN);
 	case FILE_READ_USER_CONTAINER:
 		snprintf(home, sizeof(home), "/home/%u", (uint32_t)request->address);
-		return file_place_of_debug(0, home);
+		return file_place_of_debug(0, home,
+					   (struct owner_key){.uid = (uint32_t)request->address});
 	default:
-		return file_place_of_debug(0, "/var/lib/dpkg");
+		return file_place_of_debug(0, "/var/lib/dpkg", FILE_OWNER_UNKNOWN);
 	}
 }
 
@@ -311,10 +313,10 @@ int file_reader_growing(struct file_reader *reader, struct file_place place,
 	return 0;
 }
 
-int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
-		       size_t size_bytes, size_t *ret_bytes)
+int file_reader_memory(struct file_reader *reader, uint32_t pid, struct owner_key owner,
+		       uint64_t address, void *buf, size_t size_bytes, size_t *ret_bytes)
 {
-	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = pid};
+	struct file_place place = file_place_of_memory(pid, owner);
 	size_t done = 0, piece, got;
 	int err;
 

@@ -2,8 +2,9 @@
 /*
  * Access to files for one thread. Requests go to a helper process
  * (file_helper.h) if the file can block, and waiting is limited. The time is
- * charged to places, such as a device or the root of a process. A place whose
- * time is used up is given up: its requests fail at once. A request fails with
+ * charged to places, such as a device or the root of a process, for the owner of
+ * the process that needs them. A place whose time is used up is given up: its
+ * requests fail at once. A request fails with
  * -EMFILE, which no place is charged for, if this process has no descriptor left
  * for a helper or for the answer.
  */
@@ -39,24 +40,29 @@ int file_reader_create(const struct broker *broker, struct file_patience patienc
 		       struct file_reader **ret);
 void file_reader_destroy(struct file_reader *reader);
 
+/* Returns false if requests for a place fail at once now. */
+bool file_reader_has_time(struct file_reader *reader, struct file_place place);
+
 /*
  * Open a mapping of a process by itself. The time is charged to the process. Returns an O_PATH
  * descriptor, owned by the caller, or a negative errno: -EPERM if the kernel refuses it.
  */
-int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t address,
-			uint64_t size_bytes);
+int file_reader_mapping(struct file_reader *reader, uint32_t pid, struct owner_key owner,
+			uint64_t address, uint64_t size_bytes);
 
 /* Returns true if requests about the memory of a process had no answer in time, and none since. */
-bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid);
+bool file_reader_gave_up_memory(const struct file_reader *reader, uint32_t pid,
+				struct owner_key owner);
 
 /*
  * Send a request of kind FILE_OPEN_MEMFD. Returns a descriptor for reading, owned by the caller, or
  * a negative errno: -EACCES if the file is no memfd.
  */
-int file_reader_memfd(struct file_reader *reader, const struct file_request *request);
+int file_reader_memfd(struct file_reader *reader, const struct file_request *request,
+		      struct owner_key owner);
 
 /* Set ret to the path that a descriptor of a process leads to. Returns 0 or a negative errno. */
-int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd,
+int file_reader_link(struct file_reader *reader, uint32_t pid, struct owner_key owner, uint32_t fd,
 		     char ret[FILE_PATH_MAX]);
 
 /*
@@ -96,8 +102,8 @@ int file_reader_growing(struct file_reader *reader, struct file_place place,
  * Copy memory of process pid, as far as it can be read. Sets *ret_bytes, which
  * is not 0. Returns 0 or a negative errno.
  */
-int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
-		       size_t size_bytes, size_t *ret_bytes);
+int file_reader_memory(struct file_reader *reader, uint32_t pid, struct owner_key owner,
+		       uint64_t address, void *buf, size_t size_bytes, size_t *ret_bytes);
 
 /*
  * For a reader of the event loop: no request waits beyond *turn_end_ns (CLOCK_MONOTONIC; 0: no turn

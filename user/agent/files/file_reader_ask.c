@@ -20,22 +20,6 @@ static bool in_turn(const struct file_reader *reader)
 	return reader->turn_end_ns && *reader->turn_end_ns;
 }
 
-/* Returns the real user ID of a process, or FILE_OWNER_UNKNOWN if it has ended. */
-static uint32_t owner_of(uint32_t pid)
-{
-	uint32_t owner = FILE_OWNER_UNKNOWN;
-	AUTO_FCLOSE FILE *status = NULL;
-	char text[128];
-
-	snprintf(text, sizeof(text), "/proc/%u/status", pid);
-	status = pid ? fopen(text, "re") : NULL;
-	while (status && fgets(text, sizeof(text), status)) {
-		if (sscanf(text, "Uid: %u", &owner) == 1)
-			break;
-	}
-	return owner;
-}
-
 static const struct file_patience *patience_with(const struct file_reader *reader,
 						 struct file_place place)
 {
@@ -114,7 +98,6 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 	if (may_be_late(request))
 		place_accounts_set_request(&reader->accounts, place, request,
 					   request_bytes(request), clock_now_ns());
-	place_accounts_set_owner(&reader->accounts, place, owner_of(request->pid));
 	return 0;
 }
 
@@ -159,13 +142,6 @@ static bool is_timeout(int err)
 	return err == -ETIME || err == -ETIMEDOUT;
 }
 
-/* Returns true if other places of the user whose process needs this one do not answer. */
-static bool is_refused(const struct file_reader *reader, struct file_place place, uint32_t pid)
-{
-	return reader->accounts.unforgiven && pid &&
-	       place_accounts_refuses(&reader->accounts, place, owner_of(pid));
-}
-
 /* Limit the time for an answer to what is left of the event loop's turn. */
 static uint64_t left_of_turn_ms(const struct file_reader *reader, uint64_t left_ms, uint64_t now_ns)
 {
@@ -200,6 +176,12 @@ static int take_late_answer(struct file_reader *reader, struct file_place place,
 	return 0;
 }
 
+bool file_reader_has_time(struct file_reader *reader, struct file_place place)
+{
+	return place_accounts_left_ms(&reader->accounts, place, patience_with(reader, place),
+				      clock_now_ns());
+}
+
 int file_reader_ask(struct file_reader *reader, struct file_place place,
 		    const struct file_request *request, int fd, int *ret_fd)
 {
@@ -209,14 +191,14 @@ int file_reader_ask(struct file_reader *reader, struct file_place place,
 	ssize_t got;
 
 	*ret_fd = -1;
-	if (reader->accounts.unforgiven)
+	if (reader->accounts.gone)
 		place_accounts_see_answers(&reader->accounts);
 	if (!take_late_answer(reader, place, request, socket, ret_fd))
 		return reader->reply.err;
 	left_ms = place_accounts_left_ms(&reader->accounts, place, patience_with(reader, place),
 					 began_ns);
 	left_ms = left_of_turn_ms(reader, left_ms, began_ns);
-	if (!left_ms || is_refused(reader, place, request->pid))
+	if (!left_ms)
 		return -ETIMEDOUT;
 	if (*socket < 0)
 		*socket = broker_connect(reader->broker, fetching ? ROLE_FETCHER : ROLE_OPENER);

@@ -40,7 +40,9 @@ static const struct file_patience worker_mapping_patience = {
 
 #define AGAIN_STEP_NS 200000000ull /* interval of the searches for files without an answer */
 
-#define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
+/* Limits of an owner's waits for debuginfod servers. */
+#define SERVERS_PLACE_MS       120000
+#define SERVERS_REFILL_PERCENT 5
 
 DEFINE_CLEANUP(struct file_store *, file_store_destroy);
 
@@ -143,6 +145,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 				(struct file_patience){
 					.answer_ms = (debuginfod_maxtime_s() + 1) * 1000,
 					.place_ms = SERVERS_PLACE_MS,
+					.refill_percent = SERVERS_REFILL_PERCENT,
 				});
 	*ret = TAKE_PTR(store);
 	return 0;
@@ -182,9 +185,19 @@ bool file_request_set_path(struct file_request *request, const char *path)
 	return true;
 }
 
-static struct file_place place_of(const struct jitbpf_mapping *mapping)
+struct owner_key file_store_owner(const struct file_store *store, uint32_t pid)
 {
-	return file_place_of_device(mapping->dev_major, mapping->dev_minor);
+	struct process_owner owner =
+		store->owners ? process_owners_find(store->owners, pid) : PROCESS_OWNER_UNKNOWN;
+
+	return process_owner_key(&owner);
+}
+
+struct file_place file_store_place(const struct file_store *store,
+				   const struct jitbpf_mapping *mapping)
+{
+	return file_place_of_device(mapping->dev_major, mapping->dev_minor,
+				    file_store_owner(store, mapping->pid));
 }
 
 int file_store_find(struct file_user *user, enum file_request_kind kind,
@@ -199,13 +212,14 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 		.inode = mapping->inode,
 		.generation = generation,
 	};
-	bool hides = file_reader_gave_up_memory(user->mappings, mapping->pid);
+	struct owner_key owner = file_store_owner(user->store, mapping->pid);
+	bool hides = file_reader_gave_up_memory(user->mappings, mapping->pid, owner);
 	AUTO_CLOSE int fd = -1;
 	int err;
 
 	if (!file_request_set_path(&request, mapping->path))
 		return -ENAMETOOLONG;
-	fd = file_reader_mapping(user->mappings, mapping->pid, mapping->address,
+	fd = file_reader_mapping(user->mappings, mapping->pid, owner, mapping->address,
 				 mapping->size_bytes);
 	/*
 	 * The helper may only have waited for a CPU. A file system that does not answer look-ups
@@ -215,7 +229,8 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 		return fd;
 	if (fd == -EPERM)
 		user->store->mappings_error = fd;
-	err = file_reader_find(user->reader, place_of(mapping), &request, fd, ret);
+	err = file_reader_find(user->reader, file_store_place(user->store, mapping), &request, fd,
+			       ret);
 	/* The file was not found by path, but the process may answer a later request. */
 	return err && err != -ENOMEM && fd == -ETIMEDOUT ? fd : err;
 }
@@ -238,17 +253,9 @@ void file_store_set_owners(struct file_store *store, const struct process_owners
 	store->owners = owners;
 }
 
-static struct owner_key owner_of(const struct file_store *store, uint32_t pid)
+static struct file_mapper mapper_of(const struct jitbpf_mapping *mapping, struct owner_key owner)
 {
-	struct process_owner owner =
-		store->owners ? process_owners_find(store->owners, pid) : PROCESS_OWNER_UNKNOWN;
-
-	return process_owner_key(&owner);
-}
-
-static struct file_mapper mapper_of(const struct jitbpf_mapping *mapping)
-{
-	return (struct file_mapper){mapping->pid, mapping->address, mapping->size_bytes};
+	return (struct file_mapper){mapping->pid, owner, mapping->address, mapping->size_bytes};
 }
 
 static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *file)
@@ -263,7 +270,7 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
 	struct kept_file file = {.generation = generation, .pid = mapping->pid}, known;
-	struct file_mapper mapper = mapper_of(mapping);
+	struct file_mapper mapper = mapper_of(mapping, owner);
 	struct file_key key = key_of(mapping);
 	bool is_met = kept_files_find(&store->files, &key, &mapper, now_ns, &known);
 	int err;
@@ -304,7 +311,7 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
-	struct owner_key owner = owner_of(store, mapping->pid);
+	struct owner_key owner = file_store_owner(store, mapping->pid);
 	uint64_t generation = mapping->inode_generation;
 
 	if (meet(store, mapping, owner) == -ETIMEDOUT)
@@ -323,7 +330,7 @@ static void meet_late(struct file_store *store, struct late_file file, uint64_t 
 {
 	struct jitbpf_mapping *mapping = file.mapping;
 	uint64_t generation = mapping->inode_generation;
-	int err = meet(store, mapping, owner_of(store, mapping->pid));
+	int err = meet(store, mapping, file_store_owner(store, mapping->pid));
 
 	if (err == -ETIMEDOUT || err == -EDQUOT) {
 		mapping->inode_generation = generation;
@@ -386,7 +393,8 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 		return err;
 	fd = fcntl(found.fd, F_DUPFD_CLOEXEC, 0);
 	err = fd < 0 ? -errno
-		     : file_reader_blob(store->meeting.reader, place_of(mapping), &found, ret);
+		     : file_reader_blob(store->meeting.reader, file_store_place(store, mapping),
+					&found, ret);
 	if (err) {
 		close(found.fd);
 		if (fd >= 0)
@@ -436,12 +444,12 @@ void file_store_code_source(struct file_store *store, struct file_source *ret)
 	};
 }
 
-static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
-		       size_t *ret_bytes)
+static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
+		       void *buf, size_t size_bytes, size_t *ret_bytes)
 {
 	struct file_store *store = context;
 
-	return file_reader_memory(store->memory, pid, address, buf, size_bytes, ret_bytes);
+	return file_reader_memory(store->memory, pid, owner, address, buf, size_bytes, ret_bytes);
 }
 
 void file_store_memory_source(struct file_store *store, struct memory_source *ret)

@@ -49,6 +49,13 @@ struct file_store {
 /* Returns false if the path is too long. */
 bool file_request_set_path(struct file_request *request, const char *path);
 
+/* Returns the owner of a process. Event loop only. */
+struct owner_key file_store_owner(const struct file_store *store, uint32_t pid);
+
+/* Returns the place of the file of a mapping. Event loop only. */
+struct file_place file_store_place(const struct file_store *store,
+				   const struct jitbpf_mapping *mapping);
+
 /* Find the file of a mapping, with a generation of its inode (0: any). Returns as
  * file_reader_find() */
 int file_store_find(struct file_user *user, enum file_request_kind kind,
@@ -62,11 +69,14 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
  */
 int module_files_is_here(const struct file_user *user, const struct module *module);
 
+/* Returns the place of a module's file. */
+struct file_place module_files_place(const struct file_user *user, const struct module *module);
+
 /* The members of struct file_source; context is a struct file_user. */
 int module_files_open(void *context, const struct module *module, struct blob *ret);
 int module_files_open_debug(void *context, const struct module *module, const char *path, bool ours,
 			    struct blob *ret);
-int module_files_fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-			     struct blob *ret);
+int module_files_fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
+			     uint32_t build_id_bytes, struct blob *ret);
 
 #endif

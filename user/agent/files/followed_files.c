@@ -8,7 +8,7 @@
 int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
 		      struct followed_file *ret)
 {
-	ret->place = file_place_of_device(mapping->dev_major, mapping->dev_minor);
+	ret->place = file_store_place(store, mapping);
 	return file_store_find(&store->following, FILE_FIND_GROWING, mapping, 0, &ret->found);
 }
 
@@ -33,14 +33,15 @@ int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct p
 
 	if (!file_request_set_path(&request, path))
 		return -ENAMETOOLONG;
-	return store ? file_reader_memfd(store->following.mappings, &request)
+	return store ? file_reader_memfd(store->following.mappings, &request,
+					 file_store_owner(store, pid))
 		     : process_files_open_memfd(&request);
 }
 
 int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
 			 char ret[FILE_PATH_MAX])
 {
-	return file_reader_link(store->writers, pid, fd, ret);
+	return file_reader_link(store->writers, pid, file_store_owner(store, pid), fd, ret);
 }
 
 int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, size_t room_bytes,
@@ -85,7 +86,8 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 			   size_t size_bytes)
 {
 	size_t got;
-	int err = file_reader_memory(store->writers, pid, address, buf, size_bytes, &got);
+	int err = file_reader_memory(store->writers, pid, file_store_owner(store, pid), address,
+				     buf, size_bytes, &got);
 
 	return err ?: got == size_bytes ? 0 : -EFAULT;
 }

@@ -37,6 +37,7 @@ struct file_key {
 /* A mapping of a file, by which it can be opened while the process lives. */
 struct file_mapper {
 	uint32_t pid;
+	struct owner_key owner; /* of the process */
 	uint64_t address, size_bytes;
 };
 

@@ -6,14 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/owner_budget.h"
+
 /* Implemented by the file store, and by tests. */
 struct memory_source {
 	/*
-	 * Copy memory of process pid into buf, size_bytes or as much as can be
-	 * read. Sets *ret_bytes, which is not 0. Returns 0 or a negative errno.
+	 * Copy memory of process pid, which has that owner, into buf, size_bytes or as much as can
+	 * be read. Sets *ret_bytes, which is not 0. Returns 0 or a negative errno.
 	 */
-	int (*read)(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
-		    size_t *ret_bytes);
+	int (*read)(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
+		    void *buf, size_t size_bytes, size_t *ret_bytes);
 	void *context;
 };
 

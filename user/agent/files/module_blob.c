@@ -26,8 +26,7 @@ static int read_file(void *context, uint64_t offset, void *buf, size_t size_byte
 
 	if (err)
 		return err;
-	err = file_reader_blob(file->user->reader,
-			       file_place_of_device(module->dev_major, module->dev_minor), &found,
+	err = file_reader_blob(file->user->reader, module_files_place(file->user, module), &found,
 			       &blob);
 	if (err) {
 		close(found.fd);

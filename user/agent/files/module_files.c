@@ -12,9 +12,30 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-static struct file_place place_of(const struct module *module)
+/*
+ * Returns the place for one of the owners of a module: the first one with time for it. So nobody
+ * makes a file unavailable to others by mapping it. If none has time, requests fail.
+ */
+static struct file_place place_for(const struct file_user *user, const struct module *module,
+				   struct file_place place)
 {
-	return file_place_of_device(module->dev_major, module->dev_minor);
+	uint32_t count = module_owner_count(module);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct file_place of_owner =
+			file_place_of(place.kind, place.a, place.b, module->owners[i]);
+
+		if (file_reader_has_time(user->reader, of_owner))
+			return of_owner;
+	}
+	return count ? file_place_of(place.kind, place.a, place.b, module->owners[0]) : place;
+}
+
+struct file_place module_files_place(const struct file_user *user, const struct module *module)
+{
+	return place_for(
+		user, module,
+		file_place_of_device(module->dev_major, module->dev_minor, FILE_OWNER_UNKNOWN));
 }
 
 static bool has_build_id(const struct found_file *found, const struct module *module)
@@ -65,7 +86,8 @@ static int find_by_build_id(const struct file_user *user, const struct module *m
 
 	if (!file_request_set_path(&request, module->path))
 		return -ENOENT;
-	err = file_reader_find(user->reader, place_of(module), &request, -1, &found);
+	err = file_reader_find(user->reader, module_files_place(user, module), &request, -1,
+			       &found);
 	if (err)
 		return err;
 	if (has_build_id(&found, module) && may_replace(&found, known)) {
@@ -91,7 +113,8 @@ int module_files_is_here(const struct file_user *user, const struct module *modu
 		if (!module->inode)
 			return -ENODATA;
 	}
-	err = file_reader_find(user->reader, place_of(module), &request, -1, &found);
+	err = file_reader_find(user->reader, module_files_place(user, module), &request, -1,
+			       &found);
 	if (err == -ENOENT || err == -ESTALE)
 		return module->build_id_bytes ? 0 : -ENODATA;
 	if (err)
@@ -111,8 +134,8 @@ static int ask_mapping(const struct file_user *user, const struct file_mapper *m
 	int fd = -ETIMEDOUT;
 
 	for (int i = 0; i < 2 && fd == -ETIMEDOUT; i++)
-		fd = file_reader_mapping(user->mappings, mapper->pid, mapper->address,
-					 mapper->size_bytes);
+		fd = file_reader_mapping(user->mappings, mapper->pid, mapper->owner,
+					 mapper->address, mapper->size_bytes);
 	return fd;
 }
 
@@ -153,7 +176,8 @@ static int find_same(const struct file_user *user, const struct module *module, 
 	 */
 	if (!live && !module->inode_generation && !module->build_id_bytes)
 		return -ESTALE;
-	err = file_reader_find(user->reader, place_of(module), &request, mapping, &found);
+	err = file_reader_find(user->reader, module_files_place(user, module), &request, mapping,
+			       &found);
 	if (err)
 		return err;
 	if (!is_same(module, &found)) {
@@ -245,7 +269,7 @@ int module_files_open(void *context, const struct module *module, struct blob *r
 	if (err)
 		return err;
 	if (found.flags & FILE_IS_LASTING || !user->store->options.live)
-		return open_found(user, place_of(module), &found, ret);
+		return open_found(user, module_files_place(user, module), &found, ret);
 	close(found.fd);
 	return module_blob_create(user, module, get_file, found.size_bytes, ret);
 }
@@ -281,7 +305,8 @@ int module_files_open_debug(void *context, const struct module *module, const ch
 {
 	const struct file_user *user = context;
 	struct file_request request = {.kind = FILE_FIND_PATH, .pid = ours ? 0 : module->pid};
-	struct file_place place = file_place_of_debug(request.pid, path);
+	struct file_place place =
+		place_for(user, module, file_place_of_debug(request.pid, path, FILE_OWNER_UNKNOWN));
 	struct found_file found;
 	int err;
 
@@ -299,8 +324,8 @@ int module_files_open_debug(void *context, const struct module *module, const ch
 	return err ?: open_found(user, place, &found, ret);
 }
 
-int module_files_fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-			     struct blob *ret)
+int module_files_fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
+			     uint32_t build_id_bytes, struct blob *ret)
 {
 	const struct file_user *user = context;
 	struct file_store *store = user->store;
@@ -308,7 +333,8 @@ int module_files_fetch_debug(void *context, const uint8_t *build_id, uint32_t bu
 		.kind = FILE_FIND_SERVED,
 		.build_id_bytes = build_id_bytes,
 	};
-	struct file_place servers = {.kind = FILE_PLACE_SERVERS};
+	struct file_place servers = place_for(
+		user, module, file_place_of(FILE_PLACE_SERVERS, 0, 0, FILE_OWNER_UNKNOWN));
 	struct found_file found;
 	int err;
 
@@ -319,5 +345,7 @@ int module_files_fetch_debug(void *context, const uint8_t *build_id, uint32_t bu
 	if (err == -ENOSYS || err == -EPERM)
 		store->debuginfod_error = err;
 	/* The file is now in the local cache. */
-	return err ?: open_found(user, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
+	return err
+		       ?: open_found(user, file_place_of(FILE_PLACE_ROOT, 0, 0, servers.owner),
+				     &found, ret);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/files/place_accounts.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +22,42 @@ static struct place_account *account_of(const struct place_accounts *accounts,
 	return NULL;
 }
 
-/* Give a place back the share of the time since the last refill. */
-static void refill(struct place_account *account, const struct file_patience *patience,
-		   uint64_t now_ns)
+static struct place_owner *owner_of(const struct place_accounts *accounts, struct owner_key key)
 {
-	uint64_t back_ms =
-		(now_ns - account->refilled_ns) / REFILL_STEP_NS * patience->refill_percent;
+	vec_for_each (owner, &accounts->owners) {
+		if (file_owner_equal(owner->key, key))
+			return owner;
+	}
+	return NULL;
+}
+
+/* Returns NULL if memory is short. */
+static struct place_owner *get_owner(struct place_accounts *accounts, struct owner_key key,
+				     uint64_t now_ns)
+{
+	struct place_owner *owner = owner_of(accounts, key);
+	struct place_owner new = {.key = key, .refilled_ns = now_ns};
+
+	if (owner || vec_push(&accounts->owners, new))
+		return owner;
+	return &accounts->owners.data[accounts->owners.size - 1];
+}
+
+/* Give back a share of the time since the last refill. */
+static void refill(uint64_t *spent_ms, uint64_t *refilled_ns, uint64_t percent, uint64_t now_ns)
+{
+	uint64_t back_ms = (now_ns - *refilled_ns) / REFILL_STEP_NS * percent;
 
 	if (!back_ms)
 		return;
-	account->spent_ms -= back_ms < account->spent_ms ? back_ms : account->spent_ms;
-	account->refilled_ns = now_ns;
+	*spent_ms -= back_ms < *spent_ms ? back_ms : *spent_ms;
+	*refilled_ns = now_ns;
 }
 
-static void forgive(struct place_accounts *accounts, uint64_t now_ns)
+static void refill_account(struct place_account *account, const struct file_patience *patience,
+			   uint64_t now_ns)
 {
-	for (; accounts->unforgiven && now_ns - accounts->forgiven_ns >= FILE_FORGIVE_NS;
-	     accounts->forgiven_ns += FILE_FORGIVE_NS)
-		accounts->unforgiven--;
+	refill(&account->spent_ms, &account->refilled_ns, patience->refill_percent, now_ns);
 }
 
 /* The account of a place that owes nothing any more, such as a process that has ended. */
@@ -46,30 +65,66 @@ static struct place_account *settled(struct place_accounts *accounts,
 				     const struct file_patience *patience, uint64_t now_ns)
 {
 	vec_for_each (account, &accounts->accounts) {
-		if (account->given_up || account->unanswered || account->late_socket >= 0 ||
+		if (account->given_up || account->late_socket >= 0 ||
 		    account->place.kind == FILE_PLACE_SERVERS)
 			continue;
-		refill(account, patience, now_ns);
+		refill_account(account, patience, now_ns);
 		if (!account->spent_ms)
 			return account;
 	}
 	return NULL;
 }
 
+/* Returns true if too many places of an owner were given up. */
+static bool has_given_up(const struct place_accounts *accounts, struct owner_key owner,
+			 uint64_t now_ns)
+{
+	uint32_t count = 0, most = file_owner_equal(owner, FILE_OWNER_UNKNOWN)
+					   ? FILE_UNKNOWN_PLACES_MAX
+					   : FILE_OWNER_PLACES_MAX;
+
+	vec_for_each (account, &accounts->accounts)
+		count += account->given_up && file_owner_equal(account->place.owner, owner) &&
+			 now_ns - account->given_up_ns < FILE_FORGIVE_NS;
+	return count >= most;
+}
+
+static uint64_t less(uint64_t most_ms, uint64_t spent_ms)
+{
+	return spent_ms < most_ms ? most_ms - spent_ms : 0;
+}
+
+/* Returns what is left of the time for all places of an owner. */
+static uint64_t left_of_owner_ms(struct place_accounts *accounts, struct owner_key key,
+				 const struct file_patience *patience, uint64_t now_ns)
+{
+	struct place_owner *owner = owner_of(accounts, key);
+
+	if (!owner || !patience->refill_percent)
+		return UINT64_MAX;
+	refill(&owner->spent_ms, &owner->refilled_ns, FILE_OWNER_SHARE * patience->refill_percent,
+	       now_ns);
+	return less(FILE_OWNER_SHARE * patience->place_ms, owner->spent_ms);
+}
+
 uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
 				const struct file_patience *patience, uint64_t now_ns)
 {
 	struct place_account *account = account_of(accounts, place);
-	uint64_t left_ms = patience->place_ms;
+	uint64_t left_ms = patience->place_ms, of_owner_ms;
 
 	if (account)
-		refill(account, patience, now_ns);
-	forgive(accounts, now_ns);
-	if ((account && account->given_up) || (accounts->unforgiven >= FILE_PLACES_GIVEN_UP_MAX &&
-					       !place_accounts_is_good(accounts, place)))
+		refill_account(account, patience, now_ns);
+	if (account && account->given_up)
+		return 0;
+	if (accounts->gone && has_given_up(accounts, place.owner, now_ns) &&
+	    !place_accounts_is_good(accounts, place))
 		return 0;
 	if (account)
-		left_ms -= account->spent_ms < left_ms ? account->spent_ms : left_ms;
+		left_ms = less(left_ms, account->spent_ms);
+	of_owner_ms = left_of_owner_ms(accounts, place.owner, patience, now_ns);
+	if (of_owner_ms < left_ms)
+		left_ms = of_owner_ms;
 	return left_ms < patience->answer_ms ? left_ms : patience->answer_ms;
 }
 
@@ -78,12 +133,16 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 			  uint64_t now_ns)
 {
 	struct place_account *account = account_of(accounts, place);
+	struct place_owner *owner = get_owner(accounts, place.owner, now_ns);
 
+	if (!owner)
+		return -ENOMEM;
 	if (answered && spent_ms < FILE_QUICK_MS) {
 		if (!place_accounts_is_good(accounts, place))
-			accounts->good[accounts->good_count++ % FILE_GOOD_PLACES] = place;
+			owner->good[owner->good_count++ % FILE_GOOD_PLACES] = place;
 		return 0;
 	}
+	owner->spent_ms += spent_ms;
 	if (!account) {
 		struct place_account new = {
 			.place = place, .refilled_ns = now_ns, .late_socket = -1};
@@ -109,20 +168,13 @@ void place_accounts_give_up(struct place_accounts *accounts, struct file_place p
 	if (account->late_socket >= 0)
 		close(account->late_socket);
 	account->late_socket = socket;
-	account->owner = FILE_OWNER_UNKNOWN;
+	account->given_up_ns = now_ns;
 	account->what = NULL;
-	if (!accounts->unforgiven++)
-		accounts->forgiven_ns = now_ns;
-	if (accounts->given_up_count < FILE_PLACES_GIVEN_UP_MAX)
+	accounts->gone++;
+	if (accounts->given_up_count < FILE_NAMED_MAX)
 		account->what = accounts->given_up[accounts->given_up_count++] = what;
 	else
 		free(what);
-}
-
-void place_accounts_set_owner(struct place_accounts *accounts, struct file_place place,
-			      uint32_t owner)
-{
-	account_of(accounts, place)->owner = owner;
 }
 
 bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_place place)
@@ -134,26 +186,14 @@ bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_p
 
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place)
 {
-	uint32_t count =
-		accounts->good_count < FILE_GOOD_PLACES ? accounts->good_count : FILE_GOOD_PLACES;
+	const struct place_owner *owner = owner_of(accounts, place.owner);
+	uint32_t count = owner ? owner->good_count : 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (file_place_equal(accounts->good[i], place))
+	for (uint32_t i = 0; i < count && i < FILE_GOOD_PLACES; i++) {
+		if (file_place_equal(owner->good[i], place))
 			return true;
 	}
 	return false;
-}
-
-bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
-			    uint32_t owner)
-{
-	uint32_t count = 0;
-
-	if (owner == FILE_OWNER_UNKNOWN || place_accounts_is_good(accounts, place))
-		return false;
-	vec_for_each (account, &accounts->accounts)
-		count += account->given_up && account->owner == owner;
-	return count >= FILE_OWNER_PLACES_MAX;
 }
 
 /* A place that answered late is not reported. */
@@ -206,7 +246,7 @@ static void forgive_place(struct place_accounts *accounts, struct place_account 
 	account->what = NULL;
 	account->given_up = false;
 	account->unanswered = 0;
-	accounts->unforgiven -= !!accounts->unforgiven;
+	accounts->gone--;
 }
 
 void place_accounts_see_answers(struct place_accounts *accounts)
@@ -242,6 +282,7 @@ void place_accounts_deinit(struct place_accounts *accounts)
 		free(account->late_request);
 	}
 	vec_deinit(&accounts->accounts);
+	vec_deinit(&accounts->owners);
 	while (accounts->given_up_count)
 		free(accounts->given_up[--accounts->given_up_count]);
 }

@@ -12,19 +12,23 @@
 #include "agent/files/file_place.h"
 #include "base/vec.h"
 
-/*
- * After this many places have been given up, requests to all others fail, unless they have answered
- * quickly before. The count falls by one every FILE_FORGIVE_NS. Each place that is given up may
- * have cost a helper process.
- */
-#define FILE_PLACES_GIVEN_UP_MAX 8
-#define FILE_FORGIVE_NS		 3600000000000ull
-
 #define FILE_QUICK_MS 10 /* faster answers are not charged */
 
-#define FILE_OWNER_UNKNOWN    UINT32_MAX
-#define FILE_OWNER_PLACES_MAX 2	 /* limit of a user's given-up places; then new ones fail */
-#define FILE_GOOD_PLACES      32 /* limit of the remembered places that answered quickly */
+/*
+ * Each place that is given up may have cost a helper process, and an owner can mount any number of
+ * file systems. So while an owner has so many given-up places, requests for the owner's other
+ * places fail, too, except for places that have answered this owner quickly. A place counts for
+ * FILE_FORGIVE_NS. Other owners have accounts of their own.
+ */
+#define FILE_OWNER_PLACES_MAX	2
+#define FILE_UNKNOWN_PLACES_MAX 8 /* the same of FILE_OWNER_UNKNOWN */
+#define FILE_FORGIVE_NS		3600000000000ull
+
+/* Limit of an owner's time for slow answers of all places together, in those of one place. */
+#define FILE_OWNER_SHARE 4
+
+#define FILE_GOOD_PLACES 32 /* places of an owner that answered quickly, and are remembered */
+#define FILE_NAMED_MAX	 8  /* given-up places that messages name */
 
 struct file_patience {
 	uint32_t answer_ms; /* limit for one answer */
@@ -48,7 +52,7 @@ struct place_account {
 	uint64_t refilled_ns; /* time at which spent_ms was last reduced */
 	uint32_t unanswered;  /* requests */
 	bool given_up;
-	uint32_t owner;	  /* if given up: user whose process needed it; FILE_OWNER_UNKNOWN */
+	uint64_t given_up_ns;
 	const char *what; /* if given up: in place_accounts.given_up, or NULL */
 	/* Socket for the late answer to the last request before it was given up; -1: none. */
 	int late_socket;
@@ -62,18 +66,28 @@ struct late_request {
 	uint8_t bytes[];
 };
 
-/* Empty if zero-initialized. */
-struct place_accounts {
-	VEC(struct place_account) accounts;	  /* of places with slow answers only */
-	char *given_up[FILE_PLACES_GIVEN_UP_MAX]; /* what was requested, for messages */
-	uint32_t given_up_count;
+/* An owner of processes that need places. */
+struct place_owner {
+	struct owner_key key;
+	uint64_t spent_ms;			  /* for all places */
+	uint64_t refilled_ns;			  /* time at which spent_ms was last reduced */
 	struct file_place good[FILE_GOOD_PLACES]; /* a ring */
 	uint32_t good_count;
-	uint32_t unforgiven;  /* places given up, less those forgiven */
-	uint64_t forgiven_ns; /* when a place was last forgiven, or the first one given up */
 };
 
-/* Returns the limit for the next answer of a place in ms; 0 if it was given up, or too slow. */
+/* Empty if zero-initialized. */
+struct place_accounts {
+	VEC(struct place_account) accounts; /* of places with slow answers only */
+	VEC(struct place_owner) owners;
+	char *given_up[FILE_NAMED_MAX]; /* what was requested, for messages */
+	uint32_t given_up_count;
+	uint32_t gone; /* places that are given up */
+};
+
+/*
+ * Returns the limit for the next answer of a place in ms; 0 if it was given up, or too slow, or if
+ * its owner has used up the time for all places.
+ */
 uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
 				const struct file_patience *patience, uint64_t now_ns);
 
@@ -92,22 +106,10 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
 			    int socket, uint64_t now_ns);
 
-/* Note the user whose process needed a place that was given up. */
-void place_accounts_set_owner(struct place_accounts *accounts, struct file_place place,
-			      uint32_t owner);
-
-/*
- * Returns true if requests of a user to a place must fail: the place has not answered quickly, and
- * FILE_OWNER_PLACES_MAX places were given up for the user, who can mount any number of own file
- * systems.
- */
-bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
-			    uint32_t owner);
-
 /* Returns true if the place was given up, and was not restored. */
 bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_place place);
 
-/* Returns true if the place has answered quickly. */
+/* Returns true if the place has answered its owner quickly. */
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place);
 
 /* Keep a copy of the request for which a place was given up. Without memory, none is kept. */

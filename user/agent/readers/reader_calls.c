@@ -84,15 +84,15 @@ static int open_debug(struct reader_calls *calls, int socket, const message_byte
 }
 
 static int fetch_debug(struct reader_calls *calls, int socket, const message_bytes *call,
-		       const struct reader_limit *limit)
+		       const struct module *module, const struct reader_limit *limit)
 {
 	struct blob blob = {0};
 	int err = -ENOENT;
 
-	if (!call->size || call->size > JITBPF_BUILD_ID_MAX)
+	if (!call->size || call->size > JITBPF_BUILD_ID_MAX || !module)
 		return -EBADMSG;
 	if (calls->source.fetch_debug)
-		err = calls->source.fetch_debug(calls->source.context, call->data,
+		err = calls->source.fetch_debug(calls->source.context, module, call->data,
 						(uint32_t)call->size, &blob);
 	err = err ?: check_elf(&blob);
 	if (err)
@@ -139,7 +139,7 @@ int reader_calls_serve(struct reader_calls *calls, int socket, int kind, const m
 	case READER_OPEN_DEBUG:
 		return open_debug(calls, socket, call, module, limit);
 	case READER_FETCH_DEBUG:
-		return fetch_debug(calls, socket, call, limit);
+		return fetch_debug(calls, socket, call, module, limit);
 	case READER_READ:
 		return read_file(calls, socket, call, limit);
 	case READER_CLOSE:

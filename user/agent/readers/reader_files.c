@@ -113,8 +113,8 @@ static int open_debug(void *context, const struct module *module, const char *pa
 	return await_opened(context, ret);
 }
 
-static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-		       struct blob *ret)
+static int fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
+		       uint32_t build_id_bytes, struct blob *ret)
 {
 	call(context, READER_FETCH_DEBUG, build_id, build_id_bytes);
 	return await_opened(context, ret);

@@ -19,8 +19,8 @@ static int read_code(const struct memory_source *memory, struct unwind_answer *a
 	int err = wanted ? -ENOMEM : -EINVAL;
 
 	if (bytes)
-		err = memory->read(memory->context, region->pid, region->address, bytes, wanted,
-				   &bytes_read);
+		err = memory->read(memory->context, region->pid, region->owner, region->address,
+				   bytes, wanted, &bytes_read);
 	if (err)
 		return err;
 	answer->bytes = TAKE_PTR(bytes);

@@ -24,11 +24,11 @@ struct file_source {
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);
 	/*
-	 * Fetch the debug info of a build ID from a server. The caller checks
+	 * Fetch the debug info of a build ID from a server, for a module. The caller checks
 	 * its identity. May be NULL.
 	 */
-	int (*fetch_debug)(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-			   struct blob *ret);
+	int (*fetch_debug)(void *context, const struct module *module, const uint8_t *build_id,
+			   uint32_t build_id_bytes, struct blob *ret);
 	void *context;
 };
 

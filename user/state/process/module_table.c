@@ -71,6 +71,20 @@ static struct module *module_of(const struct jitbpf_mapping *mapping)
 	return module;
 }
 
+static void add_owner(struct module *module, struct owner_key owner)
+{
+	uint32_t count = module_owner_count(module);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (module->owners[i].uid == owner.uid && module->owners[i].cgroup == owner.cgroup)
+			return;
+	}
+	if (count == MODULE_OWNERS_MAX)
+		return;
+	module->owners[count] = owner;
+	atomic_store_explicit(&module->owner_count, count + 1, memory_order_release);
+}
+
 /* Holders change only the reference count of a const module. */
 static atomic_uint *held_of(const struct module *module)
 {
@@ -255,6 +269,7 @@ static int add_new(struct module_table *table, const struct jitbpf_mapping *mapp
 
 	if (!module)
 		return -ENOMEM;
+	add_owner(module, key);
 	err = charge(table, key, cost_of(module), &owner);
 	if (!err) {
 		err = insert(table, module, hash, owner);
@@ -283,6 +298,7 @@ int module_table_add(struct module_table *table, const struct jitbpf_mapping *ma
 	int err;
 
 	if (slot != INDEX_MAP_NONE) {
+		add_owner(table->slots.data[slot].module, owner);
 		*ret = table->slots.data[slot].module;
 		return 0;
 	}

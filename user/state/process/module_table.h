@@ -7,7 +7,7 @@
  *
  * A module is in the table while a mapping or an open epoch uses it, and for MODULE_KEEP_NS
  * after that. A worker that still needs it holds a reference of its own: a module never changes,
- * and its memory is freed with the last reference, on any thread.
+ * but for further owners, and its memory is freed with the last reference, on any thread.
  */
 #ifndef JITBPF_STATE_PROCESS_MODULE_TABLE_H
 #define JITBPF_STATE_PROCESS_MODULE_TABLE_H
@@ -21,6 +21,8 @@
 #include "base/vec.h"
 #include "uapi/record.h"
 
+#define MODULE_OWNERS_MAX 4
+
 struct module {
 	uint32_t number; /* the slot; from bit MODULE_SLOT_BITS on, the slot's earlier uses */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
@@ -30,6 +32,12 @@ struct module {
 	uint32_t pid;	  /* a process that had mapped it; gives access to its mount namespace */
 	const char *path; /* in the mount namespace of that process, or "[vdso]" and the like */
 	atomic_uint held; /* references besides the table's */
+	/*
+	 * The first owners of processes that mapped it. Work for the module is charged to one of
+	 * them that has room. Only the table's thread adds owners, behind the others.
+	 */
+	atomic_uint owner_count;
+	struct owner_key owners[MODULE_OWNERS_MAX];
 };
 
 #define MODULE_PATH_MAX	  4096 /* with its NUL; longer paths are truncated */
@@ -104,6 +112,12 @@ void module_release(const struct module *module);
 
 /* Returns true if the caller has the only reference: the module has left the table for good. */
 bool module_is_last(const struct module *module);
+
+/* Returns the number of valid entries in module->owners. On any thread. */
+static inline uint32_t module_owner_count(const struct module *module)
+{
+	return atomic_load_explicit(&module->owner_count, memory_order_acquire);
+}
 
 void module_table_deinit(struct module_table *table);
 

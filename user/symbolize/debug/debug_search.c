@@ -67,15 +67,16 @@ static int try_path(const struct file_source *source, const struct module *modul
 }
 
 /* Fetch by build ID. A CRC alone does not identify a file for a server. */
-static int try_fetch(const struct file_source *source, const struct wanted *wanted,
-		     struct blob *ret)
+static int try_fetch(const struct file_source *source, const struct module *module,
+		     const struct wanted *wanted, struct blob *ret)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
 	int err;
 
 	if (!source->fetch_debug || !wanted->build_id_bytes)
 		return -ENOENT;
-	err = source->fetch_debug(source->context, wanted->build_id, wanted->build_id_bytes, &blob);
+	err = source->fetch_debug(source->context, module, wanted->build_id, wanted->build_id_bytes,
+				  &blob);
 	err = err ?: check_file(wanted, &blob);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
@@ -150,7 +151,7 @@ int debug_search_file(const struct file_source *source, const struct module *mod
 	if (err != -ENOENT)
 		return err;
 	*ret->path = 0;
-	return try_fetch(source, &wanted, &ret->blob);
+	return try_fetch(source, module, &wanted, &ret->blob);
 }
 
 /* Try the path in .gnu_debugaltlink, relative to the file at path. */
@@ -187,5 +188,5 @@ int debug_search_alternate(const struct file_source *source, const struct module
 	err = try_path(source, module, &wanted, tried, ret);
 	if (err == -ENOENT)
 		err = search_alternate_link(source, module, &wanted, link->path, path, ret);
-	return err == -ENOENT ? try_fetch(source, &wanted, ret) : err;
+	return err == -ENOENT ? try_fetch(source, module, &wanted, ret) : err;
 }

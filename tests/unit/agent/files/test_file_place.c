@@ -10,12 +10,13 @@
 
 static bool same(const char *a, const char *b)
 {
-	return file_place_equal(file_place_of_debug(0, a), file_place_of_debug(0, b));
+	return file_place_equal(file_place_of_debug(0, a, FILE_OWNER_UNKNOWN),
+				file_place_of_debug(0, b, FILE_OWNER_UNKNOWN));
 }
 
 static bool is_of_root(const char *path)
 {
-	return file_place_of_debug(0, path).kind == FILE_PLACE_ROOT;
+	return file_place_of_debug(0, path, FILE_OWNER_UNKNOWN).kind == FILE_PLACE_ROOT;
 }
 
 static void test_debug_folder(void **state)
@@ -60,12 +61,14 @@ static void test_trees(void **state)
 
 static void test_of_processes(void **state)
 {
-	struct file_place place = file_place_of_debug(7, "/mnt/x");
+	struct file_place place = file_place_of_debug(7, "/mnt/x", FILE_OWNER_UNKNOWN);
 
-	assert_true(file_place_equal(place, file_place_of_debug(7, "/usr/lib/debug/x")));
-	assert_false(file_place_equal(place, file_place_of_debug(8, "/mnt/x")));
-	assert_false(file_place_equal(place, file_place_of_debug(0, "/usr/lib/debug/x")));
-	assert_false(file_place_equal(file_place_of_device(7, 0), place));
+	assert_true(file_place_equal(
+		place, file_place_of_debug(7, "/usr/lib/debug/x", FILE_OWNER_UNKNOWN)));
+	assert_false(file_place_equal(place, file_place_of_debug(8, "/mnt/x", FILE_OWNER_UNKNOWN)));
+	assert_false(file_place_equal(
+		place, file_place_of_debug(0, "/usr/lib/debug/x", FILE_OWNER_UNKNOWN)));
+	assert_false(file_place_equal(file_place_of_device(7, 0, FILE_OWNER_UNKNOWN), place));
 }
 
 int main(void)

@@ -53,7 +53,8 @@ static int find(struct file_reader *reader)
 	int err;
 
 	strcpy(request.path, "/proc/self/exe");
-	err = file_reader_find(reader, file_place_of_debug(0, "/proc/self"), &request, -1, &found);
+	err = file_reader_find(reader, file_place_of_debug(0, "/proc/self", FILE_OWNER_UNKNOWN),
+			       &request, -1, &found);
 	if (!err)
 		close(found.fd);
 	return err;

@@ -347,18 +347,23 @@ static void test_memory(void **state)
 		memory[i] = (uint8_t)(i * 7 + i / 251);
 	assert_int_equal(munmap(memory + bytes, page), 0);
 	file_store_memory_source(stored->store, &source);
-	assert_int_equal(source.read(source.context, pid, (uint64_t)memory, copy, bytes, &got), 0);
+	assert_int_equal(source.read(source.context, pid, FILE_OWNER_UNKNOWN, (uint64_t)memory,
+				     copy, bytes, &got),
+			 0);
 	assert_int_equal(got, bytes);
 	assert_memory_equal(copy, memory, bytes);
-	assert_int_equal(
-		source.read(source.context, pid, (uint64_t)memory + 9, copy, bytes + page, &got),
-		0);
+	assert_int_equal(source.read(source.context, pid, FILE_OWNER_UNKNOWN, (uint64_t)memory + 9,
+				     copy, bytes + page, &got),
+			 0);
 	assert_int_equal(got, bytes - 9);
 	assert_memory_equal(copy, memory + 9, bytes - 9);
 	munmap(memory, bytes);
-	assert_int_equal(source.read(source.context, pid, (uint64_t)memory, copy, bytes, &got),
+	assert_int_equal(source.read(source.context, pid, FILE_OWNER_UNKNOWN, (uint64_t)memory,
+				     copy, bytes, &got),
 			 -EFAULT);
-	assert_int_equal(source.read(source.context, 0x7ffffffe, 0, copy, 1, &got), -ESRCH);
+	assert_int_equal(
+		source.read(source.context, 0x7ffffffe, FILE_OWNER_UNKNOWN, 0, copy, 1, &got),
+		-ESRCH);
 	assert_null(file_store_given_up(stored->store, 0));
 }
 

@@ -76,8 +76,8 @@ static int open_module(void *context, const struct module *module, struct blob *
 	return file_blob_open_path(ret, "/proc/self/exe");
 }
 
-static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
-		       size_t *ret_bytes)
+static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
+		       void *buf, size_t size_bytes, size_t *ret_bytes)
 {
 	struct rows_made *made = context;
 	uint64_t from = address - CODE_ADDRESS;

@@ -41,8 +41,8 @@ static int open_debug(void *context, const struct module *module, const char *pa
 	return 0;
 }
 
-static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-		       struct blob *ret)
+static int fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
+		       uint32_t build_id_bytes, struct blob *ret)
 {
 	struct fixture *fixture = context;
 
