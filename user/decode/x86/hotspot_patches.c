@@ -6,6 +6,9 @@
 #define OPCODE_CALL 0xe8
 #define OPCODE_JUMP 0xe9
 
+#define OBJECT_LOWEST	 (2ull << 30) /* HeapBaseMinAddress */
+#define OBJECT_ALIGNMENT 8
+
 /* The parts of a colour. */
 #define COLOUR_R	  0xf000
 #define COLOUR_OLD	  0x0c00
@@ -41,10 +44,16 @@ static bool loads(const ZydisDecodedInstruction *instruction, uint8_t opcode)
 
 /*
  * Returns true for the class of a call site: an address, or all ones while the site has no class.
+ * Of a sampled word that is only seen in part, the other part may still be that of the other kind.
  */
 static bool is_class_or_ones(uint64_t word)
 {
-	return word >> 48 == UINT16_MAX || may_be_address(word);
+	const uint64_t low = (1ull << 48) - 1;
+	uint64_t high = word >> 48;
+
+	if (high == 0xffff || word == low || word == (low | 0xffull << 48))
+		return true;
+	return may_be_address(high == 0xff00 ? word & low : word);
 }
 
 /*
@@ -97,6 +106,23 @@ static bool is_object(const ZydisDecodedInstruction *instruction, uint64_t was, 
 	return (instruction->mnemonic == ZYDIS_MNEMONIC_MOV ||
 		(instruction->mnemonic == ZYDIS_MNEMONIC_CMP && instruction->raw.modrm.mod == 3)) &&
 	       may_be_compressed(was) && may_be_compressed(is);
+}
+
+/*
+ * Returns true for the address of an object. HotSpot places a heap of up to 2 GB between 2 and 4
+ * GB, so that compressed addresses need no shift. A word with parts of two addresses is aligned,
+ * too.
+ */
+static bool is_object_address(uint64_t word)
+{
+	return word >= OBJECT_LOWEST && word < 1ull << 47 && !(word % OBJECT_ALIGNMENT);
+}
+
+/* Returns true for an instruction that moves the address of an object to a register. */
+static bool moves_object(const ZydisDecodedInstruction *instruction, uint64_t was, uint64_t is)
+{
+	return instruction->mnemonic == ZYDIS_MNEMONIC_MOV && is_object_address(was) &&
+	       is_object_address(is);
 }
 
 /* --- colours ----------------------------------------------------------------------- */
@@ -224,7 +250,8 @@ uint32_t hotspot_patched_bytes(struct hotspot_colour *colour,
 	now = value_at(is + at, bits);
 	if (bits == 64)
 		patched = is_cached_class(instruction, before, now, next) ||
-			  is_callee(instruction, before, now, next);
+			  is_callee(instruction, before, now, next) ||
+			  moves_object(instruction, before, now);
 	else if (bits == 32)
 		patched = is_object(instruction, before, now);
 	if (!patched &&

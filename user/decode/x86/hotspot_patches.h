@@ -38,6 +38,7 @@ static inline bool may_be_address(uint64_t value)
  * Patches are:
  * - 8-byte immediates with the class of a call site: an address, or all ones without a class.
  * - 8-byte immediates with the address of a callee, 0 while the call site is not linked.
+ * - 8-byte immediates of moves with the address of an object, which may be below 4 GB.
  * - 4-byte immediates of moves, and of comparisons with registers, that may be compressed addresses
  *   of objects.
  * - Masks and shifts of colours, in instructions of ZGC's barriers. The new colours must agree with
