@@ -2,6 +2,7 @@
 """Stacks of real engines without frame pointers, down to their roots."""
 
 import os
+import re
 
 import harness
 import recording
@@ -99,3 +100,20 @@ class PyTorch(Engine):
                 self.assertRegex(text, "Py_RunMain.*_PyEval_EvalFrameDefault.*at::.*"
                                        "(dnnl::impl::|dnnl_primitive_execute)")
         self.assertGreater(min(kernels.values()), 50, kernels)
+
+
+class Node(Engine):
+    def test_prologue_in_a_builtin(self):
+        """V8's baseline compiler calls a builtin that makes the frame."""
+        run = self.record(["node", "--perf-prof", "--always-sparkplug", "--no-opt",
+                           os.path.join(WORKLOADS, "baseline.js"), "2"],
+                          ["-F", "999", "--no-inline"], cwd=self.folder)
+        leaves = 0
+        for frames in self.whole_stacks(run, "node", 0.98):
+            names = [match.group(1) for match in
+                     (re.match(r"JS:\^(\S*) .*/baseline\.js(?::\d+)+$", frame.name)
+                      for frame in frames) if match]
+            chain = ["", "outer", "middle", "leaf"]
+            self.assertEqual(names, chain[:len(names)])
+            leaves += names == chain
+        self.assertGreater(leaves, 500)

@@ -17,6 +17,7 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 		.code = code,
 		.code_bytes = code_bytes,
 		.address = address,
+		.frame_call = CODE_NO_CALL,
 		.instructions_left = 2ull * code_bytes + 4096,
 	};
 	int err = code_decoder_init(&flow.decoder);
@@ -309,6 +310,8 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 	};
 	if (step->changes && frame_states_add(&flow->frames, &step->after, &ret->frame))
 		return -ENOMEM;
+	if (at == flow->frame_call)
+		ret->frame = FRAME_STATE_UNKNOWN;
 	return 1;
 }
 

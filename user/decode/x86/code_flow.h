@@ -21,6 +21,8 @@ enum code_point_flag {
 	CODE_POINT_LEAD = 64, /* in code_flow.leads */
 };
 
+#define CODE_NO_CALL UINT32_MAX
+
 /* The state of one code byte. It is set for bytes where a reached instruction begins. */
 struct code_point {
 	uint16_t frame; /* number in code_flow.frames; 0 if not reached */
@@ -52,6 +54,7 @@ struct code_flow {
 	bool again;
 	/* rsp at the first return and at the first indirect jump; not set by trials. */
 	struct frame_value at_return, at_indirect;
+	uint32_t frame_call; /* offset of the call whose callee makes the frame; CODE_NO_CALL */
 	uint64_t instructions_left; /* work budget */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/x86/callee_frame.h"
 #include "decode/x86/code_flow.h"
 
 #define GUESSES_MAX 5
@@ -180,7 +181,9 @@ static int follow(struct code_flow *flow, const struct code_entry *entry)
 	guesses.one_frame = entry->one_frame;
 	if (guesses.one_frame)
 		guesses.body = body_frame(flow, guesses.entry);
-	err = try_gaps(flow, &guesses);
+	/* With frame_call, the frames of code that is not reached are unknown, too. */
+	if (flow->frame_call == CODE_NO_CALL)
+		err = try_gaps(flow, &guesses);
 	/* If trials run out of budget, the rest stays unknown. */
 	return err == -E2BIG ? 0 : err;
 }
@@ -208,23 +211,34 @@ static bool correct(const struct code_flow *flow, struct code_entry *entry)
 	return true;
 }
 
+/* Follow the code from the start, with a given entry and frame_call. */
+static int follow_again(struct code_flow *flow, const struct code_entry *entry, uint32_t frame_call)
+{
+	struct code_flow again = {0};
+	int err = code_flow_init(&again, flow->code, flow->code_bytes, flow->address);
+
+	code_flow_deinit(flow);
+	*flow = again;
+	flow->frame_call = frame_call;
+	return err ?: follow(flow, entry);
+}
+
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 		const struct code_entry *entry, struct unwind_rows *ret)
 {
 	CLEANUP(code_flow_deinit) struct code_flow flow = {0};
 	struct code_entry corrected = *entry;
+	uint32_t frame_call = CODE_NO_CALL;
 	int err;
 
 	if (!code_bytes || code_bytes > CODE_UNWIND_BYTES_MAX)
 		return -EINVAL;
 	err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
 	err = err ?: follow(&flow, entry);
-	if (!err && correct(&flow, &corrected)) {
-		code_flow_deinit(&flow);
-		flow = (struct code_flow){0};
-		err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
-		err = err ?: follow(&flow, &corrected);
-	}
+	if (!err && !entry->inside && !entry->one_frame)
+		frame_call = callee_frame_call(&flow);
+	if (!err && (frame_call != CODE_NO_CALL || correct(&flow, &corrected)))
+		err = follow_again(&flow, &corrected, frame_call);
 	if (err == -E2BIG) /* The code is too complex for the budget. */
 		err = unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
 	else
