@@ -31,6 +31,7 @@
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* bytes of a chunk, at most */
 #define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks since the last FRESH one */
 #define JITBPF_TEXT_MAX		 0xffffu     /* bytes of a string in INFO and FRAMES; cut there */
+#define JITBPF_FRAMES_MAX	 64	     /* frames of a FRAMES chunk; a reader refuses more */
 
 struct jitbpf_recording_header {
 	char magic[8];

@@ -45,5 +45,16 @@ for format in table folded; do
 done
 check code.annotate "$jitbpf" annotate gen_4 code.jitbpf
 [ "$mode" = --accept ] && exit 0
+
+# bombs/equal.jitbpf: two million equal samples in a kilobyte. Formats of single samples stay small.
+for format in firefox script speedscope; do
+	echo "bomb.$format"
+	if (ulimit -d 32768 && "$jitbpf" report -f $format bombs/equal.jitbpf >/dev/null); then
+		passed=$((passed + 1))
+	else
+		echo "golden: bombs/equal.jitbpf takes more than 32 MB with -f $format"
+		failed=$((failed + 1))
+	fi
+done
 echo "golden: $passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
+#include "cli/memory_limit.h"
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
@@ -41,6 +42,7 @@ struct annotate_options {
 	struct filter_options filter;
 	struct view_options view;
 	bool no_debuginfod;
+	uint64_t memory_bytes;
 	string_list line_offsets;
 	struct code_line_rules line_rules;
 };
@@ -68,6 +70,7 @@ static const struct option_spec options[] = {
 	 .candidates = CANDIDATES_FILES},
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
+	MEMORY_OPTION(FIELD(memory_bytes)),
 	LINE_RULES_OPTION(FIELD(line_offsets)),
 };
 
@@ -248,7 +251,7 @@ static int make(struct run *run)
 		annotation_deinit(&annotation);
 	}
 	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory\n");
+		memory_limit_say();
 	return err;
 }
 
@@ -268,7 +271,7 @@ static int annotate(const struct annotate_options *values, const char *name, con
 	err = err
 		      ?: replay_open(&run.replay, path, &filter, &values->view, &values->line_rules,
 				     !values->no_debuginfod, &(struct replay_code){0},
-				     MEMORY_DEFAULT);
+				     values->memory_bytes);
 	err = err ?: outputs_add_file(&outputs, values->output, &run.out);
 	err = err ?: make(&run);
 	if (!err)
@@ -313,7 +316,7 @@ static bool order_operands(char **operands, int count)
 
 static int run_annotate(const struct command_spec *spec, int argc, char **argv)
 {
-	struct annotate_options values = {0};
+	struct annotate_options values = {.memory_bytes = MEMORY_DEFAULT};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && !order_operands(argv + operand, argc - operand))

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/filter_options.h"
+#include "cli/memory_limit.h"
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
@@ -24,6 +25,7 @@ struct diff_options {
 	bool normalize;
 	bool strip_hex;
 	uint32_t rows;
+	uint64_t memory_bytes;
 	struct filter_options filter;
 	struct view_options view;
 };
@@ -42,6 +44,7 @@ static const struct option_spec options[] = {
 	 "folded: scale the counts of BEFORE to the total of AFTER", 0, 0},
 	{'x', "strip-hex", OPTION_FLAG, offsetof(struct diff_options, strip_hex), NULL,
 	 "treat names as equal that differ only in numbers like 0x7f00", 0, 0},
+	MEMORY_OPTION(offsetof(struct diff_options, memory_bytes)),
 };
 
 /* State of a run. */
@@ -118,7 +121,7 @@ static int make(struct run *run, const struct format *format)
 				run->options->strip_hex, &run->diff);
 	err = err ?: format->write(run);
 	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory\n");
+		memory_limit_say();
 	return err;
 }
 
@@ -135,7 +138,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	outputs.opener = access.opener;
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
-				  false, NULL, MEMORY_DEFAULT);
+				  false, NULL, values->memory_bytes);
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)
@@ -153,7 +156,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 
 static int run_diff(const struct command_spec *spec, int argc, char **argv)
 {
-	struct diff_options values = {.rows = ROWS_DEFAULT};
+	struct diff_options values = {.rows = ROWS_DEFAULT, .memory_bytes = MEMORY_DEFAULT};
 	const struct format *format;
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 

@@ -15,6 +15,12 @@
 			16ull << 20, 1ull << 40                                                      \
 	}
 
+/* Returns the memory for the single samples that an output over time keeps, beside the value. */
+static inline uint64_t memory_of_samples(uint64_t max_bytes)
+{
+	return 2 * max_bytes;
+}
+
 /*
  * Divide the value of --max-memory, in bytes. Return the parts for JIT code and mappings, for the
  * profile, for modules, for known files, and for symbols. Debug info, unwind rows and queues use

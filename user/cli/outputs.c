@@ -2,6 +2,7 @@
 #include "cli/outputs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ struct output_stream {
 	struct opened_output file;
 	int error; /* the first error */
 	bool said;
+	bool of_recording; /* shows a recording, so writing one does not help */
 };
 
 static ssize_t stream_write(void *stream_, const char *bytes, size_t size_bytes)
@@ -129,6 +131,7 @@ static int open_stream(const struct outputs *outputs, struct output *output,
 	if (stream) {
 		stream->opener = outputs->opener;
 		stream->said = outputs->tentative;
+		stream->of_recording = outputs->no_recordings;
 		stream->file = *file;
 		output->file = fopencookie(stream, "w", functions);
 	}
@@ -264,14 +267,19 @@ int outputs_recording_fd(const struct outputs *outputs)
 }
 
 /* Returns the advice in the message about a failed output. */
-static const char *advice(int err)
+static const char *advice(const struct output_stream *stream)
 {
+	int err = stream->error;
+
 	switch (-err) {
 	case ENOSPC:
 	case EDQUOT:
 	case EFBIG:
 		return "free space there, or write elsewhere with -o";
 	case ENOMEM:
+		if (stream->of_recording)
+			return "use a larger --max-memory, or choose less with --from, --to or "
+			       "--comm";
 		return "free memory, or write a recording (.jitbpf) and use 'jitbpf report'";
 	default:
 		return "write elsewhere with -o";
@@ -294,7 +302,7 @@ static void say_error(const struct output *output)
 		return;
 	stream->said = true;
 	fprintf(stderr, "jitbpf: %s is incomplete: %s%s; %s\n", output->path ?: "standard output",
-		strerror(-stream->error), remains(output), advice(stream->error));
+		strerror(-stream->error), remains(output), advice(stream));
 }
 
 /* Set the error of an output, unless it has one. Nothing is written to it from now on. */
@@ -374,6 +382,17 @@ void outputs_say_interrupted(const struct outputs *outputs)
 	pthread_mutex_unlock(&closing);
 }
 
+static void say_left_out(const struct output *output, uint64_t samples)
+{
+	if (samples)
+		fprintf(stderr,
+			"jitbpf: %s lacks the last %" PRIu64
+			" samples: single samples had no more room: use a larger --max-memory, or "
+			"choose less%s\n",
+			output->path ?: "standard output", samples,
+			output->stream->of_recording ? " with --from, --to or --comm" : "");
+}
+
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)
 {
 	int first = 0, err;
@@ -386,6 +405,7 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 		err = pipeline_write(pipeline, output->file);
 		output->whole = !err;
 		status_line_clear(status);
+		say_left_out(output, pipeline_left_out(pipeline, output->file));
 		fail(output, err);
 		if (output->whole)
 			keep(output);

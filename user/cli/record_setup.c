@@ -222,6 +222,8 @@ static int build_stages(struct recording *run)
 						memory_of_profile(run->options->memory_bytes),
 					.modules_bytes =
 						memory_of_modules(run->options->memory_bytes),
+					.samples_bytes =
+						memory_of_samples(run->options->memory_bytes),
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,

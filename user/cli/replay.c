@@ -10,6 +10,7 @@
 #include "agent/files/file_blob.h"
 #include "agent/files/file_store.h"
 #include "cli/file_trouble.h"
+#include "cli/memory_limit.h"
 #include "cli/memory_option.h"
 #include "pipeline/record/replay_source.h"
 
@@ -23,8 +24,7 @@ static bool is_folder(const char *path)
 static void say(const struct replay *replay, int err, const struct recording_error *error)
 {
 	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory: free some, or choose less with --from, "
-				"--to or --comm\n");
+		memory_limit_say();
 	else if (err == -EBADMSG && !error->offset)
 		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, error->what ?: "damaged");
 	else if (err == -EBADMSG)
@@ -55,6 +55,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 
 	*replay = (struct replay){.path = path};
 	status_line_init(&replay->status);
+	memory_limit_add(max_bytes);
 	err = file_blob_open_path(&replay->blob, path);
 	err = err ?: file_store_create(&files, &replay->files);
 	if (!err) {
@@ -71,7 +72,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 				     .extra = code ? code->extra : NULL,
 				     .memory_bytes = memory_of_state(max_bytes),
 				     .profile_bytes = memory_of_profile(max_bytes),
-				     .modules_bytes = memory_of_modules(max_bytes)}};
+				     .modules_bytes = memory_of_modules(max_bytes),
+				     .samples_bytes = memory_of_samples(max_bytes)}};
 
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);

@@ -307,6 +307,11 @@ int pipeline_write(struct pipeline *p, FILE *out)
 	return analysis_write(p->analysis, out);
 }
 
+uint64_t pipeline_left_out(const struct pipeline *p, FILE *out)
+{
+	return analysis_left_out(p->analysis, out);
+}
+
 void pipeline_set_packages(struct pipeline *p, const struct file_packages *packages)
 {
 	analysis_set_packages(p->analysis, packages);

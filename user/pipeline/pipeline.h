@@ -85,6 +85,7 @@ int pipeline_subscribe(struct pipeline *pipeline, const struct sink *sink, uint6
 void pipeline_unsubscribe(struct pipeline *pipeline, const struct sink *sink);
 int pipeline_finish(struct pipeline *pipeline);
 int pipeline_write(struct pipeline *pipeline, FILE *out);
+uint64_t pipeline_left_out(const struct pipeline *pipeline, FILE *out);
 
 /* Fit outputs that are written from now on to a terminal: see view_options. */
 void pipeline_set_screen(struct pipeline *pipeline, uint32_t columns, bool colours);

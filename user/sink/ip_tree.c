@@ -12,17 +12,21 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 	return node->ip == key->ip && node->parent == key->parent;
 }
 
-static int find_or_add(struct ip_tree *tree, const struct ip_tree_node *key, uint32_t *ret)
+static int find_or_add(struct ip_tree *tree, const struct room *room,
+		       const struct ip_tree_node *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(key->ip, key->parent);
-	int err = vec_intern(&tree->nodes, &tree->index, hash, equal, key, ret);
+	int err = vec_intern_in(room, IP_TREE_NODE_BYTES, &tree->nodes, &tree->index, hash, equal,
+				key, ret);
 
 	return err < 0 ? err : 0;
 }
 
-int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint32_t *ret)
+int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *ips, uint32_t count,
+		uint32_t *ret)
 {
 	uint32_t node = IP_TREE_NONE;
+	int err;
 
 	while (count--) {
 		struct ip_tree_node key = {.ip = ips[count], .parent = node};
@@ -37,8 +41,9 @@ int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint3
 				continue;
 			}
 		}
-		if (find_or_add(tree, &key, &node))
-			return -ENOMEM;
+		err = find_or_add(tree, room, &key, &node);
+		if (err)
+			return err;
 		if (key.parent != IP_TREE_NONE)
 			tree->nodes.data[key.parent].recent = node;
 	}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/room.h"
 #include "base/vec.h"
 
 #define IP_TREE_NONE UINT32_MAX
@@ -25,11 +26,14 @@ struct ip_tree {
 	struct index_map index;
 };
 
+#define IP_TREE_NODE_BYTES 64 /* with its places in the index, and while both grow */
+
 /*
- * Find or add a stack, given leaf first. Returns 0 with its node in *ret (IP_TREE_NONE for an empty
- * stack), or -ENOMEM.
+ * Find or add a stack, given leaf first. New nodes take room. Returns 0 with its node in *ret
+ * (IP_TREE_NONE for an empty stack), -ENOMEM, or -EDQUOT if there is no room.
  */
-int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint32_t *ret);
+int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *ips, uint32_t count,
+		uint32_t *ret);
 
 void ip_tree_deinit(struct ip_tree *tree);
 

@@ -67,6 +67,8 @@ struct view {
 	const struct life_list
 		*lives; /* for pages (sink/timeline/life_search.h); NULL: the sink's */
 	const struct file_packages *packages; /* of unnamed files; NULL: not searched for */
+	/* Memory for the single samples that each sink keeps; 0: no limit. */
+	uint64_t samples_bytes;
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
 	uint32_t oldest_epoch; /* number of the oldest open epoch */
 	uint32_t round;	       /* counts up; see ledger_process.changed_round */
@@ -148,6 +150,8 @@ struct sink_ops {
 	int (*round)(struct sink *sink, const struct view *view, uint64_t time_ns);
 	/* Write the output. Returns 0 or a negative errno, including errors of out. */
 	int (*finish)(struct sink *sink, const struct view *view);
+	/* Returns how many samples had no room (view.samples_bytes). NULL: none. */
+	uint64_t (*left_out)(const struct sink *sink);
 	void (*destroy)(struct sink *sink);
 };
 

@@ -174,6 +174,15 @@ int sink_list_finish(struct sink_list *list, const struct view *view, FILE *out)
 	return -EINVAL;
 }
 
+uint64_t sink_list_left_out(const struct sink_list *list, const FILE *out)
+{
+	vec_for_each (entry, &list->sinks) {
+		if (entry->out == out && entry->sink && entry->ops->left_out)
+			return entry->ops->left_out(entry->sink);
+	}
+	return 0;
+}
+
 void sink_list_deinit(struct sink_list *list)
 {
 	vec_for_each (entry, &list->sinks) {

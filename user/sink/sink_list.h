@@ -78,6 +78,9 @@ void sink_list_region(struct sink_list *list, const struct view *view,
  */
 int sink_list_finish(struct sink_list *list, const struct view *view, FILE *out);
 
+/* Returns how many samples that output left out; 0 after a failure. */
+uint64_t sink_list_left_out(const struct sink_list *list, const FILE *out);
+
 void sink_list_deinit(struct sink_list *list);
 
 #endif

@@ -102,7 +102,8 @@ static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 	const void *build_id, *path;
 
 	if (cursor_read(c, &chunk, sizeof(chunk)) || chunk.build_id_bytes > JITBPF_BUILD_ID_MAX ||
-	    !chunk.frame_count || cursor_take(c, chunk.build_id_bytes, &build_id) ||
+	    !chunk.frame_count || chunk.frame_count > JITBPF_FRAMES_MAX ||
+	    cursor_take(c, chunk.build_id_bytes, &build_id) ||
 	    cursor_take(c, chunk.path_bytes, &path))
 		return -EBADMSG;
 	*ret = (struct key){

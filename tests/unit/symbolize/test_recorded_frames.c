@@ -314,7 +314,7 @@ static void test_budget(void **state)
 	struct jitbpf_frames_chunk *chunk;
 	uint64_t fitting;
 
-	wanted.fixed.frame_count = 250;
+	wanted.fixed.frame_count = JITBPF_FRAMES_MAX;
 	chunk = chunk_of(&wanted);
 	fitting = RECORDED_FRAMES_BYTES_MAX / chunk->h.size_bytes;
 	for (uint64_t i = 0; i < fitting + 2; i++) {
@@ -325,6 +325,19 @@ static void test_budget(void **state)
 	assert_int_equal(recorded_frames_left_out(f->recorded), 2);
 	assert_non_null(name_of(f, LOCATION_KERNEL, fitting - 1, NULL));
 	assert_null(name_of(f, LOCATION_KERNEL, fitting, NULL));
+}
+
+/* A packed chunk of a few bytes can have thousands of frames, which each sample would show. */
+static void test_too_many_frames(void **state)
+{
+	struct fixture *f = *state;
+	struct wanted wanted = kernel_frame(0, "name");
+	struct jitbpf_frames_chunk *chunk;
+
+	wanted.fixed.frame_count = JITBPF_FRAMES_MAX + 1;
+	chunk = chunk_of(&wanted);
+	assert_int_equal(recorded_frames_add(f->recorded, chunk), -EBADMSG);
+	free(chunk);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -341,6 +354,7 @@ int main(void)
 		TEST(test_parts_fill_the_chunk),
 		TEST(test_malformed),
 		TEST(test_budget),
+		TEST(test_too_many_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

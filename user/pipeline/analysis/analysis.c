@@ -40,6 +40,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	if (err)
 		return err;
 	a->epoch->view.extra = options->extra;
+	a->epoch->view.samples_bytes = options->samples_bytes;
 	a->epoch->ledger.filtered = sample_filter_is_set(&a->filter);
 	a->names_max = ANALYSIS_NAMES_MIN;
 	process_table_init(&a->processes, a->strings, &a->modules,
@@ -339,6 +340,11 @@ int analysis_finish(struct analysis *a)
 int analysis_write(struct analysis *a, FILE *out)
 {
 	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
+}
+
+uint64_t analysis_left_out(const struct analysis *a, FILE *out)
+{
+	return sink_list_left_out(&a->epoch->sinks, out);
 }
 
 void analysis_set_packages(struct analysis *a, const struct file_packages *packages)

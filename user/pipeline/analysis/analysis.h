@@ -35,6 +35,7 @@ struct analysis_options {
 	 * profiles of all open epochs, and for modules. 0: no limit; for modules, the default.
 	 */
 	uint64_t memory_bytes, profile_bytes, modules_bytes;
+	uint64_t samples_bytes; /* as in struct view */
 	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
 	const struct code_line_rules *line_rules;
 	/*
@@ -137,6 +138,9 @@ int analysis_finish(struct analysis *analysis);
 
 /* Write the output that was added with out. Returns 0 or the sink's error. */
 int analysis_write(struct analysis *analysis, FILE *out);
+
+/* Returns how many samples that output left out, since they had no room (samples_bytes). */
+uint64_t analysis_left_out(const struct analysis *analysis, FILE *out);
 
 /* Fit outputs that are written from now on to a terminal: see view_options. */
 void analysis_set_screen(struct analysis *analysis, uint32_t columns, bool colours);

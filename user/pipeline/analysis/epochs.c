@@ -62,6 +62,7 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 		return err;
 	}
 	epoch->ledger.filtered = a->epoch->ledger.filtered;
+	epoch->view.samples_bytes = a->epoch->view.samples_bytes;
 	analysis_close_ledger(a);
 	a->epoch->until_ns = a->round_ns;
 	a->epoch->older = a->closing;

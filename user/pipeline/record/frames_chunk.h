@@ -10,9 +10,10 @@
 #include "locate/location.h"
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
+#include "uapi/recording.h"
 
 /* Limit for one location, which the symbolizer respects. */
-#define FRAMES_CHUNK_FRAMES_MAX 64
+#define FRAMES_CHUNK_FRAMES_MAX JITBPF_FRAMES_MAX
 
 /* Zero-initialized at first. The owner frees bytes. */
 struct frames_chunk {

@@ -27,6 +27,7 @@ struct writer {
 	const struct view *view;
 	const struct timeline *timeline;
 	const struct code_markers *markers;
+	struct row_reader *reader; /* freed by the owner of this struct */
 	struct json json;
 	struct firefox_tables tables;
 	struct firefox_marker_strings marker_strings;
@@ -35,6 +36,8 @@ struct writer {
 
 static void writer_deinit(struct writer *w)
 {
+	if (w->reader)
+		row_reader_deinit(w->reader);
 	firefox_tables_deinit(&w->tables);
 	firefox_marker_strings_deinit(&w->marker_strings);
 }
@@ -101,6 +104,8 @@ static void write_extra(struct writer *w)
 	json_begin(json, '[');
 	begin_extra(json, "Samples");
 	write_extra_entry(json, "taken", ledger_taken(ledger));
+	if (w->timeline->left_out)
+		write_extra_entry(json, "left out: --max-memory", w->timeline->left_out);
 	for (int i = 0; i < FATE_COUNT; i++)
 		write_extra_entry(json, ledger_fates[i].words, ledger->fate[i]);
 	end_extra(json);
@@ -231,21 +236,17 @@ static void write_cpu_time(struct writer *w, uint64_t count)
 	json_end(&w->json, ']');
 }
 
-static void write_samples(struct writer *w, const struct timeline_thread *thread)
+static int write_stacks(struct writer *w, const struct timeline_thread *thread)
 {
-	const struct timeline_sample *samples = w->timeline->samples.data + thread->first;
-	uint64_t start_ns = w->view->info->start_ns, latest_ns = 0;
 	struct json *json = &w->json;
+	struct timeline_sample sample;
+	int got;
 
-	json_key(json, "samples");
-	json_begin(json, '{');
-	json_member_number(json, "length", thread->count);
-	json_member_literal(json, "weight", "null"); /* 1 each */
-	json_member_string(json, "weightType", "samples");
 	json_key(json, "stack");
 	json_begin(json, '[');
-	for (uint64_t i = 0; i < thread->count; i++) {
-		uint32_t stack = w->tables.stacks.of_node[samples[i].node];
+	row_reader_begin(w->reader, &thread->samples);
+	while ((got = timeline_next(w->reader, &sample)) > 0) {
+		uint32_t stack = w->tables.stacks.of_node[sample.node];
 
 		if (stack == ROW_NONE)
 			json_literal(json, "null");
@@ -253,24 +254,51 @@ static void write_samples(struct writer *w, const struct timeline_thread *thread
 			json_number(json, stack);
 	}
 	json_end(json, ']');
+	return got;
+}
+
+static int write_times(struct writer *w, const struct timeline_thread *thread)
+{
+	uint64_t start_ns = w->view->info->start_ns, latest_ns = 0;
+	struct json *json = &w->json;
+	struct timeline_sample sample;
+	int got;
+
 	json_key(json, "time");
 	json_begin(json, '[');
-	for (uint64_t i = 0; i < thread->count; i++) {
-		uint64_t time_ns = samples[i].time_ns;
+	row_reader_begin(w->reader, &thread->samples);
+	while ((got = timeline_next(w->reader, &sample)) > 0) {
+		uint64_t time_ns = sample.time_ns > start_ns ? sample.time_ns - start_ns : 0;
 
-		time_ns = time_ns > start_ns ? time_ns - start_ns : 0;
 		latest_ns = time_ns > latest_ns ? time_ns : latest_ns; /* it must not decrease */
 		json_decimal(json, latest_ns, MS_PLACES);
 	}
 	json_end(json, ']');
-	write_cpu_time(w, thread->count);
-	json_end(json, '}');
+	return got;
 }
 
-static void write_thread(struct writer *w, const struct timeline_thread *thread)
+static int write_samples(struct writer *w, const struct timeline_thread *thread)
+{
+	struct json *json = &w->json;
+	int err;
+
+	json_key(json, "samples");
+	json_begin(json, '{');
+	json_member_number(json, "length", thread->samples.count);
+	json_member_literal(json, "weight", "null"); /* 1 each */
+	json_member_string(json, "weightType", "samples");
+	err = write_stacks(w, thread);
+	err = err ?: write_times(w, thread);
+	write_cpu_time(w, thread->samples.count);
+	json_end(json, '}');
+	return err;
+}
+
+static int write_thread(struct writer *w, const struct timeline_thread *thread)
 {
 	struct json *json = &w->json;
 	char pid[TIMELINE_PID_BYTES];
+	int err;
 
 	json_begin(json, '{');
 	json_member_string(json, "name", frame_text_comm(w->view, thread->comm));
@@ -286,15 +314,17 @@ static void write_thread(struct writer *w, const struct timeline_thread *thread)
 	json_key(json, "pausedRanges");
 	json_begin(json, '[');
 	json_end(json, ']');
-	write_samples(w, thread);
+	err = write_samples(w, thread);
 	firefox_markers_write(json, w->markers, thread->number, &w->marker_strings,
 			      w->view->info->start_ns);
 	json_end(json, '}');
+	return err;
 }
 
-static void write_profile(struct writer *w)
+static int write_profile(struct writer *w)
 {
 	struct json *json = &w->json;
+	int err = 0;
 
 	json_begin(json, '{');
 	write_meta(w);
@@ -304,32 +334,37 @@ static void write_profile(struct writer *w)
 	json_key(json, "threads");
 	json_begin(json, '[');
 	vec_for_each (thread, &w->timeline->threads)
-		write_thread(w, thread);
+		err = err ?: write_thread(w, thread);
 	json_end(json, ']');
 	json_end(json, '}');
+	return err;
 }
 
 static int firefox_finish(struct sink *sink, const struct view *view)
 {
 	struct timeline *timeline = timeline_sink_timeline(sink);
+	AUTO_FREE struct row_reader *reader = calloc(1, sizeof(*reader));
 	CLEANUP(writer_deinit)
 	struct writer w = {
 		.view = view,
 		.timeline = timeline,
 		.markers = timeline_sink_markers(sink),
+		.reader = reader,
 		.period_ns = view->info->freq_hz ? NS_PER_SECOND / view->info->freq_hz : 0,
 	};
 	struct gzip *gzip;
-	int err = timeline_sort(timeline);
+	int err = reader ? 0 : -ENOMEM, closed;
 
+	timeline_sort(timeline);
 	err = err ?: firefox_tables_build(&w.tables, view, timeline);
 	err = err ?: firefox_marker_strings_build(&w.marker_strings, w.markers, &w.tables);
 	err = err ?: gzip_open(timeline_sink_stream(sink), &gzip);
 	if (err)
 		return err;
 	w.json = json_of(gzip_stream(gzip), false);
-	write_profile(&w);
-	return gzip_close(gzip);
+	err = write_profile(&w);
+	closed = gzip_close(gzip);
+	return err ?: closed;
 }
 
 const struct sink_ops sink_firefox = {
@@ -339,5 +374,6 @@ const struct sink_ops sink_firefox = {
 	.sample = timeline_sink_sample,
 	.code = timeline_sink_code,
 	.finish = firefox_finish,
+	.left_out = timeline_sink_left_out,
 	.destroy = timeline_sink_destroy,
 };

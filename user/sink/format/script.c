@@ -4,8 +4,9 @@
  * -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso`, which stackcollapse-perf.pl, the Firefox
  * Profiler, hotspot and speedscope read. Other fields change the lines as they do in perf.
  *
- * Names are known only at the end, so samples are kept until then: 32 bytes each, and their
- * addresses in a shared tree.
+ * Names are known only at the end, so samples are kept until then, with their addresses in a shared
+ * tree. Samples whose stacks were completed late come after later ones, but `perf script` writes
+ * samples in order of time.
  */
 #include "sink/sink.h"
 
@@ -13,10 +14,10 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "base/sort_keys.h"
 #include "sink/frame_text.h"
 #include "sink/shown_profile.h"
 #include "sink/ip_tree.h"
+#include "sink/timeline/row_reader.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
@@ -34,12 +35,14 @@ struct kept_sample {
 	uint32_t ips; /* node of the ip tree; its path matches that of `node` */
 };
 
-_Static_assert(sizeof(struct kept_sample) == 32, "there are millions of them");
+#define SAMPLE_COLUMNS 7
 
 struct sink {
 	FILE *out;
-	VEC(struct kept_sample) samples;
+	struct packed_memory memory;
+	struct packed_rows samples; /* of struct kept_sample */
 	struct ip_tree ips;
+	uint64_t left_out; /* the last samples, for which there was no room */
 };
 
 static int script_create(FILE *out, struct sink **ret)
@@ -49,6 +52,7 @@ static int script_create(FILE *out, struct sink **ret)
 	if (!sink)
 		return -ENOMEM;
 	sink->out = out;
+	sink->samples.columns = SAMPLE_COLUMNS;
 	*ret = sink;
 	return 0;
 }
@@ -57,7 +61,8 @@ static void script_destroy(struct sink *sink)
 {
 	if (!sink)
 		return;
-	vec_deinit(&sink->samples);
+	packed_rows_deinit(&sink->samples);
+	packed_memory_deinit(&sink->memory);
 	ip_tree_deinit(&sink->ips);
 	free(sink);
 }
@@ -65,19 +70,44 @@ static void script_destroy(struct sink *sink)
 static int script_sample(struct sink *sink, const struct view *view,
 			 const struct sink_sample *sample)
 {
-	struct kept_sample kept = {
-		.time_ns = sample->time_ns,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.cpu = sample->cpu,
-		.comm = sample->comm,
-		.node = sample->node,
-	};
+	const struct room room = packed_memory_room(&sink->memory);
+	uint32_t ips;
+	int err;
 
-	if (ip_tree_add(&sink->ips, sample->ips, sample->kernel_frames + sample->user_frames,
-			&kept.ips))
-		return -ENOMEM;
-	return vec_push(&sink->samples, kept);
+	sink->memory.limit_bytes = view->samples_bytes;
+	err = ip_tree_add(&sink->ips, &room, sample->ips,
+			  sample->kernel_frames + sample->user_frames, &ips);
+	if (!err) {
+		const uint64_t values[SAMPLE_COLUMNS] = {
+			sample->time_ns, sample->node, ips,	     sample->pid,
+			sample->tid,	 sample->cpu,  sample->comm,
+		};
+
+		err = packed_rows_add(&sink->samples, &sink->memory, values);
+	}
+	if (err == -EDQUOT) {
+		sink->left_out++;
+		return 0;
+	}
+	return err;
+}
+
+static struct kept_sample kept_of(const uint64_t *values)
+{
+	return (struct kept_sample){
+		.time_ns = values[0],
+		.node = (uint32_t)values[1],
+		.ips = (uint32_t)values[2],
+		.pid = (uint32_t)values[3],
+		.tid = (uint32_t)values[4],
+		.cpu = (uint32_t)values[5],
+		.comm = (uint32_t)values[6],
+	};
+}
+
+static uint64_t script_left_out(const struct sink *sink)
+{
+	return sink->left_out;
 }
 
 static uint32_t fields_of(const struct view *view)
@@ -231,90 +261,79 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 	text_put_string(text, "\n");
 }
 
-static void put_frames(struct text *text, const struct view *view, uint32_t location, uint64_t ip)
+/* Write the text, as far as it fills a buffer: a sample may have thousands of frames. */
+static int flush(struct text *text, FILE *out)
+{
+	return text->bytes.size < WRITE_BYTES ? 0 : text_write(text, out);
+}
+
+static int put_frames(struct text *text, FILE *out, const struct view *view, uint32_t location,
+		      uint64_t ip)
 {
 	uint32_t count = frame_text_count(view, location);
 	struct frame_text function, frame;
 	uint64_t offset;
+	int err = 0;
 
 	frame_text_get(view, location, count - 1, &function);
 	offset = function.symbol_offset + behind_location(frame_text_location(view, location), ip);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && !err; i++) {
 		frame_text_get(view, location, i, &frame);
 		put_frame(text, view, &frame, ip, function.named ? &offset : NULL);
+		err = flush(text, out);
 	}
+	return err;
 }
 
-static void put_sample(struct text *text, const struct sink *sink, const struct view *view,
-		       const struct kept_sample *sample)
+static int put_sample(struct text *text, const struct sink *sink, const struct view *view,
+		      const struct kept_sample *sample)
 {
 	const struct profile *profile = view->profile;
 	const struct profile_node *nodes = profile->nodes.data;
 	uint32_t node = sample->node, ip = sample->ips;
+	int err = 0;
 
 	put_header(text, view, sample);
 	if (!(fields_of(view) & STACK_FIELDS))
-		return;
-	for (; node < profile->nodes.size && nodes[node].parent != PROFILE_NODE_NONE;
+		return flush(text, sink->out);
+	for (; !err && node < profile->nodes.size && nodes[node].parent != PROFILE_NODE_NONE;
 	     node = nodes[node].parent) {
 		const struct location *location = frame_text_location(view, nodes[node].location);
 
 		if (location && location->kind == LOCATION_CUT) {
-			put_frames(text, view, nodes[node].location, 0);
+			err = put_frames(text, sink->out, view, nodes[node].location, 0);
 			continue;
 		}
 		if (ip == IP_TREE_NONE)
 			break;
 		if (!shown_profile_hides(view, node))
-			put_frames(text, view, nodes[node].location, sink->ips.nodes.data[ip].ip);
+			err = put_frames(text, sink->out, view, nodes[node].location,
+					 sink->ips.nodes.data[ip].ip);
 		ip = sink->ips.nodes.data[ip].parent;
 	}
 	text_put_string(text, "\n");
-}
-
-/*
- * Samples whose stacks were completed late come after later ones, but `perf script` writes samples
- * in order of time. Sets *ret to that order (the caller frees it), or to NULL if it is the order of
- * arrival. Returns 0 or -ENOMEM.
- */
-static int order_by_time(const struct sink *sink, struct sort_key **ret)
-{
-	const struct kept_sample *samples = sink->samples.data;
-	AUTO_FREE struct sort_key *keys = NULL;
-	size_t count = sink->samples.size, i;
-
-	for (i = 1; i < count && samples[i - 1].time_ns <= samples[i].time_ns;)
-		i++;
-	if (i >= count)
-		return 0;
-	keys = calloc(count, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		keys[i] = (struct sort_key){.key = samples[i].time_ns, .item = (uint32_t)i};
-	if (sort_keys(keys, count))
-		return -ENOMEM;
-	*ret = TAKE_PTR(keys);
-	return 0;
+	return err ?: flush(text, sink->out);
 }
 
 static int script_finish(struct sink *sink, const struct view *view)
 {
+	AUTO_FREE struct row_reader *reader = calloc(1, sizeof(*reader));
 	CLEANUP(text_deinit) struct text text = {0};
-	AUTO_FREE struct sort_key *order = NULL;
-	int err = order_by_time(sink, &order);
+	const uint64_t *values;
+	int err = 0, got = 1;
 
-	if (err)
-		return err;
-	for (size_t i = 0; i < sink->samples.size; i++) {
-		put_sample(&text, sink, view, &sink->samples.data[order ? order[i].item : i]);
-		if (text.bytes.size >= WRITE_BYTES)
-			err = text_write(&text, sink->out);
-		if (err)
-			return err;
+	if (!reader)
+		return -ENOMEM;
+	row_reader_begin(reader, &sink->samples);
+	while (!err && (got = row_reader_next(reader, &values)) > 0) {
+		const struct kept_sample sample = kept_of(values);
+
+		err = put_sample(&text, sink, view, &sample);
 	}
-	err = text_write(&text, sink->out);
-	return err ? err : out_flush(sink->out);
+	row_reader_deinit(reader);
+	err = err ?: got;
+	err = err ?: text_write(&text, sink->out);
+	return err ?: out_flush(sink->out);
 }
 
 const struct sink_ops sink_script = {
@@ -323,5 +342,6 @@ const struct sink_ops sink_script = {
 	.create = script_create,
 	.sample = script_sample,
 	.finish = script_finish,
+	.left_out = script_left_out,
 	.destroy = script_destroy,
 };

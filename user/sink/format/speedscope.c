@@ -29,6 +29,7 @@ struct speedscope_frame {
 struct writer {
 	const struct view *view;
 	struct timeline *timeline;
+	struct row_reader *reader; /* freed by the owner of this struct */
 	struct json json;
 	struct string_pool *strings;
 	struct row_table frames; /* of struct speedscope_frame */
@@ -40,6 +41,8 @@ struct writer {
 
 static void writer_deinit(struct writer *w)
 {
+	if (w->reader)
+		row_reader_deinit(w->reader);
 	string_pool_destroy(w->strings);
 	row_table_deinit(&w->frames);
 	stack_table_deinit(&w->stacks);
@@ -118,23 +121,44 @@ static int write_stack(struct writer *w, uint32_t stack)
 	return 0;
 }
 
-/* Returns how many of the next `left` samples have the same stack as the first. */
-static uint64_t run_length(const struct writer *w, const struct timeline_sample *samples,
-			   uint64_t left)
+static int write_weight(struct writer *w, uint64_t samples)
 {
-	const uint32_t *of_node = w->stacks.of_node;
-	uint64_t length = 1;
+	json_number(&w->json, samples * (w->period_ns ?: 1));
+	return 0;
+}
 
-	while (length < left && of_node[samples[length].node] == of_node[samples[0].node])
+/* Write the stack, or else the weight, of each run of samples with equal stacks. */
+static int write_runs(struct writer *w, const struct timeline_thread *thread, bool stacks)
+{
+	uint64_t length = 0;
+	uint32_t run = ROW_NONE;
+	struct timeline_sample sample;
+	int got, err = 0;
+
+	json_key(&w->json, stacks ? "samples" : "weights");
+	json_begin(&w->json, '[');
+	row_reader_begin(w->reader, &thread->samples);
+	while (!err && (got = timeline_next(w->reader, &sample)) > 0) {
+		uint32_t stack = w->stacks.of_node[sample.node];
+
+		if (length && stack != run) {
+			err = stacks ? write_stack(w, run) : write_weight(w, length);
+			length = 0;
+		}
+		run = stack;
 		length++;
-	return length;
+	}
+	err = err ?: got;
+	if (!err && length)
+		err = stacks ? write_stack(w, run) : write_weight(w, length);
+	json_end(&w->json, ']');
+	return err;
 }
 
 static int write_profile(struct writer *w, const struct timeline_thread *thread)
 {
-	const struct timeline_sample *samples = w->timeline->samples.data + thread->first;
-	uint64_t weight = w->period_ns ?: 1, length;
 	struct json *json = &w->json;
+	int err;
 
 	json_begin(json, '{');
 	json_member_string(json, "type", "sampled");
@@ -142,24 +166,11 @@ static int write_profile(struct writer *w, const struct timeline_thread *thread)
 		return -ENOMEM;
 	json_member_string(json, "unit", w->period_ns ? "nanoseconds" : "none");
 	json_member_number(json, "startValue", 0);
-	json_member_number(json, "endValue", thread->count * weight);
-	json_key(json, "samples");
-	json_begin(json, '[');
-	for (uint64_t i = 0; i < thread->count; i += length) {
-		length = run_length(w, samples + i, thread->count - i);
-		if (write_stack(w, w->stacks.of_node[samples[i].node]))
-			return -ENOMEM;
-	}
-	json_end(json, ']');
-	json_key(json, "weights");
-	json_begin(json, '[');
-	for (uint64_t i = 0; i < thread->count; i += length) {
-		length = run_length(w, samples + i, thread->count - i);
-		json_number(json, length * weight);
-	}
-	json_end(json, ']');
+	json_member_number(json, "endValue", thread->samples.count * (w->period_ns ?: 1));
+	err = write_runs(w, thread, true);
+	err = err ?: write_runs(w, thread, false);
 	json_end(json, '}');
-	return 0;
+	return err;
 }
 
 /* Returns the thread with the most samples, which is shown first. */
@@ -168,7 +179,8 @@ static uint64_t busiest(const struct timeline *timeline)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < timeline->threads.size; i++) {
-		if (timeline->threads.data[i].count > timeline->threads.data[most].count)
+		if (timeline->threads.data[i].samples.count >
+		    timeline->threads.data[most].samples.count)
 			most = i;
 	}
 	return most;
@@ -198,18 +210,20 @@ static int write_file(struct writer *w)
 
 static int speedscope_finish(struct sink *sink, const struct view *view)
 {
+	AUTO_FREE struct row_reader *reader = calloc(1, sizeof(*reader));
 	FILE *out = timeline_sink_stream(sink);
 	CLEANUP(writer_deinit)
 	struct writer w = {
 		.view = view,
 		.timeline = timeline_sink_timeline(sink),
+		.reader = reader,
 		.json = json_of(out, false),
 		.frames.row_bytes = sizeof(struct speedscope_frame),
 		.period_ns = view->info->freq_hz ? NS_PER_SECOND / view->info->freq_hz : 0,
 	};
-	int err = string_pool_create(&w.strings);
+	int err = reader ? string_pool_create(&w.strings) : -ENOMEM;
 
-	err = err ?: timeline_sort(w.timeline);
+	timeline_sort(w.timeline);
 	err = err ?: stack_table_build(&w.stacks, view, w.timeline, number_frame, &w);
 	err = err ?: write_file(&w);
 	return err ?: out_flush(out);
@@ -221,5 +235,6 @@ const struct sink_ops sink_speedscope = {
 	.create = timeline_sink_create,
 	.sample = timeline_sink_sample,
 	.finish = speedscope_finish,
+	.left_out = timeline_sink_left_out,
 	.destroy = timeline_sink_destroy,
 };

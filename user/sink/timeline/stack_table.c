@@ -90,8 +90,8 @@ int stack_table_build(struct stack_table *table, const struct view *view,
 	table->of_node = malloc((profile->nodes.size + 1) * sizeof(*table->of_node));
 	if (!b.first || !used || !table->of_node)
 		return -ENOMEM;
-	vec_for_each (sample, &timeline->samples)
-		used[sample->node] = true;
+	for (size_t i = 0; i < timeline->used.size; i++)
+		used[i] = timeline->used.data[i];
 	for (size_t i = profile->nodes.size; i--;) {
 		if (used[i] && profile->nodes.data[i].parent != PROFILE_NODE_NONE)
 			used[profile->nodes.data[i].parent] = true;

@@ -6,8 +6,11 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
-#include "base/scope.h"
-#include "base/sort_keys.h"
+
+#define SAMPLE_COLUMNS 2
+
+/* A thread, with its place in the index, while the tables grow. */
+#define THREAD_BYTES (3 * sizeof(struct timeline_thread) / 2 + 16)
 
 /* Returns the process of a node. Parents come before their children. */
 static int process_of(struct timeline *timeline, const struct profile *profile, uint32_t node,
@@ -38,31 +41,51 @@ static bool equal_thread(const void *items, uint32_t item, const void *key_)
 
 static int find_thread(struct timeline *timeline, const struct timeline_thread *key, uint32_t *ret)
 {
+	const struct room room = packed_memory_room(&timeline->memory);
 	uint64_t hash = hash_mix(key->process, key->tid);
-	int added = vec_intern(&timeline->threads, &timeline->thread_index, hash, equal_thread, key,
-			       ret);
+	int added = vec_intern_in(&room, THREAD_BYTES, &timeline->threads, &timeline->thread_index,
+				  hash, equal_thread, key, ret);
 
-	if (added > 0)
+	if (added > 0) {
 		timeline->threads.data[*ret].number = *ret;
+		timeline->threads.data[*ret].samples.columns = SAMPLE_COLUMNS;
+	}
 	return added < 0 ? added : 0;
+}
+
+/* Note that a node has samples. */
+static int use(struct timeline *timeline, uint32_t node)
+{
+	while (timeline->used.size <= node) {
+		if (vec_push(&timeline->used, 0))
+			return -ENOMEM;
+	}
+	timeline->used.data[node] = 1;
+	return 0;
 }
 
 int timeline_add(struct timeline *timeline, const struct view *view,
 		 const struct sink_sample *sample)
 {
+	const uint64_t values[SAMPLE_COLUMNS] = {sample->time_ns, sample->node};
 	struct timeline_thread key = {.pid = sample->pid, .tid = sample->tid}, *thread;
-	struct timeline_sample kept = {.time_ns = sample->time_ns, .node = sample->node};
+	uint32_t number;
 	int err = process_of(timeline, view->profile, sample->node, &key.process);
 
-	err = err ?: find_thread(timeline, &key, &kept.thread);
-	err = err ?: vec_push(&timeline->samples, kept);
+	err = err ?: find_thread(timeline, &key, &number);
+	if (!err) {
+		thread = &timeline->threads.data[number];
+		err = packed_rows_add(&thread->samples, &timeline->memory, values);
+	}
+	if (err == -EDQUOT) {
+		timeline->left_out++;
+		return 0;
+	}
 	if (err)
 		return err;
-	thread = &timeline->threads.data[kept.thread];
 	thread->comm = sample->comm;
 	thread->process_comm = view->profile->nodes.data[sample->node].comm;
-	thread->count++;
-	return 0;
+	return use(timeline, sample->node);
 }
 
 int timeline_thread_of(struct timeline *timeline, const struct sink_code *code, uint32_t *ret)
@@ -94,66 +117,27 @@ static int compare_threads(const void *a_, const void *b_)
 	return order ?: compare(a->tid, b->tid);
 }
 
-/* Samples whose stacks were completed late are out of order. */
-static int sort_by_time(struct timeline *timeline)
+void timeline_sort(struct timeline *timeline)
 {
-	struct timeline_sample *samples = timeline->samples.data;
-	AUTO_FREE struct sort_key *keys = NULL;
-	size_t count = timeline->samples.size, i;
-	int err;
-
-	for (i = 1; i < count && samples[i - 1].time_ns <= samples[i].time_ns;)
-		i++;
-	if (i >= count)
-		return 0;
-	keys = calloc(count, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		keys[i] = (struct sort_key){
-			.key = samples[i].time_ns,
-			.item = samples[i].node,
-			.weight = samples[i].thread,
-		};
-	err = sort_keys(keys, count);
-	for (i = 0; i < count && !err; i++)
-		samples[i] = (struct timeline_sample){
-			.time_ns = keys[i].key,
-			.node = keys[i].item,
-			.thread = keys[i].weight,
-		};
-	return err;
-}
-
-int timeline_sort(struct timeline *timeline)
-{
-	int err = sort_by_time(timeline);
 	struct timeline_thread *threads = timeline->threads.data;
-	struct timeline_sample *sorted =
-		calloc(timeline->samples.size + 1, sizeof(*timeline->samples.data));
-	AUTO_FREE uint64_t *ends = calloc(timeline->threads.size + 1, sizeof(*ends));
-	uint64_t first = 0;
 
-	if (err || !sorted || !ends) {
-		free(sorted);
-		return err ?: -ENOMEM;
-	}
 	if (threads)
 		qsort(threads, timeline->threads.size, sizeof(*threads), compare_threads);
-	for (size_t i = 0; i < timeline->threads.size; i++) {
-		if (i && threads[i].pid == threads[i - 1].pid)
+	for (size_t i = 1; i < timeline->threads.size; i++) {
+		if (threads[i].pid == threads[i - 1].pid)
 			threads[i].earlier = threads[i - 1].earlier +
 					     (threads[i].process != threads[i - 1].process);
-		threads[i].first = first;
-		ends[threads[i].number] = first;
-		first += threads[i].count;
 	}
-	vec_for_each (sample, &timeline->samples)
-		sorted[ends[sample->thread]++] = *sample;
-	free(timeline->samples.data);
-	timeline->samples.data = sorted;
-	timeline->samples.capacity = timeline->samples.size + 1;
-	return 0;
+}
+
+int timeline_next(struct row_reader *reader, struct timeline_sample *ret)
+{
+	const uint64_t *values;
+	int got = row_reader_next(reader, &values);
+
+	if (got > 0)
+		*ret = (struct timeline_sample){.time_ns = values[0], .node = (uint32_t)values[1]};
+	return got;
 }
 
 const char *timeline_pid(const struct timeline_thread *thread, char buffer[TIMELINE_PID_BYTES])
@@ -168,8 +152,11 @@ const char *timeline_pid(const struct timeline_thread *thread, char buffer[TIMEL
 
 void timeline_deinit(struct timeline *timeline)
 {
-	vec_deinit(&timeline->samples);
+	vec_for_each (thread, &timeline->threads)
+		packed_rows_deinit(&thread->samples);
 	vec_deinit(&timeline->threads);
+	vec_deinit(&timeline->used);
+	packed_memory_deinit(&timeline->memory);
 	vec_deinit(&timeline->processes);
 	index_map_deinit(&timeline->thread_index);
 }

@@ -24,6 +24,7 @@ int timeline_sink_create(FILE *out, struct sink **ret)
 int timeline_sink_sample(struct sink *sink, const struct view *view,
 			 const struct sink_sample *sample)
 {
+	sink->timeline.memory.limit_bytes = view->samples_bytes;
 	return timeline_add(&sink->timeline, view, sample);
 }
 
@@ -37,8 +38,18 @@ int timeline_sink_code(struct sink *sink, const struct view *view, const struct 
 		sink->markers.earlier++;
 		return 0;
 	}
+	sink->timeline.memory.limit_bytes = view->samples_bytes;
 	err = timeline_thread_of(&sink->timeline, code, &thread);
+	if (err == -EDQUOT) {
+		sink->markers.left_out++;
+		return 0;
+	}
 	return err ?: code_markers_add(&sink->markers, view, thread, code);
+}
+
+uint64_t timeline_sink_left_out(const struct sink *sink)
+{
+	return sink->timeline.left_out;
 }
 
 void timeline_sink_destroy(struct sink *sink)

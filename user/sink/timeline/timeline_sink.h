@@ -9,11 +9,12 @@
 #include "sink/sink.h"
 #include "sink/timeline/timeline.h"
 
-/* create(), sample(), code() and destroy() of such a sink. */
+/* create(), sample(), code(), left_out() and destroy() of such a sink. */
 int timeline_sink_create(FILE *out, struct sink **ret);
 int timeline_sink_sample(struct sink *sink, const struct view *view,
 			 const struct sink_sample *sample);
 int timeline_sink_code(struct sink *sink, const struct view *view, const struct sink_code *code);
+uint64_t timeline_sink_left_out(const struct sink *sink);
 void timeline_sink_destroy(struct sink *sink);
 
 FILE *timeline_sink_stream(struct sink *sink);

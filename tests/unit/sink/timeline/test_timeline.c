@@ -21,15 +21,35 @@ static void add(struct timeline *timeline, struct made_view *m, uint64_t time_ns
 }
 
 static void check_thread(const struct timeline *timeline, size_t number, const char *pid,
-			 uint32_t tid, uint64_t first, uint64_t count)
+			 uint32_t tid, uint64_t count)
 {
 	const struct timeline_thread *thread = &timeline->threads.data[number];
 	char buffer[TIMELINE_PID_BYTES];
 
 	assert_string_equal(timeline_pid(thread, buffer), pid);
 	assert_int_equal(thread->tid, tid);
-	assert_int_equal(thread->first, first);
-	assert_int_equal(thread->count, count);
+	assert_int_equal(thread->samples.count, count);
+}
+
+/* The samples of a thread have these times, and nodes by the parity of the time. */
+static void check_samples(const struct timeline *timeline, size_t number, const uint64_t *times,
+			  size_t count, const uint32_t nodes[2])
+{
+	AUTO_FREE struct row_reader *reader = calloc(1, sizeof(*reader));
+	struct timeline_sample sample;
+
+	assert_non_null(reader);
+	/* Reading again has the same result. */
+	for (int round = 0; round < 2; round++) {
+		row_reader_begin(reader, &timeline->threads.data[number].samples);
+		for (size_t i = 0; i < count; i++) {
+			assert_int_equal(timeline_next(reader, &sample), 1);
+			assert_int_equal(sample.time_ns, times[i]);
+			assert_int_equal(sample.node, nodes[times[i] & 1]);
+		}
+		assert_int_equal(timeline_next(reader, &sample), 0);
+	}
+	row_reader_deinit(reader);
 }
 
 static void threads_are_put_in_order(void **state)
@@ -48,16 +68,15 @@ static void threads_are_put_in_order(void **state)
 	add(&timeline, &m, 13, 40, 41, "last name", b);
 	add(&timeline, &m, 14, 40, 39, "w", b);
 	add(&timeline, &m, 15, 40, 40, "c", later_b);
-	assert_int_equal(timeline_sort(&timeline), 0);
+	timeline_sort(&timeline);
 
 	assert_int_equal(timeline.threads.size, 5);
-	check_thread(&timeline, 0, "40", 40, 0, 1);
-	check_thread(&timeline, 1, "40", 39, 1, 1);
-	check_thread(&timeline, 2, "40", 41, 2, 2);
-	check_thread(&timeline, 3, "40.1", 40, 4, 1);
-	check_thread(&timeline, 4, "50", 50, 5, 1);
-	assert_int_equal(timeline.samples.data[2].time_ns, 10);
-	assert_int_equal(timeline.samples.data[3].time_ns, 13);
+	check_thread(&timeline, 0, "40", 40, 1);
+	check_thread(&timeline, 1, "40", 39, 1);
+	check_thread(&timeline, 2, "40", 41, 2);
+	check_thread(&timeline, 3, "40.1", 40, 1);
+	check_thread(&timeline, 4, "50", 50, 1);
+	check_samples(&timeline, 2, (const uint64_t[]){10, 13}, 2, (const uint32_t[]){b, b});
 	assert_int_equal(timeline.threads.data[2].comm, made_string(&m, "last name"));
 	assert_int_equal(timeline.threads.data[2].process_comm, made_string(&m, "b"));
 	assert_int_equal(timeline.threads.data[3].process_comm, made_string(&m, "c"));
@@ -77,22 +96,53 @@ static void samples_are_put_in_order_of_time(void **state)
 	for (size_t i = 0; i < 6; i++)
 		add(&timeline, &m, times[i], 50, times[i] == 13 ? 51 : 50, "a",
 		    nodes[times[i] & 1]);
-	assert_int_equal(timeline_sort(&timeline), 0);
-	check_thread(&timeline, 0, "50", 50, 0, 5);
-	check_thread(&timeline, 1, "50", 51, 5, 1);
-	for (size_t i = 0; i < 6; i++) {
-		static const uint64_t sorted[] = {10, 11, 12, 14, 15, 13};
+	timeline_sort(&timeline);
+	check_samples(&timeline, 0, (const uint64_t[]){10, 11, 12, 14, 15}, 5, nodes);
+	check_samples(&timeline, 1, (const uint64_t[]){13}, 1, nodes);
+}
 
-		assert_int_equal(timeline.samples.data[i].time_ns, sorted[i]);
-		assert_int_equal(timeline.samples.data[i].node, nodes[sorted[i] & 1]);
-	}
+/* A crafted recording of a few kilobytes has millions of them. */
+static void equal_samples_take_no_memory(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {.memory.limit_bytes = 64 << 10};
+	CLEANUP(made_deinit) struct made_view m;
+	uint32_t node;
+
+	made_init(&m);
+	node = made_stack(&m, 0, "a", 1, 0, NULL);
+	for (uint64_t i = 0; i < 1000000; i++)
+		add(&timeline, &m, 10 * i, 50, 50, "a", node);
+	assert_int_equal(timeline.left_out, 0);
+	assert_int_equal(timeline.threads.data[0].samples.count, 1000000);
+}
+
+/* From the first sample without room on, all are left out, so the output has a definite end. */
+static void samples_without_room_are_counted(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {.memory.limit_bytes = 64 << 10};
+	CLEANUP(made_deinit) struct made_view m;
+	uint64_t kept = 0;
+	uint32_t node, threads;
+
+	made_init(&m);
+	node = made_stack(&m, 0, "a", 1, 0, NULL);
+	for (uint32_t i = 0; i < 10000; i++)
+		add(&timeline, &m, i, 50, 50 + i, "a", node);
+	threads = (uint32_t)timeline.threads.size;
+	assert_in_range(threads, 10, 9000);
+	assert_true(timeline.memory.bytes <= timeline.memory.limit_bytes);
+	add(&timeline, &m, 10000, 50, 50, "a", node);
+	vec_for_each (thread, &timeline.threads)
+		kept += thread->samples.count;
+	assert_int_equal(timeline.left_out, 10001 - kept);
+	assert_int_equal(timeline.threads.data[0].samples.count, 1);
 }
 
 static void nothing_is_sorted_too(void **state)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
 
-	assert_int_equal(timeline_sort(&timeline), 0);
+	timeline_sort(&timeline);
 	assert_int_equal(timeline.threads.size, 0);
 }
 
@@ -104,7 +154,7 @@ static void a_node_that_is_none_is_refused(void **state)
 
 	made_init(&m);
 	assert_int_equal(timeline_add(&timeline, &m.view, &sample), -EINVAL);
-	assert_int_equal(timeline.samples.size, 0);
+	assert_int_equal(timeline.threads.size, 0);
 }
 
 static void rows_are_kept_once(void **state)
@@ -178,6 +228,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_are_put_in_order),
 		cmocka_unit_test(samples_are_put_in_order_of_time),
+		cmocka_unit_test(equal_samples_take_no_memory),
+		cmocka_unit_test(samples_without_room_are_counted),
 		cmocka_unit_test(nothing_is_sorted_too),
 		cmocka_unit_test(a_node_that_is_none_is_refused),
 		cmocka_unit_test(rows_are_kept_once),

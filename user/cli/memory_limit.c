@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/memory_limit.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The limit that was set, and what it allows to recordings; 0: none. */
+static uint64_t limit_bytes, allowed_bytes;
+
+/* Returns the private writable memory of this process, which RLIMIT_DATA counts; 0: unknown. */
+static uint64_t data_bytes(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_limit_add(uint64_t max_bytes)
+{
+	uint64_t more = max_bytes * MEMORY_LIMIT_FACTOR + MEMORY_LIMIT_MORE;
+	uint64_t wanted = limit_bytes ? limit_bytes + more : data_bytes() + more;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) || (!limit_bytes && limit.rlim_cur < wanted))
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	if (setrlimit(RLIMIT_DATA, &limit))
+		return;
+	limit_bytes = limit.rlim_cur;
+	allowed_bytes += more;
+}
+
+void memory_limit_say(void)
+{
+	if (allowed_bytes)
+		fprintf(stderr,
+			"jitbpf: out of memory: the recording may take %llu MB: use a larger "
+			"--max-memory, or choose less with --from, --to or --comm\n",
+			(unsigned long long)(allowed_bytes >> 20));
+	else
+		fprintf(stderr, "jitbpf: out of memory: free some, or choose less with --from, "
+				"--to or --comm\n");
+}
