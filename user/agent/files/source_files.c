@@ -35,17 +35,11 @@ static int read_in_folder(struct source_files *files, const char *folder, const 
 	int err = -ENOENT;
 
 	for (int i = 0; i < PATH_ENDS_MAX && end && err && err != -ETIMEDOUT; i++) {
-		AUTO_FREE char *place = NULL;
-
 		while (*end == '/')
 			end++;
 		if (!*end)
 			break;
-		if (asprintf(&place, "%s/%s", folder, end) < 0) {
-			place = NULL;
-			return -ENOMEM;
-		}
-		err = source_reader_read(files->reader, place, ret);
+		err = source_reader_read(files->reader, folder, end, ret);
 		end = strchr(end, '/');
 	}
 	return err;
@@ -69,7 +63,7 @@ static int find_starts(struct read_source *source)
 static void read_source(struct source_files *files, struct read_source *source)
 {
 	int err = *source->path == '/'
-			  ? source_reader_read(files->reader, source->path, &source->file)
+			  ? source_reader_read(files->reader, NULL, source->path, &source->file)
 			  : -ENOENT;
 
 	if (!err && files->for_others && !source->file.for_all) {
@@ -139,6 +133,8 @@ const char *source_files_words(int error)
 		return "it is too large (8 MB at most)";
 	case -EPERM:
 		return "not everybody may read it (--source DIR also takes such files in DIR)";
+	case -EXDEV:
+		return "its path leads out of the folder of --source";
 	case -ETIMEDOUT:
 		return "its file system does not answer";
 	case -ENOENT:

@@ -32,7 +32,8 @@ struct source_reader {
 /* Read a piece of a file. At offset 0, the file is opened; later pieces are of the same file. */
 struct source_request {
 	uint64_t offset;
-	char path[PATH_MAX];
+	char folder[PATH_MAX]; /* "": none */
+	char path[PATH_MAX];   /* in the folder */
 };
 
 struct source_reply {
@@ -40,7 +41,7 @@ struct source_reply {
 	uint32_t got;
 	uint64_t size_bytes; /* of the file */
 	uint64_t changed_ns;
-	uint32_t mode;			/* st_mode */
+	bool for_all;
 	char bytes[SOURCE_PIECE_BYTES]; /* sent as far as it is filled */
 };
 
@@ -56,20 +57,123 @@ static int become(const struct invoking_user *user)
 	return err ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_SOURCES);
 }
 
+#define LINK_BYTES 64 /* of the link of a descriptor in /proc */
+
+/* Get the path of an open file, without symbolic links. */
+static int path_of(int fd, char path[PATH_MAX])
+{
+	char link[LINK_BYTES];
+	ssize_t size;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	size = readlink(link, path, PATH_MAX - 1);
+	if (size < 0)
+		return -errno;
+	path[size] = 0;
+	return *path == '/' ? 0 : -EXDEV;
+}
+
+/* Returns true if ".." leads out of the folder in which a path begins. */
+static bool leads_out(const char *path)
+{
+	int depth = 0;
+
+	while (depth >= 0 && *(path += strspn(path, "/"))) {
+		size_t size = strcspn(path, "/");
+
+		if (size == 2 && !memcmp(path, "..", 2))
+			depth--;
+		else if (size != 1 || *path != '.')
+			depth++;
+		path += size;
+	}
+	return depth < 0;
+}
+
+/*
+ * Find a file below a folder. openat2() is not allowed here, since the filter of calls cannot see
+ * whether it writes: so the place of what was found decides, which links may have led to.
+ */
+static int find_below(const char *folder_path, const char *path)
+{
+	AUTO_CLOSE int folder = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char top[PATH_MAX], place[PATH_MAX];
+	AUTO_CLOSE int fd = -1;
+	size_t size;
+	int err;
+
+	if (folder < 0)
+		return -errno;
+	if (leads_out(path))
+		return -EXDEV;
+	fd = openat(folder, path + strspn(path, "/"), O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = path_of(folder, top) ?: path_of(fd, place);
+	if (err)
+		return err;
+	size = strcmp(top, "/") ? strlen(top) : 0;
+	if (strncmp(place, top, size) != 0 || place[size] != '/')
+		return -EXDEV;
+	return TAKE_FD(fd);
+}
+
+/* Returns an O_PATH descriptor, or a negative errno. */
+static int find(const struct source_request *request)
+{
+	int fd;
+
+	if (*request->folder)
+		return find_below(request->folder, request->path);
+	fd = open(request->path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Returns true if everybody may read an open file, by its path without symbolic links: a file that
+ * all may read can be in a folder that not all may enter.
+ */
+static bool is_for_all(int fd, const struct stat *file)
+{
+	char path[PATH_MAX], *at = path, *end;
+	AUTO_CLOSE int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (path_of(fd, path))
+		return false;
+	while (folder >= 0 && !fstat(folder, &st) && S_ISDIR(st.st_mode) && st.st_mode & S_IXOTH) {
+		int next;
+
+		end = strchr(++at, '/');
+		if (end)
+			*end = 0;
+		next = openat(folder, at, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		scope_close(&folder);
+		folder = next;
+		if (!end)
+			return folder >= 0 && !fstat(folder, &st) && st.st_dev == file->st_dev &&
+			       st.st_ino == file->st_ino && st.st_mode & S_IROTH;
+		at = end;
+	}
+	return false;
+}
+
 /*
  * Open a regular file, and nothing else: opening a device or a FIFO can have effects, or block.
  * Files of the kernel, such as those of /proc, look like regular files, mostly empty ones; a read
  * of them can have effects.
  */
-static int open_regular(const char *path)
+static int open_regular(const struct source_request *request, bool *ret_for_all)
 {
-	AUTO_CLOSE int found = open(path, O_PATH | O_CLOEXEC);
+	AUTO_CLOSE int found = find(request);
 	struct statfs system;
-	char again[64];
+	char again[LINK_BYTES];
 	struct stat st;
 	int fd;
 
-	if (found < 0 || fstat(found, &st) || fstatfs(found, &system))
+	if (found < 0)
+		return found;
+	if (fstat(found, &st) || fstatfs(found, &system))
 		return -errno;
 	if (!S_ISREG(st.st_mode) || system.f_type == SYSFS_MAGIC)
 		return -EINVAL;
@@ -79,10 +183,14 @@ static int open_regular(const char *path)
 		return -EFBIG;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
 	fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	*ret_for_all = is_for_all(found, &st);
+	return fd;
 }
 
-static void answer(const struct source_request *request, int *fd, struct source_reply *ret)
+static void answer(const struct source_request *request, int *fd, bool *for_all,
+		   struct source_reply *ret)
 {
 	struct stat st;
 	ssize_t got;
@@ -90,13 +198,13 @@ static void answer(const struct source_request *request, int *fd, struct source_
 	ret->got = 0;
 	if (!request->offset) {
 		scope_close(fd);
-		*fd = open_regular(request->path);
+		*fd = open_regular(request, for_all);
 	}
 	ret->err = *fd < 0 ? *fd : fstat(*fd, &st) ? -errno : 0;
 	if (ret->err)
 		return;
 	ret->size_bytes = (uint64_t)st.st_size;
-	ret->mode = st.st_mode;
+	ret->for_all = *for_all;
 	ret->changed_ns =
 		(uint64_t)st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec;
 	got = pread(*fd, ret->bytes, sizeof(ret->bytes), (off_t)request->offset);
@@ -108,6 +216,7 @@ static _Noreturn void serve(int socket, const struct invoking_user *user)
 {
 	static struct source_request request; /* the process has one thread */
 	static struct source_reply reply;
+	bool for_all = false;
 	int fd = -1, none, err;
 
 	prctl(PR_SET_NAME, "jitbpf-sources");
@@ -116,8 +225,9 @@ static _Noreturn void serve(int socket, const struct invoking_user *user)
 	while (!err && fd_message_receive(FD_MESSAGE_SOCKET, &request, sizeof(request), &none) ==
 			       (ssize_t)sizeof(request)) {
 		scope_close(&none);
+		request.folder[sizeof(request.folder) - 1] = 0;
 		request.path[sizeof(request.path) - 1] = 0;
-		answer(&request, &fd, &reply);
+		answer(&request, &fd, &for_all, &reply);
 		err = fd_message_send(FD_MESSAGE_SOCKET, &reply,
 				      offsetof(struct source_reply, bytes) + reply.got, -1);
 	}
@@ -187,7 +297,8 @@ static int request_piece(struct source_reader *reader, const struct source_reque
 	return ret->err;
 }
 
-int source_reader_read(struct source_reader *reader, const char *path, struct source_file *ret)
+int source_reader_read(struct source_reader *reader, const char *folder, const char *path,
+		       struct source_file *ret)
 {
 	AUTO_FREE struct source_request *request = calloc(1, sizeof(*request));
 	AUTO_FREE struct source_reply *reply = malloc(sizeof(*reply));
@@ -199,9 +310,12 @@ int source_reader_read(struct source_reader *reader, const char *path, struct so
 		return -ENOMEM;
 	if (reader->given_up)
 		return -ETIMEDOUT;
-	if (strlen(path) >= sizeof(request->path))
+	if (strlen(path) >= sizeof(request->path) ||
+	    (folder && strlen(folder) >= sizeof(request->folder)))
 		return -ENAMETOOLONG;
 	strcpy(request->path, path);
+	if (folder)
+		strcpy(request->folder, folder);
 	do {
 		err = request_piece(reader, request, reply);
 		if (err)
@@ -218,7 +332,7 @@ int source_reader_read(struct source_reader *reader, const char *path, struct so
 		}
 		file.size_bytes += reply->got;
 		file.changed_ns = reply->changed_ns;
-		file.for_all = reply->mode & S_IROTH;
+		file.for_all = reply->for_all;
 		request->offset = file.size_bytes;
 	} while (reply->got);
 	file.bytes = TAKE_PTR(bytes);

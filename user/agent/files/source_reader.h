@@ -24,7 +24,7 @@ struct source_file {
 	char *bytes; /* owned by the receiver */
 	size_t size_bytes;
 	uint64_t changed_ns; /* time of the last change, CLOCK_REALTIME */
-	bool for_all;	     /* everybody may read it, if they can reach it */
+	bool for_all;	     /* everybody may read it, and enter all folders of its path */
 };
 
 /*
@@ -35,10 +35,12 @@ int source_reader_create(const struct invoking_user *user, struct source_reader 
 void source_reader_destroy(struct source_reader *reader); /* NULL is allowed */
 
 /*
- * Read a whole file. Returns 0 or a negative errno: -EINVAL if it is not a regular file, -ENODATA
- * if it is empty, -EFBIG if it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT if its file system does
- * not answer, or an earlier file's did not.
+ * Read a whole file. folder: the path is below it, and neither ".." nor a link leads out of it
+ * (then -EXDEV); NULL: the path is absolute. Returns 0 or a negative errno: -EINVAL if it is not a
+ * regular file, -ENODATA if it is empty, -EFBIG if it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT
+ * if its file system does not answer, or an earlier file's did not.
  */
-int source_reader_read(struct source_reader *reader, const char *path, struct source_file *ret);
+int source_reader_read(struct source_reader *reader, const char *folder, const char *path,
+		       struct source_file *ret);
 
 #endif

@@ -101,6 +101,9 @@ static const int opening[] = {
 	SCMP_SYS(memfd_create), SCMP_SYS(name_to_handle_at),
 };
 
+/* For the process that reads source files. */
+static const int finding[] = {SCMP_SYS(fstatfs), SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
+
 /* libbpf 1.4 reserves the descriptors of maps by files in memory. */
 static const int attaching[] = {
 	SCMP_SYS(perf_event_open), SCMP_SYS(bpf),  SCMP_SYS(ioctl),
@@ -266,8 +269,7 @@ int system_calls_limit(enum role_calls calls)
 	if (!err && calls == ROLE_CALLS_OPENER)
 		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_SOURCES)
-		err = add_open(filter)
-			      ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fstatfs), 0);
+		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, finding);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
 	if (!err && calls == ROLE_CALLS_LOADER)
