@@ -35,7 +35,8 @@ struct jitdump {
 	size_t next_file;      /* where the next round begins */
 	uint64_t late_bytes;   /* the part of LATE_BYTES that is left */
 	bool all_opened;       /* late() has begun */
-	uint64_t opened, refused, other_clock, late_events;
+	uint64_t opened, late_events;
+	uint64_t refused[JITBPF_COUNTER_MAX]; /* files, by the counter of the reason */
 	byte_vec record;
 };
 
@@ -124,12 +125,25 @@ static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed 
 
 static void count_refused(struct jitdump *jitdump, const struct jitdump_followed *followed, int err)
 {
+	static const struct {
+		int err;
+		enum jitbpf_counter counter;
+	} reasons[] = {
+		{-EPERM, JITBPF_COUNT_JITDUMPS_OTHER_USER},
+		{-ENXIO, JITBPF_COUNT_JITDUMPS_OTHER_PROCESS},
+		{-ENOTSUP, JITBPF_COUNT_JITDUMPS_FORMAT},
+		{-EBADMSG, JITBPF_COUNT_JITDUMPS_MALFORMED},
+		{-ETIME, JITBPF_COUNT_JITDUMPS_CLOCK},
+	};
+	enum jitbpf_counter counter = JITBPF_COUNT_JITDUMPS_REFUSED;
+
 	if (followed->file.begun || (err == -ENXIO && is_inherited(jitdump, followed)))
 		return;
-	if (err == -ETIME)
-		jitdump->other_clock++;
-	else
-		jitdump->refused++;
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		if (reasons[i].err == err)
+			counter = reasons[i].counter;
+	}
+	jitdump->refused[counter]++;
 }
 
 /* Returns true if a file that does not answer is to be read again. */
@@ -373,10 +387,10 @@ static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 	const struct jitdump *jitdump = self;
 
 	counters[JITBPF_COUNT_JITDUMPS] += jitdump->opened;
-	counters[JITBPF_COUNT_JITDUMPS_REFUSED] += jitdump->refused;
-	counters[JITBPF_COUNT_JITDUMPS_CLOCK] += jitdump->other_clock;
 	counters[JITBPF_COUNT_JITDUMPS_OVER_BUDGET] += jitdump->files.over_budget;
 	counters[JITBPF_COUNT_JITDUMP_LATE] += jitdump->late_events;
+	for (size_t i = 0; i < JITBPF_COUNTER_MAX; i++)
+		counters[i] += jitdump->refused[i];
 }
 
 const struct publisher_ops publisher_jitdump = {

@@ -12,7 +12,7 @@
 struct file_header {
 	uint32_t magic, version;
 	uint32_t size_bytes;
-	uint32_t machine; /* EM_* */
+	uint32_t machine; /* EM_*; CPython 3.13 leaves it 0 */
 	uint32_t reserved;
 	uint32_t pid;
 	uint64_t time_ns;
@@ -73,7 +73,7 @@ int jitdump_header_decode(struct cursor *bytes, struct jitdump_header *ret)
 		return 0;
 	if (header.size_bytes < sizeof(header) || header.size_bytes > JITDUMP_HEADER_MAX)
 		return -EBADMSG;
-	if (header.version != VERSION || header.machine != EM_X86_64)
+	if (header.version != VERSION || (header.machine != EM_NONE && header.machine != EM_X86_64))
 		return -ENOTSUP;
 	if (header.flags & FLAG_TSC)
 		return -ETIME;

@@ -498,8 +498,10 @@ static void test_headers_that_are_refused(void **state)
 		uint32_t word;
 		enum jitbpf_counter counter;
 	} cases[] = {
-		{0, 0, JITBPF_COUNT_JITDUMPS_REFUSED},
-		{12, 183, JITBPF_COUNT_JITDUMPS_REFUSED}, /* AArch64 */
+		{0, 0, JITBPF_COUNT_JITDUMPS_MALFORMED},
+		{4, 2, JITBPF_COUNT_JITDUMPS_FORMAT},	  /* version */
+		{12, 183, JITBPF_COUNT_JITDUMPS_FORMAT},  /* AArch64 */
+		{20, 1, JITBPF_COUNT_JITDUMPS_MALFORMED}, /* pid */
 		{32, 1, JITBPF_COUNT_JITDUMPS_CLOCK},
 	};
 	struct run *run = *state;
@@ -513,6 +515,22 @@ static void test_headers_that_are_refused(void **state)
 			assert_int_equal(end_round(run), 0);
 		assert_int_equal(counter(run, cases[i].counter), before + 1);
 	}
+}
+
+/* As CPython 3.13 writes it. */
+static void test_header_without_a_machine(void **state)
+{
+	static const uint32_t machine = 0;
+	struct run *run = *state;
+
+	begin(run, 0, clock_now_ns());
+	assert_int_equal(pwrite(run->dumps[0].fd, &machine, 4, 12), 4);
+	load(run, 0, "first");
+	for (size_t i = 0; i < ROUNDS_MAX && !run->count; i++)
+		assert_int_equal(end_round(run), 0);
+	assert_int_equal(run->count, 1);
+	for (size_t i = 0; i < JITBPF_COUNTER_MAX; i++)
+		assert_int_equal(counter(run, i), i == JITBPF_COUNT_JITDUMPS);
 }
 
 int main(void)
@@ -534,6 +552,7 @@ int main(void)
 		TEST(test_strangers),
 		TEST(test_taker_that_fails),
 		TEST(test_headers_that_are_refused),
+		TEST(test_header_without_a_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
