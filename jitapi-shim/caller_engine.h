@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Groups the call sites of NotifyEvent by engine: all call sites in one mapped file belong to one
+ * Groups the call sites of NotifyEvent by engine: all call sites in one loaded file belong to one
  * engine. Each such file has its own copy of the API's static part, which counts its own method
  * IDs.
  */
@@ -18,11 +18,22 @@ struct caller_engines {
 	bool unknown; /* there are several callers, and the file of some caller is not known */
 	struct caller {
 		uint64_t address;
-		uint64_t file;	/* device and inode; 0: none */
+		uint32_t file;	/* 0: none */
 		uint8_t engine; /* the same number for all callers in one file */
 	} callers[CALLERS_MAX];
-	char buffer[4096];
 };
+
+/*
+ * Note the files that are loaded now. Call it when the library is loaded: it takes the lock of the
+ * dynamic linker, which can sleep.
+ */
+void caller_engines_find_files(void);
+
+/*
+ * Note the file of an address if it is not known. Call it only in a function that an engine calls
+ * right after it has loaded a library: it may take the same lock.
+ */
+void caller_engines_find_file(uint64_t address);
 
 /*
  * Returns the index of a caller in callers[]. Adds a new caller; if the table is full, sets
@@ -30,7 +41,7 @@ struct caller_engines {
  */
 uint8_t caller_engines_index(struct caller_engines *engines, uint64_t address);
 
-/* Sets engine of all callers. If there are several, it reads /proc/self/maps. */
+/* Sets engine of all callers, by the files that were noted. */
 void caller_engines_resolve(struct caller_engines *engines);
 
 #endif

@@ -5,27 +5,29 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jitapi-shim/journal_compaction.h"
-#include "jitapi-shim/journal_file.h"
+#include "jitapi-shim/journal_memory.h"
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
-#define BACK_BYTES (128u << 10) /* populated at a time: about 500 events, about 20 us */
 
 /* Smaller logs are not compacted. */
 #define COMPACT_BYTES (1u << 20)
 
 /*
- * The pid whose journal this memory last wrote to, and the number of its next event. A fork copies
- * this memory and does not wipe it, so a child finds its parent's values as of the fork. Guarded by
- * the lock.
+ * A fork copies these. All zeros: there is no journal, also in children. Written by the constructor
+ * only.
  */
-static struct {
-	uint32_t pid;
-	uint64_t next_sequence;
-} written;
+static struct journal_memory memory;
+
+/*
+ * The number of the next event in the journal that this memory last wrote to. A child finds its
+ * parent's value as of the fork. Guarded by the lock.
+ */
+static uint64_t written_sequence;
 
 static uint64_t align_up(uint64_t bytes, uint64_t to)
 {
@@ -82,70 +84,69 @@ static void schedule_compaction(struct journal *journal)
 	journal->due_bytes = doubled < left ? doubled : left;
 }
 
-static bool journal_make(struct journal *journal, uint64_t now_ns)
+static void begin(struct journal *journal, struct jitbpf_journal_header *header, uint64_t capacity,
+		  uint64_t now_ns)
 {
-	uint64_t capacity = journal_file_capacity();
-	struct jitbpf_journal_header *header;
-
-	/* Without the wipe, a child would write to its parent's journal. */
-	if (!capacity || !process_begins_anew_on_fork())
-		return false;
-	header = journal_file_create(capacity);
-	if (!header)
-		return false;
 	memcpy(header->magic, JITBPF_JOURNAL_MAGIC, sizeof(header->magic));
 	header->version = JITBPF_JOURNAL_VERSION;
 	header->data_offset = PAGE_BYTES;
 	header->capacity = capacity;
 	header->used_bytes = PAGE_BYTES;
 	header->epoch_ns = now_ns;
-	header->pid = (uint32_t)syscall(SYS_getpid);
-	header->inherited_pid = written.pid;
-	header->inherited_sequence = written.pid ? written.next_sequence : 0;
-	written.pid = header->pid;
-
 	journal->capacity = capacity;
-	journal->backed_bytes = PAGE_BYTES;
 	journal->used_bytes = PAGE_BYTES;
 	schedule_compaction(journal);
 	atomic_store_explicit(&journal->header, header, memory_order_release);
-	return true;
+}
+
+/* Without the wipe, a child would write to its parent's journal. */
+void journal_prepare(void)
+{
+	struct timespec now;
+
+	if (!process_begins_anew_on_fork() || journal_memory_reserve(&memory))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	memory.shared->pid = (uint32_t)syscall(SYS_getpid);
+	memory.shared->forked_address = (uintptr_t)memory.forked;
+	memory.shared->forked_bytes = memory.forked_bytes;
+	begin(process_journal(), memory.shared, memory.shared_bytes,
+	      (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec);
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+	int saved_errno = errno;
+
+	journal_prepare();
+	errno = saved_errno;
+}
+
+/*
+ * The first event of a forked child. If its parent is a forked child, too, the parent's journal is
+ * out of readers' reach, and its copy here is replaced.
+ */
+static void begin_forked(struct journal *journal, uint64_t now_ns)
+{
+	bool copied = memory.forked->version;
+	uint32_t parent = copied ? JITBPF_JOURNAL_LOST_PID : memory.shared->pid;
+
+	*memory.forked = (struct jitbpf_journal_header){
+		.inherited_pid = parent,
+		.inherited_sequence = copied ? 0 : written_sequence,
+	};
+	begin(journal, memory.forked, memory.forked_bytes, now_ns);
 }
 
 static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 {
-	uint64_t needed;
-
 	journal->since_bytes += size_bytes;
 	if (journal->since_bytes <= journal->due_bytes)
 		return;
-	journal_compact(journal); /* on failure, the log grows until it is full */
+	journal_compact(journal, memory.scratch,
+			memory.scratch_bytes); /* on failure, the log grows until it is full */
 	schedule_compaction(journal);
 	journal->since_bytes = size_bytes;
-
-	/* Return memory that only a burst needed. */
-	needed = align_up(journal->used_bytes + journal->due_bytes, BACK_BYTES);
-	if (journal->backed_bytes <= needed)
-		return;
-	journal_file_release(journal->header, needed, journal->backed_bytes);
-	journal->backed_bytes = needed;
-}
-
-/* Populates memory for size_bytes more. Returns 0 or negative errno. */
-static int journal_back(struct journal *journal, uint64_t size_bytes)
-{
-	uint64_t end = journal->used_bytes + size_bytes, to;
-	int err;
-
-	if (end <= journal->backed_bytes)
-		return 0;
-	to = align_up(end, BACK_BYTES);
-	if (to > journal->capacity)
-		to = journal->capacity;
-	err = journal_file_back(journal->header, journal->backed_bytes, to);
-	if (!err)
-		journal->backed_bytes = to;
-	return err;
 }
 
 /* Writes the entry, then its commit word, then used_bytes. Returns 0 or negative errno. */
@@ -155,14 +156,10 @@ static int entry_write(struct journal *journal, const struct record *record)
 	uint64_t size_bytes = entry_bytes(event_bytes);
 	struct jitbpf_journal_header *header = journal->header;
 	struct jitbpf_journal_entry *entry;
-	int err;
 
 	if (size_bytes > JITBPF_JOURNAL_ENTRY_MAX ||
 	    journal->used_bytes + size_bytes > room_for(journal, record))
 		return -ENOSPC;
-	err = journal_back(journal, size_bytes);
-	if (err)
-		return err;
 	entry = (void *)((char *)header + journal->used_bytes);
 	entry->commit = 0;
 	entry->size_bytes = (uint32_t)size_bytes;
@@ -222,26 +219,24 @@ static void leave_out(struct journal *journal, uint64_t sequence)
 
 bool journal_wanted(void)
 {
-	return !atomic_load_explicit(&process_journal()->off, memory_order_relaxed);
+	return memory.shared;
 }
 
 /* The caller holds the lock. */
 static void append(struct journal *journal, struct record *record)
 {
-	bool first = !journal->header;
 	uint64_t sequence, early;
 
-	if (first && !journal_make(journal, record->header.time_ns))
-		atomic_store(&journal->off, true);
+	if (!journal->header)
+		begin_forked(journal, record->header.time_ns);
 	sequence = process_next_sequence();
 	record->header.sequence = sequence;
-	if (!journal->header)
-		return;
-	written.next_sequence = sequence + 1;
+	written_sequence = sequence + 1;
 	__atomic_store_n(&journal->header->next_sequence, sequence + 1, __ATOMIC_RELAXED);
 	if (journal_write(journal, record))
 		leave_out(journal, sequence);
-	if (!first)
+	early = atomic_load_explicit(&journal->left_out, memory_order_relaxed);
+	if (!early)
 		return;
 	early = atomic_exchange(&journal->left_out, 0);
 	while (early--)
@@ -252,7 +247,7 @@ void journal_append(struct record *record)
 {
 	struct journal *journal = process_journal();
 
-	if (journal_wanted() && journal_lock_take(&journal->lock, record->header.tid)) {
+	if (journal_wanted() && journal_lock_take(&journal->lock)) {
 		append(journal, record);
 		journal_lock_release(&journal->lock);
 		return;

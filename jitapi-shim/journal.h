@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes the journal of this process (uapi/jit_journal.h), for a profiler that attaches late or
- * loses records. The first event of a process creates the journal, also in a forked child. If the
- * system refuses to create one, events go to the probe only.
+ * loses records. It begins when the library is loaded, and in a forked child with its first event.
+ * If the system refuses memory for it, events go to the probe only.
  *
- * Callers may be any thread, a signal handler, or code that runs before the constructors.
+ * Callers may be any thread, a signal handler, or code that runs before the constructors. After the
+ * constructor, no function makes a system call.
  */
 #ifndef JITBPF_SHIM_JOURNAL_H
 #define JITBPF_SHIM_JOURNAL_H
@@ -17,13 +18,11 @@
 #include "jitapi-shim/record.h"
 #include "uapi/jit_journal.h"
 
-/* State in the process's own memory. All zeros: the journal has not been created. */
+/* State in the process's own memory. All zeros: the journal has not begun. */
 struct journal {
 	journal_lock lock; /* guards all but the atomics */
-	_Atomic bool off;  /* this process will have no journal */
 	struct jitbpf_journal_header *_Atomic header;
 	uint64_t capacity;
-	uint64_t backed_bytes; /* from the start of the file; these have memory */
 	uint64_t used_bytes;
 	uint32_t entry_count;
 	/*
@@ -34,12 +33,18 @@ struct journal {
 	_Atomic uint64_t left_out; /* events refused before there was a header */
 };
 
+/*
+ * Reserve memory and begin the journal of this process. The library's constructor calls it. May
+ * change errno.
+ */
+void journal_prepare(void);
+
 /* Returns false if this process will have no journal: journal_append() only numbers the record. */
 bool journal_wanted(void);
 
 /*
  * Sets the record's sequence number and appends the record. An event that cannot be appended is
- * counted in the journal's header. May change errno.
+ * counted in the journal's header.
  */
 void journal_append(struct record *record);
 

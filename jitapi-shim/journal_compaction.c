@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "jitapi-shim/journal.h"
 #include "jitapi-shim/log_liveness.h"
@@ -34,18 +33,14 @@ static void drop_entries(struct journal *journal, const bool *stays)
 	__atomic_store_n(&header->generation, header->generation + 1, __ATOMIC_RELEASE);
 }
 
-int journal_compact(struct journal *journal)
+int journal_compact(struct journal *journal, void *scratch, uint64_t scratch_bytes)
 {
 	uint64_t size_bytes = log_liveness_bytes(journal->entry_count);
-	/* Not by malloc(): the engine may be in the middle of its own allocator. */
-	void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	const char *log;
+	const char *log = (const char *)journal->header + journal->header->data_offset;
 
-	if (memory == MAP_FAILED)
-		return -errno;
-	log = (const char *)journal->header + journal->header->data_offset;
-	drop_entries(journal, log_liveness_judge(log, journal->entry_count, memory));
-	munmap(memory, size_bytes);
+	if (size_bytes > scratch_bytes)
+		return -ENOMEM;
+	memset(scratch, 0, size_bytes);
+	drop_entries(journal, log_liveness_judge(log, journal->entry_count, scratch));
 	return 0;
 }

@@ -3,12 +3,14 @@
 #ifndef JITBPF_SHIM_JOURNAL_COMPACTION_H
 #define JITBPF_SHIM_JOURNAL_COMPACTION_H
 
+#include <stdint.h>
+
 struct journal;
 
 /*
- * The caller holds the journal's lock. The compaction needs about 80 bytes of memory per entry
- * while it runs. Returns 0, or negative errno if there is no memory, with the journal unchanged.
+ * The caller holds the journal's lock. scratch is memory for the compaction, which needs about 80
+ * bytes per entry. Returns 0, or -ENOMEM if that is too little, with the journal unchanged.
  */
-int journal_compact(struct journal *journal);
+int journal_compact(struct journal *journal, void *scratch, uint64_t scratch_bytes);
 
 #endif

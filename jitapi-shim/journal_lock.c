@@ -1,77 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "jitapi-shim/journal_lock.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#define WAITED_FOR  0x80000000u /* the owner wakes a waiter when it releases the lock */
-#define STUCK	    0x40000000u /* a waiter has run out of patience with this owner */
-#define TID_MASK    0x3fffffffu
-#define PATIENCE_NS 250000000l /* longer than a compaction of 64 MB */
-#define SPINS	    200	       /* about as long as an append */
+#define STUCK	    1ull       /* a waiter has run out of patience with this owner */
+#define PATIENCE_NS 250000000u /* longer than a compaction of 64 MB */
+#define SPINS	    1000       /* between two looks at the clock: about 20 us */
 
-static bool try_take(journal_lock *lock, uint32_t value)
+/* Thread pointers are aligned, differ between threads, and cost no system call in any libc. */
+static uint64_t self(void)
 {
-	uint32_t seen = 0;
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+/*
+ * The coarse clock needs no system call on any clock source, and no time stamp counter, which
+ * SECCOMP_MODE_STRICT forbids.
+ */
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static bool try_take(journal_lock *lock, uint64_t value)
+{
+	uint64_t seen = 0;
 
 	return atomic_compare_exchange_strong_explicit(lock, &seen, value, memory_order_acquire,
 						       memory_order_relaxed);
 }
 
-static bool spin(journal_lock *lock, uint32_t tid)
+/* Waits until the lock is not held by `owner`. Returns false after SPINS. */
+static bool spin(journal_lock *lock, uint64_t owner)
 {
 	for (unsigned int i = 0; i < SPINS; i++) {
-		uint32_t seen = atomic_load_explicit(lock, memory_order_relaxed);
-
-		if (!seen && try_take(lock, tid))
+		if (atomic_load_explicit(lock, memory_order_relaxed) != owner)
 			return true;
-		if ((seen & TID_MASK) == tid || (seen & STUCK))
-			return false;
 		__builtin_ia32_pause();
 	}
 	return false;
 }
 
-/* Sleeps until the lock may have changed. Returns false after PATIENCE_NS. */
-static bool sleep_on(journal_lock *lock, uint32_t seen)
+bool journal_lock_take(journal_lock *lock)
 {
-	struct timespec patience = {.tv_nsec = PATIENCE_NS};
+	uint64_t own = self(), owner = 0, since_ns = 0, seen, now_ns;
 
-	return syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, seen, &patience, NULL, 0) == 0 ||
-	       errno != ETIMEDOUT;
-}
-
-bool journal_lock_take(journal_lock *lock, uint32_t tid)
-{
-	if (try_take(lock, tid) || spin(lock, tid))
-		return true;
-	for (;;) {
-		uint32_t seen = atomic_load_explicit(lock, memory_order_relaxed);
-
-		/* Other threads may still wait. */
-		if (!seen && try_take(lock, tid | WAITED_FOR))
-			return true;
+	while (!try_take(lock, own)) {
+		seen = atomic_load_explicit(lock, memory_order_relaxed);
 		if (!seen)
 			continue;
-		if ((seen & TID_MASK) == tid || (seen & STUCK))
+		if (seen == own || (seen & STUCK))
 			return false;
-		if (!(seen & WAITED_FOR) &&
-		    !atomic_compare_exchange_strong(lock, &seen, seen | WAITED_FOR))
+		if (spin(lock, seen))
 			continue;
-		seen |= WAITED_FOR;
-		if (!sleep_on(lock, seen) &&
+		now_ns = coarse_ns();
+		if (owner != seen) {
+			owner = seen;
+			since_ns = now_ns;
+		}
+		if (now_ns - since_ns > PATIENCE_NS &&
 		    atomic_compare_exchange_strong(lock, &seen, seen | STUCK))
 			return false;
 	}
+	return true;
 }
 
 void journal_lock_release(journal_lock *lock)
 {
-	uint32_t old = atomic_exchange_explicit(lock, 0, memory_order_release);
-
-	if (old & WAITED_FOR)
-		syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	atomic_store_explicit(lock, 0, memory_order_release);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * State of the shim per process. It is reset in a forked child, and reading it takes no
- * system call. Callers may be any thread, a signal handler, or code that runs before the
- * constructors.
+ * State of the shim per process. It is reset in a forked child, and using it takes no system call.
+ * Callers may be any thread, a signal handler, or code that runs before the constructors.
  *
  * A child that shares its parent's memory (vfork) counts as its parent.
  */
@@ -17,13 +16,13 @@ struct journal;
 /* Returns the number of the next record, from 0, and advances it. */
 uint64_t process_next_sequence(void);
 
-/* Returns the calling thread's ID. now_ns: CLOCK_MONOTONIC, not 0. */
-uint32_t process_tid(uint64_t now_ns);
-
 /* Returns the state of this process's journal, which is zeros at first. */
 struct journal *process_journal(void);
 
-/* Returns false if a fork does not reset this state (kernels before 4.14). */
+/*
+ * Make forks reset this state. Returns false if the kernel cannot (before 4.14): a child then
+ * continues its parent's sequence numbers. Makes a system call; call it when the library is loaded.
+ */
 bool process_begins_anew_on_fork(void);
 
 #endif

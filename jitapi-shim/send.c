@@ -5,13 +5,17 @@
 
 #include "jitapi-shim/journal.h"
 #include "jitapi-shim/probe.h"
-#include "jitapi-shim/process_state.h"
 
+/*
+ * The precise clock reads the time stamp counter, which SECCOMP_MODE_STRICT forbids, and is a
+ * system call on a clock source that the vDSO cannot read. The coarse one is neither. The order of
+ * events is enough for a profiler that attaches later.
+ */
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(probe_attached() ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
@@ -22,14 +26,11 @@ bool send_wanted(void)
 
 void send_begin(struct record *record, uint16_t event, const void *caller)
 {
-	uint64_t time_ns = now_ns();
-
 	record->field_count = 0;
 	record->header = (struct jitbpf_jit_header){
 		.version = JITBPF_JIT_VERSION,
 		.event = event,
-		.time_ns = time_ns,
-		.tid = process_tid(time_ns),
+		.time_ns = now_ns(),
 		.caller = (uintptr_t)caller,
 	};
 }

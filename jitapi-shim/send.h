@@ -14,10 +14,10 @@ extern const char send_journal_name[];
 /* Returns false if an event would reach neither the probe nor the journal. */
 bool send_wanted(void);
 
-/* Begin the record of an event that happens now: its time and thread, and no fields. */
+/* Begin the record of an event that happens now: its time, no thread, and no fields. */
 void send_begin(struct record *record, uint16_t event, const void *caller);
 
-/* Number the record and send it. May change errno. */
+/* Number the record and send it. */
 void send_record(struct record *record);
 
 #endif

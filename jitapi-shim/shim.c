@@ -2,14 +2,15 @@
 /*
  * The collector library that JIT engines load. It appends each event to the journal and,
  * if a profiler is attached, passes it to the probe.
+ *
+ * The library makes system calls when it is loaded, and none later, since the program may have
+ * entered a sandbox by then. docs/recording.md lists them.
  */
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "jitapi-shim/caller_engine.h"
 #include "jitapi-shim/payload.h"
 #include "jitapi-shim/record.h"
 #include "jitapi-shim/send.h"
@@ -30,24 +31,24 @@ EXPORT unsigned int iJIT_GetNewMethodID(void);
 
 /*
  * Copies size_bytes, of which only the first 4 are known to be readable. Bytes on the same page as
- * these are readable. If the bytes reach another page, the kernel copies them. That fails if they
- * are not readable, or if the engine's sandbox forbids the call.
+ * these are readable, and so are bytes above this frame: the stack's outermost frame is larger than
+ * a payload. The kernel could tell of other bytes, but a sandbox may forbid to ask.
  */
 static bool read_behind(const void *from, void *to, size_t size_bytes)
 {
-	struct iovec local = {.iov_base = to, .iov_len = size_bytes};
-	struct iovec remote = {.iov_base = (void *)from, .iov_len = size_bytes};
+	uintptr_t above = (uintptr_t)from - (uintptr_t)__builtin_frame_address(0);
 
-	if (((uintptr_t)from & (PAGE_BYTES - 1)) + size_bytes <= PAGE_BYTES) {
-		memcpy(to, from, size_bytes);
-		return true;
-	}
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size_bytes;
+	if (((uintptr_t)from & (PAGE_BYTES - 1)) + size_bytes > PAGE_BYTES && above >= PAGE_BYTES)
+		return false;
+	memcpy(to, from, size_bytes);
+	return true;
 }
 
 /*
  * Many engines pass a pointer to a bare ID, with garbage or an unmapped page behind it. Engines
- * that pass ID 0 pass a whole struct jitapi_load, and unload its address range.
+ * that pass ID 0 pass a whole struct jitapi_load, and unload its address range. A record without
+ * the range is flagged; the code then keeps its name until it is overwritten, or found to be
+ * other code.
  */
 static void describe_unload(struct record *record, const uint32_t *id)
 {
@@ -55,8 +56,12 @@ static void describe_unload(struct record *record, const uint32_t *id)
 	uint32_t size_bytes;
 
 	record->header.method_id = *id;
-	if (*id || !read_behind(id, prefix, sizeof(prefix)))
+	if (*id)
 		return;
+	if (!read_behind(id, prefix, sizeof(prefix))) {
+		record->header.flags |= JITBPF_JIT_TRUNCATED;
+		return;
+	}
 	memcpy(&record->header.address, prefix + offsetof(struct jitapi_method, address),
 	       sizeof(record->header.address));
 	memcpy(&size_bytes, prefix + offsetof(struct jitapi_method, size_bytes),
@@ -156,7 +161,6 @@ static void describe(struct record *record, unsigned int event, const void *data
 static __attribute__((noinline)) void notify(unsigned int event, const void *data,
 					     const void *caller)
 {
-	int saved_errno = errno;
 	struct record record;
 
 	/* An unknown number must not be truncated to that of another event. */
@@ -164,11 +168,16 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 		   caller);
 	describe(&record, event, data);
 	send_record(&record);
-	errno = saved_errno;
+}
+
+__attribute__((constructor)) static void find_engines(void)
+{
+	caller_engines_find_files();
 }
 
 unsigned int Initialize(void)
 {
+	caller_engines_find_file((uintptr_t)__builtin_return_address(0));
 	return SAMPLING_ON;
 }
 

@@ -18,22 +18,31 @@
  * A reader therefore reads generation before and after the entries. The writer is not
  * trusted: the only guarantee is the seal against shrinking the file.
  *
- * Forks: a child inherits the mapping and does not write to it. Its first event creates its own
- * journal. A reader takes the events before the fork from the ancestor's journal. That journal may
- * lack code that is still live in the child, but has ended in the ancestor since the fork.
+ * Forks: a child inherits the mapping and does not write to it. Its first event begins a journal of
+ * its own, in private memory at the address that the inherited header names: a child may be
+ * forbidden to create a memfd. A reader takes the events before the fork from the ancestor's
+ * journal. That journal may lack code that is still live in the child, but has ended in the
+ * ancestor since the fork.
+ *
+ * A journal in private memory has the same layout. Its pid is 0, and it is lost when the process
+ * ends. A fork copies it, so a process whose parent has one has a copy of it until its own first
+ * event. That event replaces the copy, and the events before the fork are then lost.
  */
 #ifndef JITBPF_UAPI_JIT_JOURNAL_H
 #define JITBPF_UAPI_JIT_JOURNAL_H
 
 #include "uapi/jit_record.h"
 
-#define JITBPF_JOURNAL_NAME	 "jitbpf-journal" /* "/memfd:jitbpf-journal (deleted)" in maps */
-#define JITBPF_JOURNAL_JVM_NAME	 "jitbpf-journal-jvm" /* of the agent in a Java virtual machine */
-#define JITBPF_JOURNAL_MAGIC	 "JITBPFJ\n"
-#define JITBPF_JOURNAL_VERSION	 1
-#define JITBPF_JOURNAL_COMMITTED 0x434f4d54u
-#define JITBPF_JOURNAL_BYTES	 (64u << 20) /* default capacity; $JITBPF_JOURNAL_MB */
-#define JITBPF_JOURNAL_ENTRY_MAX (4u << 20)  /* bytes of one entry; readers accept no more */
+#define JITBPF_JOURNAL_NAME	    "jitbpf-journal" /* "/memfd:jitbpf-journal (deleted)" in maps */
+#define JITBPF_JOURNAL_JVM_NAME	    "jitbpf-journal-jvm" /* of the agent in a Java virtual machine */
+#define JITBPF_JOURNAL_MAGIC	    "JITBPFJ\n"
+#define JITBPF_JOURNAL_VERSION	    1
+#define JITBPF_JOURNAL_COMMITTED    0x434f4d54u
+#define JITBPF_JOURNAL_BYTES	    (64u << 20) /* default capacity; $JITBPF_JOURNAL_MB */
+#define JITBPF_JOURNAL_FORKED_BYTES (16u << 20) /* largest capacity in private memory */
+#define JITBPF_JOURNAL_ENTRY_MAX    (4u << 20)	/* bytes of one entry; readers accept no more */
+#define JITBPF_JOURNAL_TICK_NS	    10000000u	/* longest period of CLOCK_MONOTONIC_COARSE */
+#define JITBPF_JOURNAL_LOST_PID	    0xffffffffu /* inherited_pid: the parent's journal is lost */
 
 struct jitbpf_journal_header {
 	char magic[8];
@@ -50,12 +59,17 @@ struct jitbpf_journal_header {
 	 * overwrites. A load that only lacks its scope table has the flag and is not counted.
 	 */
 	__u64 left_out;
-	__u64 left_out_last;	  /* highest sequence number of these events */
-	__u64 epoch_ns;		  /* CLOCK_MONOTONIC when this journal was made */
-	__u32 pid;		  /* of the writer, as it sees itself */
+	__u64 left_out_last; /* highest sequence number of these events */
+	/* CLOCK_MONOTONIC when this journal was made; up to JITBPF_JOURNAL_TICK_NS earlier if
+	 * forked */
+	__u64 epoch_ns;
+	__u32 pid;		  /* of the writer, as it sees itself; 0: in private memory */
 	__u32 inherited_pid;	  /* of the parent whose journal was inherited; 0: none */
 	__u64 inherited_sequence; /* parent's entries from this number on: after the fork */
 	__u64 compactions;
+	__u64 forked_address; /* of the journals of forked children, in their private memory; or 0
+			       */
+	__u64 forked_bytes;   /* capacity of each of them */
 };
 
 struct jitbpf_journal_entry {
@@ -68,7 +82,7 @@ struct jitbpf_journal_entry {
 	struct jitbpf_jit_header header;
 };
 
-_Static_assert(sizeof(struct jitbpf_journal_header) == 96, "ABI");
+_Static_assert(sizeof(struct jitbpf_journal_header) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal_entry) == 80, "ABI");
 
 #endif

@@ -73,10 +73,14 @@ struct jitbpf_jit_header {
 	__u16 version;	  /* JITBPF_JIT_VERSION */
 	__u16 event;	  /* enum jit_event_kind */
 	__u64 sequence;	  /* one per event, from 0, per process and library (shim, agent) */
-	__u64 time_ns;	  /* CLOCK_MONOTONIC at the entry of NotifyEvent or of the callback */
+	/*
+	 * CLOCK_MONOTONIC at the entry of NotifyEvent or of the callback. If no profiler was
+	 * attached then, CLOCK_MONOTONIC_COARSE, which is up to 10 ms behind.
+	 */
+	__u64 time_ns;
 	__u16 part;	  /* index of this part */
 	__u16 part_count; /* at least 1 */
-	__u32 tid;	  /* in the PID namespace of the process */
+	__u32 tid;	  /* JVM_THREAD*: in the PID namespace of the process; others: 0 */
 	__u64 caller;	  /* return address of NotifyEvent; 0: from the agent */
 	__u32 method_id;
 	__u32 parent_id;

@@ -44,6 +44,7 @@ static void send_name(uint32_t tid, const char *name)
 
 	thread_name(name, text, sizeof(text));
 	send_begin(&record, JIT_EVENT_JVM_THREAD, NULL);
+	record.header.tid = (uint32_t)syscall(SYS_gettid);
 	record.header.method_id = tid;
 	record_add_string(&record, JITBPF_JIT_NAME, text);
 	send_record(&record);
@@ -54,6 +55,7 @@ static void send_end(uint32_t tid)
 	struct record record;
 
 	send_begin(&record, JIT_EVENT_JVM_THREAD_END, NULL);
+	record.header.tid = (uint32_t)syscall(SYS_gettid);
 	record.header.method_id = tid;
 	send_record(&record);
 }

@@ -61,7 +61,7 @@ static int client_init(struct client *client, uint64_t cpu_ns)
 
 	if (!jit_client_open(&engine))
 		return -1;
-	second = jit_client_second();
+	second = jit_client_second(&engine);
 	/*
 	 * The machine code at a place is written when it is asked for, after its load. In private
 	 * memory it would be taken for code of somebody else that replaced the reported one.

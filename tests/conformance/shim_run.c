@@ -32,19 +32,20 @@ struct run {
 	bool sampling;
 };
 
-/* Set the shim's journal size in the environment, before the first event. */
-static void bound_journal(const struct run *run, const struct rule_event *event)
+/* Load the shim with a journal of the size that is wanted. */
+static void open_bounded(struct shim *shim, uint64_t journal_bytes)
 {
 	struct rlimit limit, smaller;
 
-	if (!run->options->journal_bytes)
+	if (!journal_bytes)
 		setenv("JITBPF_JOURNAL_MB", "0", 1);
 	getrlimit(RLIMIT_FSIZE, &limit);
 	smaller = limit;
-	smaller.rlim_cur = run->options->journal_bytes ?: limit.rlim_cur;
+	smaller.rlim_cur = journal_bytes ?: limit.rlim_cur;
 	setrlimit(RLIMIT_FSIZE, &smaller);
-	payload_send(&run->sender, event);
+	shim_open(shim);
 	setrlimit(RLIMIT_FSIZE, &limit);
+	shim_listen(shim);
 }
 
 /* Returns a time that is used once. */
@@ -81,12 +82,7 @@ static int send_events(void *context, size_t count)
 	int err = 0;
 
 	for (; count-- && run->sent < EVENTS && !err; run->sent++) {
-		const struct rule_event *event = random_events_next(run->events);
-
-		if (run->sent)
-			payload_send(&run->sender, event);
-		else
-			bound_journal(run, event);
+		payload_send(&run->sender, random_events_next(run->events));
 		for (int i = 0; run->sampling && i < QUERIES && !err; i++)
 			err = sample(run);
 	}
@@ -132,8 +128,11 @@ static int run_all(struct run *run)
 
 static int prepare(struct run *run)
 {
-	struct jit_client client = {.notify = (void *)run->shim->notify};
-	jit_second_fn second = jit_client_second();
+	struct jit_client client = {
+		.notify = (void *)run->shim->notify,
+		.initialize = run->shim->initialize,
+	};
+	jit_second_fn second = jit_client_second(&client);
 	void *code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int err = second && code != MAP_FAILED ? 0 : -ENOENT;
@@ -153,16 +152,17 @@ static int prepare(struct run *run)
 					   });
 }
 
-int shim_run(const struct shim *shim, const struct shim_run_options *options,
-	     struct shim_run_counts *ret)
+int shim_run(const struct shim_run_options *options, struct shim_run_counts *ret)
 {
+	struct shim shim;
 	struct run run = {
-		.shim = shim,
+		.shim = &shim,
 		.options = options,
 		.events = random_events_create(options->seed),
 	};
 	int err = run.events ? 0 : -ENOMEM;
 
+	open_bounded(&shim, options->journal_bytes);
 	err = err ?: prepare(&run);
 	err = err ?: run_all(&run);
 	err = err ?: shim_source_finish(&run.source, ret);

@@ -46,10 +46,9 @@ struct shim_run_counts {
 };
 
 /*
- * Run in a process that has sent no event and sends no others. Returns 0, or -1
- * after a message on stderr.
+ * Load the shim and run, in a process that has not loaded it and sends no other events. Returns 0,
+ * or -1 after a message on stderr.
  */
-int shim_run(const struct shim *shim, const struct shim_run_options *options,
-	     struct shim_run_counts *ret);
+int shim_run(const struct shim_run_options *options, struct shim_run_counts *ret);
 
 #endif

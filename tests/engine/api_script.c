@@ -260,7 +260,7 @@ static int do_engine(struct script *script)
 
 	if (script_number(script, 1, &number) || number < 1 || number > 2)
 		return -EINVAL;
-	script->second = number == 2 ? jit_client_second() : NULL;
+	script->second = number == 2 ? jit_client_second(&script->engine->client) : NULL;
 	return number == 2 && !script->second ? -ENOENT : 0;
 }
 

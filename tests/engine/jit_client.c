@@ -10,7 +10,6 @@
 bool jit_client_open(struct jit_client *client)
 {
 	const char *path = getenv("INTEL_JIT_PROFILER64");
-	unsigned int (*initialize)(void);
 	void *library;
 
 	client->mode = 0;
@@ -22,21 +21,22 @@ bool jit_client_open(struct jit_client *client)
 		return false;
 	}
 	*(void **)&client->notify = dlsym(library, "NotifyEvent");
-	*(void **)&initialize = dlsym(library, "Initialize");
-	if (!client->notify || !initialize) {
+	*(void **)&client->initialize = dlsym(library, "Initialize");
+	if (!client->notify || !client->initialize) {
 		fprintf(stderr, "jit-engine: %s: not a collector\n", path);
 		dlclose(library);
 		return false;
 	}
-	client->mode = initialize();
+	client->mode = client->initialize();
 	return client->mode == JIT_SAMPLING_ON;
 }
 
-jit_second_fn jit_client_second(void)
+jit_second_fn jit_client_second(const struct jit_client *client)
 {
 	static const char name[] = "libsecond-engine.so";
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(name));
+	unsigned int (*open)(unsigned int (*initialize)(void)) = NULL;
 	jit_second_fn second = NULL;
 	void *library;
 
@@ -46,9 +46,13 @@ jit_second_fn jit_client_second(void)
 		return NULL;
 	memcpy(path + n, name, sizeof(name));
 	library = dlopen(path, RTLD_NOW);
-	if (library)
+	if (library) {
 		*(void **)&second = dlsym(library, "second_engine_notify");
-	if (!second)
+		*(void **)&open = dlsym(library, "second_engine_open");
+	}
+	if (!second || !open)
 		fprintf(stderr, "jit-engine: %s\n", dlerror());
+	else if (client->initialize)
+		open(client->initialize);
 	return second;
 }

@@ -8,6 +8,7 @@
 #define JIT_SAMPLING_ON 1
 
 struct jit_client {
+	unsigned int (*initialize)(void);
 	unsigned int (*notify)(unsigned int event, void *data);
 	unsigned int mode; /* result of Initialize; 0 without a collector */
 };
@@ -23,8 +24,11 @@ bool jit_client_open(struct jit_client *client);
 typedef unsigned int (*jit_second_fn)(unsigned int (*notify)(unsigned int event, void *data),
 				      unsigned int event, void *data);
 
-/* Returns the second engine's function, from libsecond-engine.so beside the program, or NULL. */
-jit_second_fn jit_client_second(void);
+/*
+ * Load the second engine, libsecond-engine.so beside the program, which initializes the collector
+ * as the first one did. Returns its function, or NULL.
+ */
+jit_second_fn jit_client_second(const struct jit_client *client);
 
 /* Send an event if a collector is active. Returns its result, else 0. */
 static inline unsigned int jit_client_notify(const struct jit_client *client, unsigned int event,

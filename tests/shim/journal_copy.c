@@ -80,28 +80,40 @@ static bool next_mapping(FILE *maps, uint64_t *ret_start, uint64_t *ret_end)
 	return false;
 }
 
-bool journal_copy_own(struct journal_copy *ret)
+bool journal_copy_at(const struct jitbpf_journal_header *header, struct journal_copy *ret)
+{
+	*ret = (struct journal_copy){.size_bytes = header->capacity};
+	ret->bytes = malloc(ret->size_bytes);
+	if (!ret->bytes)
+		return false;
+	/* Only the used part has memory behind it. */
+	memcpy(ret->bytes, header, header->used_bytes);
+	return parse(ret);
+}
+
+const struct jitbpf_journal_header *journal_own(void)
 {
 	AUTO_FCLOSE FILE *maps = fopen("/proc/self/maps", "r");
+	const struct jitbpf_journal_header *own = NULL;
 	uint64_t start, end;
 
-	*ret = (struct journal_copy){0};
-	if (!maps)
-		return false;
-	while (next_mapping(maps, &start, &end)) {
+	while (maps && next_mapping(maps, &start, &end)) {
 		const struct jitbpf_journal_header *header = (void *)start;
 
-		if (header->pid != (uint32_t)getpid())
-			continue;
-		ret->size_bytes = end - start;
-		ret->bytes = malloc(ret->size_bytes);
-		if (!ret->bytes)
-			return false;
-		/* Only the used part has memory behind it. */
-		memcpy(ret->bytes, header, header->used_bytes);
-		return parse(ret);
+		if (header->pid == (uint32_t)getpid())
+			return header;
+		if (header->forked_address)
+			own = (void *)header->forked_address;
 	}
-	return true;
+	return own && own->version ? own : NULL;
+}
+
+bool journal_copy_own(struct journal_copy *ret)
+{
+	const struct jitbpf_journal_header *own = journal_own();
+
+	*ret = (struct journal_copy){0};
+	return !own || journal_copy_at(own, ret);
 }
 
 bool journal_copy_file(int fd, struct journal_copy *ret)

@@ -19,9 +19,15 @@ struct journal_copy {
 };
 
 /*
- * Copy the journal that this process has written, by the pid in the header.
- * Returns true if it is well-formed, or if there is none.
+ * Returns the journal that this process writes, by the pid in the header; in a forked child, the
+ * one in its private memory, which is a copy of its parent's until its first event. NULL: none.
  */
+const struct jitbpf_journal_header *journal_own(void);
+
+/* Copy a journal in memory. Returns true if it is well-formed. */
+bool journal_copy_at(const struct jitbpf_journal_header *header, struct journal_copy *ret);
+
+/* Copy journal_own(). Returns true if it is well-formed, or if there is none. */
 bool journal_copy_own(struct journal_copy *ret);
 
 /* The same from an open memfd. If the generation is odd, only the header is copied. */

@@ -50,7 +50,6 @@ void expect_record(const struct shim *shim, unsigned int event, const void *data
 	assert_in_range(record.header.time_ns, before_ns, now_ns());
 	header.time_ns = record.header.time_ns;
 	header.part_count = fields->size ? (uint16_t)((fields->size + slice - 1) / slice) : 1;
-	header.tid = (uint32_t)gettid();
 	header.caller = (uintptr_t)caller_mark;
 	assert_memory_equal(&record.header, &header, sizeof(header));
 	assert_int_equal(record.field_bytes, fields->size);

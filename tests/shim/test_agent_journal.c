@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "jitapi-shim/journal.h"
 #include "jitapi-shim/send.h"
 #include "tests/shim/journal_copy.h"
 #include "tests/shim/shim_fixture.h"
@@ -30,6 +31,7 @@ static void run_in_child(void (*child)(void), uint64_t journal_bytes)
 
 	if (pid == 0) {
 		MUST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+		journal_prepare();
 		child();
 		_exit(0);
 	}

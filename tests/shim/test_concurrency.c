@@ -130,10 +130,10 @@ static bool last_hit_is(uint64_t sequence)
 
 	memcpy(&header, hit->bytes, sizeof(header));
 	return hit->sequence == sequence && header.sequence == sequence &&
-	       header.tid == (uint32_t)gettid();
+	       hit->tid == (uint32_t)gettid();
 }
 
-/* A child has sequence numbers from 0 and its own tid; so has its child. */
+/* A child has sequence numbers from 0; so has its child. */
 static int child_main(unsigned int generation)
 {
 	int status;
@@ -157,7 +157,7 @@ static int child_main(unsigned int generation)
 
 static void *fork_main(void *argument)
 {
-	uint64_t next = next_sequence(); /* also caches this thread's tid */
+	uint64_t next = next_sequence();
 	pid_t pid = fork();
 	int status = -1;
 

@@ -30,7 +30,7 @@
 
 static struct shim shim;
 
-/* Run it in a child that has inherited no journal. */
+/* Run it in a child, which loads the shim, and has inherited no journal. */
 static void run_in_child(void (*child)(unsigned int number), unsigned int number)
 {
 	int status = -1;
@@ -49,6 +49,13 @@ static void limit_journal(uint64_t bytes)
 	struct rlimit limit = {bytes, bytes};
 
 	MUST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+/* Open the shim with a journal of that size. */
+static void open_limited(uint64_t bytes)
+{
+	limit_journal(bytes);
+	shim_open(&shim);
 }
 
 static void send_load(uint32_t id, uint64_t address, uint32_t size, const char *name)
@@ -81,6 +88,7 @@ static void child_same_as_probed(unsigned int number)
 	put_u64(payload, 16, 0x1000);
 	put_u32(payload, 28, 2);
 	put_pointer(payload, 32, lines);
+	shim_open(&shim);
 	shim_listen(&shim);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		name[i % 2 ? 100000 : 20] = 0;
@@ -116,6 +124,7 @@ static void child_is_sealed(unsigned int number)
 {
 	int fd;
 
+	shim_open(&shim);
 	send_unload(1);
 	for (fd = 0; fd < 1000; fd++) {
 		char path[64], link[64] = "";
@@ -143,7 +152,7 @@ static void child_full(unsigned int number)
 	uint32_t sent = 3000, whole = 0;
 	uint64_t left_out;
 
-	limit_journal(64 << 10);
+	open_limited(64 << 10);
 	for (uint32_t i = 1; i <= sent; i++)
 		send_load(i, i * 0x1000, 0x100, "a method");
 	MUST(journal_copy_own(&copy));
@@ -178,7 +187,7 @@ static void child_churn(unsigned int number)
 {
 	struct journal_copy copy;
 
-	limit_journal(64 << 10);
+	open_limited(64 << 10);
 	for (uint32_t i = 1; i <= 20000; i++)
 		send_load(i, 0x10000 + i % 64 * 0x100, 0x100, "a method");
 	MUST(journal_copy_own(&copy));
@@ -201,7 +210,7 @@ static void child_tiers(unsigned int number)
 	struct journal_copy copy;
 	uint32_t methods = 100, slots = 4 * methods, live = 0;
 
-	limit_journal(4 << 20);
+	open_limited(4 << 20);
 	for (uint32_t i = 0; i < 200000; i++)
 		send_load(1 + i % methods, 0x10000 + i * 7 % slots * 0x100, 0x100, "a method");
 	MUST(journal_copy_own(&copy));
@@ -255,7 +264,7 @@ static void child_model(unsigned int seed)
 	struct model *sent = calloc(1, sizeof(*sent)), *kept = calloc(1, sizeof(*kept));
 	struct journal_copy copy;
 
-	limit_journal(48 << 10);
+	open_limited(48 << 10);
 	srandom(seed);
 	for (uint64_t i = 0; i < 1500; i++)
 		send_random(sent, i);
@@ -276,6 +285,7 @@ static void test_random_events_leave_what_a_model_says(void **state)
 static void child_off(unsigned int number)
 {
 	setenv("JITBPF_JOURNAL_MB", "0", 1);
+	shim_open(&shim);
 	send_unload(1);
 	MUST(journal_mappings() == 0 && journal_open_of(getpid()) == -1);
 }
@@ -288,7 +298,7 @@ static void test_can_be_turned_off(void **state)
 /* A file that may not grow is no reason to be killed. */
 static void child_no_file(unsigned int number)
 {
-	limit_journal(1);
+	open_limited(1);
 	send_unload(1);
 	MUST(journal_mappings() == 0);
 }
@@ -303,9 +313,10 @@ static void child_sandbox(unsigned int call)
 	};
 	struct sock_fprog program = {.len = ARRAY_SIZE(code), .filter = code};
 
-	shim_listen(&shim);
 	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
 	     !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	shim_open(&shim);
+	shim_listen(&shim);
 	send_unload(1);
 	send_unload(2);
 	MUST(hits_count() == 2 && hit_at(1)->sequence == 1);
@@ -333,6 +344,5 @@ int main(void)
 		cmocka_unit_test(test_refused_is_no_harm),
 	};
 
-	shim_open(&shim);
 	return cmocka_run_group_tests_name("shim: journal", tests, NULL, NULL);
 }

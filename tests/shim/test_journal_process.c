@@ -41,12 +41,13 @@ static int status_of(pid_t pid)
 	return status;
 }
 
-/* Each test has a process of its own, whose first event creates a journal. */
+/* Each test has a process of its own, which loads the shim. */
 static void run_in_child(void (*child)(void))
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		shim_open(&shim);
 		child();
 		_exit(0);
 	}
@@ -252,17 +253,17 @@ static void test_signals_anywhere(void **state)
 
 /* --- forks ------------------------------------------------------------------------ */
 
-static void grandchild(uint32_t parent, uint64_t parent_sequence)
+static void forked_child(uint32_t parent, uint64_t parent_sequence)
 {
 	struct journal_copy copy;
 
-	MUST(journal_copy_own(&copy) && !copy.bytes); /* no journal without an event */
 	for (uint32_t i = 0; i < 3; i++)
 		send_numbered(i);
 	MUST(journal_copy_own(&copy) && copy.count == 3);
 	MUST(copy.header.inherited_pid == parent);
 	MUST(copy.header.inherited_sequence == parent_sequence);
 	MUST(copy.entries[0].header.sequence == 0 && is_numbered(&copy, 0));
+	MUST(journal_mappings() == 1);
 }
 
 static void child_forks(void)
@@ -275,13 +276,13 @@ static void child_forks(void)
 	MUST(journal_copy_own(&before) && before.count == 5 && !before.header.inherited_pid);
 	pid = fork();
 	if (pid == 0) {
-		uint32_t parent = (uint32_t)getppid();
-
-		grandchild(parent, 5);
+		MUST(journal_copy_own(&after) && !after.bytes); /* no journal without an event */
+		forked_child((uint32_t)getppid(), 5);
 		pid = fork(); /* nested forks */
 		if (pid == 0) {
-			grandchild((uint32_t)getppid(), 3);
-			MUST(journal_mappings() == 3);
+			/* Until its first event, it has a copy of its parent's journal. */
+			MUST(journal_copy_own(&after) && after.count == 3);
+			forked_child(JITBPF_JOURNAL_LOST_PID, 0);
 			_exit(0);
 		}
 		MUST(status_of(pid) == 0);
@@ -387,6 +388,7 @@ static void append_for_ever(void)
 	struct rlimit limit = {256 << 10, 256 << 10};
 
 	MUST(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	shim_open(&shim);
 	for (uint32_t i = 0;; i++)
 		send_numbered(i);
 }
@@ -452,6 +454,5 @@ int main(void)
 		cmocka_unit_test(test_killed_at_any_time),
 	};
 
-	shim_open(&shim);
 	return cmocka_run_group_tests_name("shim: journal of a process", tests, NULL, NULL);
 }

@@ -96,10 +96,6 @@ static void test_method_ids_start_at_1000(void **state)
 /* Without a profiler and a journal no payload is read: all of these are unreadable. */
 static void test_unheard_events_touch_nothing(void **state)
 {
-	uint32_t id = 1;
-
-	assert_int_equal(setenv("JITBPF_JOURNAL_MB", "0", 1), 0);
-	assert_int_equal(shim.notify(14, &id), 1); /* finds that there will be no journal */
 	for (unsigned int event = 0; event <= 40; event++) {
 		assert_int_equal(shim.notify(event, NULL), 1);
 		assert_int_equal(shim.notify(event, (void *)1), 1);
@@ -120,6 +116,7 @@ int main(void)
 		cmocka_unit_test(test_unheard_events_touch_nothing),
 	};
 
+	setenv("JITBPF_JOURNAL_MB", "0", 1);
 	shim_open(&shim);
 	return cmocka_run_group_tests_name("shim: library", tests, NULL, NULL);
 }

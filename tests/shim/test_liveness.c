@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "jitapi-shim/caller_engine.h"
 #include "jitapi-shim/log_liveness.h"
 #include "tests/shim/journal_model.h"
 #include "uapi/jit_journal.h"
@@ -438,5 +439,6 @@ int main(void)
 		cmocka_unit_test(test_random_logs_mean_the_same_without),
 	};
 
+	caller_engines_find_files();
 	return cmocka_run_group_tests_name("shim: liveness", tests, NULL, NULL);
 }

@@ -145,8 +145,8 @@ int file_store_user_container_name(struct file_store *store, uint32_t uid, const
 				   char ret[JITBPF_CGROUP_NAME_MAX]);
 
 /*
- * Copy memory of a process that writes a followed file: size_bytes or none. Returns 0 or a negative
- * errno.
+ * Copy memory of a process that writes a followed file, or a journal in its memory: size_bytes or
+ * none. Returns 0 or a negative errno.
  */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);

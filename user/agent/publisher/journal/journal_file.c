@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/kernel/process_text.h"
+#include "agent/publisher/journal/journal_forked.h"
 #include "base/scope.h"
 #include "decode/record/jit_journal.h"
 #include "decode/record/proc_maps.h"
@@ -121,46 +122,79 @@ static bool has_dropped(const struct jitbpf_journal_header *header)
 	return header->compactions || header->left_out;
 }
 
+/*
+ * Find the youngest journal of the line: the process's own, or that of its nearest ancestor.
+ * Sets *ret_at to its index, or to count if *ret_forked, a copy, is the youngest, or there is none.
+ * end_ns of a journal bounds the events that the process has inherited.
+ */
+static int find_youngest(struct journal_files *files, struct file_store *store, uint32_t pid,
+			 uint32_t inner_pid, uint64_t start_ns, struct journal_file *ret_forked,
+			 size_t *ret_at)
+{
+	size_t at = newest_of(files, inner_pid, start_ns, UINT64_MAX), family;
+	int err = -ENOENT;
+
+	*ret_at = at;
+	if (at < files->count) {
+		files->files[at].own = true;
+		return 0;
+	}
+	/*
+	 * The process has inherited these mappings. A process without events has all code of its
+	 * nearest ancestor.
+	 */
+	family = newest_of(files, 0, 0, UINT64_MAX);
+	if (family == files->count)
+		return 0;
+	err = journal_forked_copy(store, pid, &files->files[family].header, start_ns, ret_forked);
+	if (err != -ENOENT)
+		return err;
+	*ret_at = family;
+	files->files[family].end_ns = start_ns;
+	return 0;
+}
+
 /* Keep the journals of the process and its ancestors, the oldest first. */
-static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t start_ns)
+static int keep_line(struct journal_files *files, struct file_store *store, uint32_t pid,
+		     uint32_t inner_pid, uint64_t start_ns)
 {
 	struct journal_files line = {
 		.start_ticks = files->start_ticks,
 		.other_version = files->other_version,
 	};
-	size_t at = newest_of(files, inner_pid, start_ns, UINT64_MAX);
-	uint64_t end_sequence = UINT64_MAX, end_ns = UINT64_MAX;
-	bool own = at < files->count;
+	struct journal_file youngest = {.fd = -1}, *file = &youngest;
+	size_t at;
+	int err = find_youngest(files, store, pid, inner_pid, start_ns, &youngest, &at);
 
-	/* A process without events has all code of its nearest ancestor. */
-	if (!own) {
-		at = newest_of(files, 0, 0, start_ns);
-		end_ns = start_ns;
-	}
-	while (at < files->count) {
-		struct journal_file *file = &files->files[at];
+	if (err == -EINPROGRESS || err == -ENOMEM)
+		return err;
+	line.other_version |= err == -ENOTSUP;
+	if (err)
+		at = files->count; /* the youngest is unreadable: older ones are not valid alone */
+	if (at < files->count)
+		file = &files->files[at];
+	while (file && file->fd >= 0 && line.count < JOURNAL_FILES_MAX) {
 		const struct jitbpf_journal_header *header = &file->header;
 
-		line.files[line.count] = *file;
-		line.files[line.count].end_sequence = end_sequence;
-		line.files[line.count].end_ns = end_ns;
-		line.files[line.count].own = own && !line.count;
-		line.count++;
+		line.files[line.count++] = *file;
 		file->fd = -1;
 		if (!header->inherited_pid || has_dropped(header))
 			break;
-		end_sequence = header->inherited_sequence;
-		end_ns = UINT64_MAX;
 		at = newest_of(files, header->inherited_pid, 0, header->epoch_ns);
+		if (at == files->count)
+			break;
+		files->files[at].end_sequence = header->inherited_sequence;
+		file = &files->files[at];
 	}
 	journal_files_close(files);
 	for (size_t i = 0; i < line.count / 2; i++) {
-		struct journal_file file = line.files[i];
+		struct journal_file younger = line.files[i];
 
 		line.files[i] = line.files[line.count - 1 - i];
-		line.files[line.count - 1 - i] = file;
+		line.files[line.count - 1 - i] = younger;
 	}
 	*files = line;
+	return 0;
 }
 
 int journal_files_open(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
@@ -180,9 +214,12 @@ int journal_files_open(struct file_store *store, uint32_t pid, enum jitbpf_publi
 		return err;
 	}
 	files.start_ticks = stat.start_ticks;
-	keep_line(&files, inner_pid, process_ticks_ns(stat.start_ticks));
-	*ret = files;
-	return 0;
+	err = keep_line(&files, store, pid, inner_pid, process_ticks_ns(stat.start_ticks));
+	if (err)
+		journal_files_close(&files);
+	else
+		*ret = files;
+	return err;
 }
 
 void journal_files_close(struct journal_files *files)

@@ -64,6 +64,12 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 	if (!process)
 		return kept_journals_open(&recovery->kept, recovery->store, recovery->publisher,
 					  loss->pid, ticks, ret);
+	if (process->copied && !loss->begun) {
+		int err = kept_journals_refresh(recovery->store, recovery->publisher, process);
+
+		if (err)
+			return err;
+	}
 	*ret = process;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "agent/publisher/journal/kept_journals.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "agent/publisher/journal/journal_file.h"
 
@@ -50,6 +51,7 @@ static int open_own(struct file_store *store, enum jitbpf_publisher publisher, u
 		.pid = pid,
 		.start_ticks = files.start_ticks,
 		.reader = {.fd = own->fd, .size_bytes = own->size_bytes},
+		.copied = own->copied,
 		.epoch_ns = own->header.epoch_ns,
 		.budget =
 			{
@@ -81,6 +83,20 @@ int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		return -ENOMEM;
 	}
 	*ret = &kept->processes.data[kept->processes.size - 1];
+	return 0;
+}
+
+int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher,
+			  struct journal_process *process)
+{
+	struct journal_process fresh;
+	int err = open_own(store, publisher, process->pid, process->start_ticks, &fresh);
+
+	if (err)
+		return err;
+	close(process->reader.fd);
+	process->reader.fd = fresh.reader.fd;
+	process->reader.size_bytes = fresh.reader.size_bytes;
 	return 0;
 }
 

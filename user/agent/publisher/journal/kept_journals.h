@@ -23,6 +23,7 @@ struct journal_process {
 	uint32_t pid;
 	uint64_t start_ticks;
 	struct journal_reader reader;
+	bool copied;	   /* the reader's journal is a copy, without later events */
 	uint64_t epoch_ns; /* creation of the journal, at the first event of the process */
 	struct journal_budget budget;
 	/* All events with a sequence number in [had_from, had_to) have been emitted. */
@@ -52,6 +53,13 @@ struct journal_process *kept_journals_find(struct kept_journals *kept, uint32_t 
 int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
 		       struct journal_process **ret);
+
+/*
+ * Replace a copied journal by one that has all events so far. Returns 0 or as
+ * kept_journals_open(), with the process unchanged.
+ */
+int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher,
+			  struct journal_process *process);
 
 /* Note the exit of a process. */
 void kept_journals_exited(struct kept_journals *kept, uint32_t pid);
