@@ -27,6 +27,9 @@ struct unwind_file {
 	/* .eh_frame and .debug_frame; the second fills gaps of the first */
 	struct fde_table tables[2];
 	uint32_t table_count;
+	/* of code in the gaps of all tables */
+	struct unwind_gap_source sources[UNWIND_GAP_SOURCES_MAX];
+	uint32_t source_count;
 };
 
 DEFINE_CLEANUP(struct unwind_file *, unwind_file_destroy);
@@ -126,6 +129,12 @@ size_t unwind_file_bytes(const struct unwind_file *file)
 	return bytes;
 }
 
+void unwind_file_add_source(struct unwind_file *file, const struct unwind_gap_source *source)
+{
+	if (file->source_count < UNWIND_GAP_SOURCES_MAX)
+		file->sources[file->source_count++] = *source;
+}
+
 /* --- rows ------------------------------------------------------------------------ */
 
 static struct frame_window window_part(const struct frame_window *of, uint64_t start, uint64_t end)
@@ -144,21 +153,42 @@ struct walk {
 	uint32_t table; /* index in unwind_file.tables */
 	const struct frame_window *window;
 	uint64_t at; /* rows are complete up to this address */
+	/* The code around `at` that the tables before this one do not cover, nor this one so far.
+	 */
+	uint64_t low, high;
 };
 
-static int rows_by_tables(struct unwind_file *file, uint32_t table,
-			  const struct frame_window *window);
+static int rows_by_tables(struct unwind_file *file, uint32_t table, const struct unwind_gap *gap);
 
-/* Fill the gap up to `end` from the next table. */
-static int walk_gap(struct walk *walk, uint64_t end)
+static int rows_without_tables(struct unwind_file *file, const struct unwind_gap *gap)
+{
+	int err = -ENOENT;
+
+	for (uint32_t i = 0; i < file->source_count && err == -ENOENT; i++)
+		err = file->sources[i].add(file->sources[i].context, gap, &file->budget.work_bytes);
+	if (err != -ENOENT && err != -E2BIG)
+		return err;
+	return frame_window_add(
+		gap->window, gap->window->start,
+		UNWIND_CFA_COMMAND(err == -E2BIG ? UNWIND_UNKNOWN : UNWIND_FRAME_POINTER),
+		UNWIND_RBP_KEPT);
+}
+
+/* Fill the gap up to `end` from the next table. This table's next function starts at `high`. */
+static int walk_gap(struct walk *walk, uint64_t end, uint64_t high)
 {
 	struct frame_window part;
+	struct unwind_gap gap = {
+		.window = &part,
+		.low = walk->low,
+		.high = high < walk->high ? high : walk->high,
+	};
 
 	if (end <= walk->at)
 		return 0;
 	part = window_part(walk->window, walk->at, end);
 	walk->at = end;
-	return rows_by_tables(walk->file, walk->table + 1, &part);
+	return rows_by_tables(walk->file, walk->table + 1, &gap);
 }
 
 /* Add the rows of a function and of the gap before it. -EBADMSG: the FDE contradicts the table. */
@@ -176,13 +206,16 @@ static int walk_function(struct walk *walk, const struct fde_table_entry *entry,
 	if (err)
 		return err;
 	end = frame.end < limit ? frame.end : limit;
+	if (end > frame.start && end <= walk->at && end > walk->low)
+		walk->low = end;
 	if (end > walk->window->end)
 		end = walk->window->end;
 	if (end <= walk->at || end <= frame.start)
 		return 0;
-	err = walk_gap(walk, frame.start);
+	err = walk_gap(walk, frame.start, frame.start);
 	if (err)
 		return err;
+	walk->low = end;
 	part = window_part(walk->window, walk->at, end);
 	walk->at = end;
 	return call_frame_rows(&frame, &part);
@@ -192,18 +225,24 @@ static int walk_function(struct walk *walk, const struct fde_table_entry *entry,
  * Add rows for all of the window: from this table, and in its gaps from the
  * next one. Returns -EBADMSG only if the table is an invalid .eh_frame_hdr.
  */
-static int rows_by_tables(struct unwind_file *file, uint32_t table,
-			  const struct frame_window *window)
+static int rows_by_tables(struct unwind_file *file, uint32_t table, const struct unwind_gap *gap)
 {
-	struct walk walk = {.file = file, .table = table, .window = window, .at = window->start};
+	const struct frame_window *window = gap->window;
+	struct walk walk = {
+		.file = file,
+		.table = table,
+		.window = window,
+		.at = window->start,
+		.low = gap->low,
+		.high = gap->high,
+	};
 	struct fde_table *t = &file->tables[table];
 	struct fde_table_entry entry, next;
 	uint64_t i = 0;
 	int err;
 
 	if (table == file->table_count)
-		return frame_window_add(window, window->start,
-					UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER), UNWIND_RBP_KEPT);
+		return rows_without_tables(file, gap);
 	err = fde_table_find(t, window->start, &i);
 	if (!err && i < t->count)
 		err = fde_table_at(t, i, &entry);
@@ -218,7 +257,9 @@ static int rows_by_tables(struct unwind_file *file, uint32_t table,
 		if (err == -EBADMSG && !fde_table_has_header(t))
 			err = 0;
 	}
-	return err ? err : walk_gap(&walk, window->end);
+	if (err)
+		return err;
+	return walk_gap(&walk, window->end, i < t->count ? entry.start : UINT64_MAX);
 }
 
 static int rows_add_command(struct unwind_rows *rows, uint32_t offset, enum unwind_command command)
@@ -235,19 +276,27 @@ static void rows_drop(struct unwind_rows *rows, uint32_t offset)
 /* Add rows for all of the window. */
 static int rows_add(struct unwind_file *file, const struct frame_window *window)
 {
+	struct unwind_gap all = {window, window->start, window->end};
 	uint32_t offset = window->offset;
 	int err;
 
 	if (window->start >= window->end)
 		return 0;
-	err = rows_by_tables(file, 0, window);
+	vec_for_each (range, &file->ranges) {
+		if (window->start - range->address < range->size_bytes &&
+		    window->end - range->address <= range->size_bytes) {
+			all.low = range->address;
+			all.high = range->address + range->size_bytes;
+		}
+	}
+	err = rows_by_tables(file, 0, &all);
 	if (err == -EBADMSG) {
 		err = fde_table_make_index(&file->tables[0]);
 		if (err)
 			return err;
 		rows_drop(window->rows, offset);
 		file->budget.work_bytes = WORK_BYTES;
-		err = rows_by_tables(file, 0, window);
+		err = rows_by_tables(file, 0, &all);
 	}
 	if (err != -E2BIG)
 		return err;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/blob.h"
+#include "decode/cfi/frame_program.h"
 #include "decode/cfi/unwind_rows.h"
 
 struct unwind_file; /* see unwind_file.c */
@@ -31,7 +32,8 @@ void unwind_file_destroy(struct unwind_file *file); /* NULL is allowed */
 /*
  * Add the rows of one page to *ret, which must be empty. Row offsets are
  * relative to the start of the page; the first row is at 0. Code without call
- * frame information gets UNWIND_FRAME_POINTER. Rules that are invalid or that
+ * frame information gets the rows of the first other source that knows it, or
+ * UNWIND_FRAME_POINTER. Rules that are invalid or that
  * rows cannot express get UNWIND_UNKNOWN, and so does all code after the work
  * budget of the page is spent. Returns 0, -ENOMEM or the blob's error.
  */
@@ -43,6 +45,29 @@ int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows
  * blob's error.
  */
 int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct unwind_row *ret);
+
+/* A part of the code without call frame information. */
+struct unwind_gap {
+	const struct frame_window *window; /* of the rows to add */
+	/* The window lies in [low, high), of which nothing has call frame information. */
+	uint64_t low, high;
+};
+
+/* Another source of rows, for code without call frame information. */
+struct unwind_gap_source {
+	/*
+	 * Add rows for all of a gap's window. work_bytes is what is left of the page's work budget;
+	 * the source reduces it. Returns 0, -ENOENT (no rows were added: the source knows nothing
+	 * of this code), -E2BIG (no rows were added: over the budget), -ENOMEM or the blob's error.
+	 */
+	int (*add)(void *context, const struct unwind_gap *gap, uint64_t *work_bytes);
+	void *context;
+};
+
+#define UNWIND_GAP_SOURCES_MAX 4
+
+/* Add a source, which is borrowed. The sources are asked in this order. */
+void unwind_file_add_source(struct unwind_file *file, const struct unwind_gap_source *source);
 
 /* Memory in use, in bytes. */
 size_t unwind_file_bytes(const struct unwind_file *file);

@@ -663,6 +663,72 @@ static void test_body_row_without_symbols(void **state)
 	assert_int_equal(unwind_file_body_row(image->file, "body", &row), -ENOENT);
 }
 
+/* A source that knows the code of one of two windows, and notes the gaps that it is asked for. */
+struct source {
+	uint64_t known; /* address in the gap that it knows; 0: none */
+	int error;
+	char text[512];
+};
+
+static int source_add(void *source_, const struct unwind_gap *gap, uint64_t *work_bytes)
+{
+	struct source *source = source_;
+	size_t length = strlen(source->text);
+
+	snprintf(source->text + length, sizeof(source->text) - length, "%s%x-%x in %x-%x",
+		 length ? ", " : "", (unsigned)(gap->window->start - ADDRESS),
+		 (unsigned)(gap->window->end - ADDRESS), (unsigned)(gap->low - ADDRESS),
+		 (unsigned)(gap->high - ADDRESS));
+	assert_true(*work_bytes > 0);
+	if (source->known < gap->window->start || source->known >= gap->window->end)
+		return source->error ?: -ENOENT;
+	return frame_window_add(gap->window, gap->window->start, UNWIND_CFA(UNWIND_CFA_RSP, 24),
+				UNWIND_RBP_KEPT);
+}
+
+/* A gap is the code between two functions, whatever part of it a page has. */
+static void test_sources(void **state)
+{
+	struct source first = {.known = CODE(0xf035)}, second = {.known = CODE(0x20000)};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	unwind_file_add_source(image->file,
+			       &(struct unwind_gap_source){.add = source_add, .context = &first});
+	unwind_file_add_source(image->file,
+			       &(struct unwind_gap_source){.add = source_add, .context = &second});
+	assert_page(image, 0,
+		    "0:guess f010:8 f011:16 f030:24 f040:8 f041:16 f140:guess fff0:8 fff1:16");
+	assert_string_equal(first.text, "f000-f010 in f000-f010, f030-f040 in f030-f040, "
+					"f140-fff0 in f140-fff0");
+	assert_string_equal(second.text, "f000-f010 in f000-f010, f140-fff0 in f140-fff0");
+	first.text[0] = second.text[0] = '\0';
+	assert_page(image, 1, "0:16 f0:guess");
+	assert_string_equal(first.text, "100f0-20000 in 100f0-20f00");
+	first.text[0] = '\0';
+	assert_page(image, 2, "0:24 f00:8 f01:16 1000:guess");
+	assert_string_equal(first.text, "20000-20f00 in 100f0-20f00");
+}
+
+/* Over the budget, code is unknown; another error is the page's. */
+static void test_source_fails(void **state)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	struct source source = {.error = -E2BIG};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	unwind_file_add_source(image->file,
+			       &(struct unwind_gap_source){.add = source_add, .context = &source});
+	assert_page(image, 1, "0:16 f0:unknown");
+	source.error = -EIO;
+	assert_int_equal(unwind_file_page(image->file, 1, &rows), -EIO);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -687,6 +753,8 @@ int main(void)
 		TEST(test_not_elf),
 		TEST(test_body_row),
 		TEST(test_body_row_without_symbols),
+		TEST(test_sources),
+		TEST(test_source_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
