@@ -36,6 +36,7 @@ BESIDE = (
     Part("shim", ["shim-test"]),
     Part("page", ["page-check"]),
     Part("code", ["code-test"]),
+    Part("gaps", ["gaps-test"]),
     Part("replay, ASan and UBSan", ["SAN=1", "replay"]),
     Part("threads, TSan", ["TSAN=1", "thread-test"]),
     Part("format", ["format-check"]),

@@ -11,7 +11,7 @@
 # The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
 # developer's PATH would hide what fails without it.
 TEST_GOALS := check test unit thread-test replay golden cli-test docs-test deb-test shim-test random-model symbols-test frames-test \
-	code-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
+	code-test gaps-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
 # So would a locale, in which tools print other words, and settings of a user's own programs.

@@ -77,3 +77,18 @@ code-test: $(FRAMES)/code_rows $(SHAPES)
 	$(Q)$(RUN_TESTS) -v code $(foreach f,$(CODE_FILES),'$(FRAMES)/code_rows $f')
 
 .PHONY: code-test
+
+# gaps-test: unwind rows of whole files made from their instructions, without the functions' starts
+# and sizes that their call frame information gives, compared with that information.
+
+$(FRAMES)/gap_rows: $(FRAMES)/gap_rows.o $(B)/libhost.a $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
+# Half of the code of -O0 is landing pads, which only the unwinder of exceptions reaches.
+GAPS_FILES ?= $(filter-out %-plain.so,$(CODE_FILES))
+
+gaps-test: $(FRAMES)/gap_rows $(SHAPES)
+	$(Q)$(RUN_TESTS) -v code $(foreach f,$(GAPS_FILES),'$(FRAMES)/gap_rows $f')
+
+.PHONY: gaps-test

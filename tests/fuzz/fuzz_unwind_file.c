@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unwind rows of a file: for any input, pages are complete and sorted. */
+/*
+ * Unwind rows of a file, without and with those of its instructions: for any input, pages are
+ * complete and sorted.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/unwind_file.h"
+#include "decode/x86/code_gaps.h"
 #include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -61,16 +65,24 @@ static void check_segments(struct unwind_file *file, const struct blob *blob)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct blob blob = blob_of_memory(data, size_bytes);
+	struct unwind_gap_source source;
 	struct unwind_file *file;
+	struct code_gaps *gaps;
 	struct unwind_row row;
 
 	if (unwind_file_create(&blob, &file))
 		return 0;
 	check_segments(file, &blob);
+	CHECK(!code_gaps_create(&blob, &gaps));
+	source = code_gaps_source(gaps);
+	unwind_file_add_source(file, &source);
+	check_segments(file, &blob);
 	check_page(file, 0);
 	if (!unwind_file_body_row(file, "body", &row))
 		check_row(row);
 	CHECK(unwind_file_bytes(file));
+	CHECK(code_gaps_bytes(gaps));
 	unwind_file_destroy(file);
+	code_gaps_destroy(gaps);
 	return 0;
 }

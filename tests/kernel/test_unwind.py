@@ -28,9 +28,6 @@ PROGRAMS = {
     "rust.rs": ["rust"],
 }
 
-# Ends that differ from those in the sources.
-ENDS = {"chain-nothing": "cut"}
-
 # Programs with fewer whole stacks. Stacks are cut where a library was just replaced. Frames larger
 # than a copy wait for the kernel's tables. A system call that starts a thread or a program has no
 # table or no stack any more. libc has no table for the end of a context. Tables are wrong just before
@@ -39,8 +36,8 @@ FEWER = {"frames": 0.95, "exceptions": 0.95, "threads": 0.95, "std_thread": 0.95
          "reload": 0.95, "contexts": 0.3}
 
 
-def program(source, name):
-    return stack_truth.program(os.path.join(SOURCES, source), ENDS.get(name))
+def program(source):
+    return stack_truth.program(os.path.join(SOURCES, source))
 
 
 @functools.lru_cache
@@ -59,7 +56,7 @@ class Programs(harness.KernelTest):
     """All programs in one recording, two at a time."""
 
     def test_stacks_are_the_true_ones(self):
-        programs = {name: program(source, name) for source, names in PROGRAMS.items()
+        programs = {name: program(source) for source, names in PROGRAMS.items()
                     for name in names}
         run_each = f'printf "%s\\n" "$@" | xargs -P 2 -I @ python3 "$0" {SECONDS} @; true'
         run = self.record(["sh", "-c", run_each, RUN_FOR,

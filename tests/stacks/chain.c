@@ -7,15 +7,10 @@
  */
 #include "tests/stacks/stacks.h"
 
-#ifndef TURNS
 #define TURNS 500
-#endif
 
 FUNCTION int leaf(int x)
 {
-#ifdef LEAF_HAS_FRAME
-	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
-#endif
 	turn(TURNS);
 	return x;
 }

@@ -22,9 +22,7 @@ STACKS_FLAGS_chain-static-pie := -static-pie
 STACKS_FLAGS_chain-no-header := -Wl,--no-eh-frame-hdr
 STACKS_FLAGS_chain-stripped := -rdynamic -s
 STACKS_FLAGS_chain-debug-frame := $(STACKS_NO_TABLES) -g
-# Guessing by frame pointers is right except at a function's first and last instructions.
-STACKS_FLAGS_chain-frame-pointers := $(STACKS_NO_TABLES) -fno-omit-frame-pointer -DTURNS=3000000 \
-	-DLEAF_HAS_FRAME
+STACKS_FLAGS_chain-frame-pointers := $(STACKS_NO_TABLES) -fno-omit-frame-pointer
 STACKS_FLAGS_chain-nothing := $(STACKS_NO_TABLES)
 STACKS_FLAGS_calls-lazy := -fcf-protection=none -Wl,-z,lazy
 STACKS_FLAGS_calls-ibt := -fcf-protection -Wl,-z,ibtplt,-z,lazy

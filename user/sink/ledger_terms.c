@@ -106,8 +106,7 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 	[LEDGER_FRAME_POINTERS] =
 		{"frame_pointers", "frame pointers assumed",
 		 "Samples in which a caller was found by frame pointer, as a guess.",
-		 "The code has neither unwind information nor a rule from its analysis, "
-		 "such as hand-written assembly."},
+		 "The code has neither unwind information nor a rule from its analysis."},
 	[LEDGER_THROTTLED] = {"throttled", "throttled",
 			      "Time, over all CPUs, in which the kernel took no samples.",
 			      "Samples took more CPU time than the kernel allows "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/x86/code_compare.h"
+#include "decode/x86/code_gaps.h"
 #include "decode/x86/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 
@@ -14,6 +15,7 @@ struct open_file {
 	const struct module *module; /* held */
 	struct blob blob;
 	struct unwind_file *file; /* NULL if `error` is set */
+	struct code_gaps *gaps;	  /* the same */
 	int error;
 	/* As a host of an engine: the frame that JIT code is entered with. */
 	struct code_entry entry;
@@ -29,6 +31,7 @@ struct unwind_files {
 static void close_file(struct open_file *file)
 {
 	unwind_file_destroy(file->file);
+	code_gaps_destroy(file->gaps);
 	blob_close(&file->blob);
 	module_release(file->module);
 	free(file);
@@ -46,19 +49,38 @@ static void close_first(struct unwind_files *files)
 	memmove(&files->open[0], &files->open[1], files->open_count * sizeof(files->open[0]));
 }
 
+static size_t bytes_of(const struct open_file *file)
+{
+	return file->file ? unwind_file_bytes(file->file) + code_gaps_bytes(file->gaps) : 0;
+}
+
 /* Close files over the memory limit, least recently used first. The current file stays open. */
 static void close_what_is_too_much(struct unwind_files *files)
 {
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < files->open_count; i++)
-		bytes += files->open[i]->file ? unwind_file_bytes(files->open[i]->file) : 0;
+		bytes += bytes_of(files->open[i]);
 	while (bytes > UNWIND_FILES_BYTES_MAX && files->open_count > 1) {
-		const struct open_file *last = files->open[files->open_count - 1];
-
-		bytes -= last->file ? unwind_file_bytes(last->file) : 0;
+		bytes -= bytes_of(files->open[files->open_count - 1]);
 		close_last(files);
 	}
+}
+
+static int open_rows(struct open_file *file)
+{
+	struct unwind_gap_source source;
+	int err = code_gaps_create(&file->blob, &file->gaps);
+
+	err = err ?: unwind_file_create(&file->blob, &file->file);
+	if (err) {
+		code_gaps_destroy(file->gaps);
+		file->gaps = NULL;
+		return err;
+	}
+	source = code_gaps_source(file->gaps);
+	unwind_file_add_source(file->file, &source);
+	return 0;
 }
 
 static struct open_file *open_file(struct unwind_files *files, const struct module *module)
@@ -69,7 +91,7 @@ static struct open_file *open_file(struct unwind_files *files, const struct modu
 		return NULL;
 	file->module = module_hold(module);
 	file->error = files->source.open_module(files->source.context, module, &file->blob);
-	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
+	file->error = file->error ?: open_rows(file);
 	if (file->error)
 		blob_close(&file->blob);
 	return file;

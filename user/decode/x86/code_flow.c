@@ -8,6 +8,8 @@
 /* Limit of restarts: each one follows the discovery of calls that do not return. */
 #define ROUNDS_MAX 8
 
+#define FUNCTION_ALIGNMENT 16 /* of functions behind padding */
+
 #define NO_INSTRUCTION UINT32_MAX /* code_edge.from of the entry */
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
@@ -132,6 +134,22 @@ static int join(struct code_flow *flow, const struct code_edge *edge)
 }
 
 /*
+ * Returns true if a function may begin where an edge behind a call leads. The call may not return
+ * then. If it does, a trial shows it.
+ */
+static bool may_begin_function(const struct code_flow *flow, const struct code_edge *edge)
+{
+	uint64_t address = flow->address + edge->to;
+
+	if (!flow->starts || !edge->behind_call)
+		return false;
+	if (!(flow->points[edge->from].flags & CODE_POINT_CALL) &&
+	    address % FUNCTION_ALIGNMENT == 0)
+		return true;
+	return code_starts_is_function(flow->starts, address);
+}
+
+/*
  * Arrive at an instruction. Returns 1 if it must be decoded with the point's frame, 0 if that
  * was done before, or -ENOMEM.
  */
@@ -142,6 +160,8 @@ static int arrive(struct code_flow *flow, const struct code_edge *edge)
 	bool changed = point->frame != edge->frame;
 
 	if (edge->behind_call && point->flags & CODE_POINT_NO_RETURN)
+		return 0;
+	if (may_begin_function(flow, edge))
 		return 0;
 	if (!point->frame)
 		return arrive_first(flow, edge);
@@ -187,6 +207,32 @@ static bool as_begun(const struct code_flow *flow, uint16_t frame)
 	       same_row(frame_of(flow, frame)->row, frame_of(flow, flow->trial_frame)->row);
 }
 
+static bool is_in_file(const struct code_flow *flow, uint64_t target)
+{
+	return target >= flow->starts->low && target < flow->starts->high;
+}
+
+/* Returns false if a call from a part of a file does not return, or does not fit the file. */
+static bool may_return(struct code_flow *flow, uint64_t target)
+{
+	if (!is_in_file(flow, target))
+		flow->refuted = true;
+	return is_in_file(flow, target) &&
+	       !(code_starts_at(flow->starts, target) & CODE_START_NO_RETURN);
+}
+
+/*
+ * A direct jump from a part of a file to another part. If the frame allows a return, it is a tail
+ * call. So is a jump from a function to its cold part, which is no start.
+ */
+static void jump_out(struct code_flow *flow, uint64_t target, uint16_t frame)
+{
+	if (!is_in_file(flow, target))
+		flow->refuted = true;
+	else if (code_starts_is_function(flow->starts, target) && can_return(flow, frame))
+		flow->confirmations++;
+}
+
 /* A direct jump. A jump out of the code is a tail call if the frame allows a return. */
 static int jump(struct code_flow *flow, uint32_t from, uint64_t target, uint16_t frame)
 {
@@ -194,7 +240,9 @@ static int jump(struct code_flow *flow, uint32_t from, uint64_t target, uint16_t
 
 	if (offset < flow->code_bytes)
 		return arrive_later(flow, (struct code_edge){from, (uint32_t)offset, frame, false});
-	if (!as_begun(flow, frame) && can_return(flow, frame))
+	if (flow->starts)
+		jump_out(flow, target, frame);
+	else if (!as_begun(flow, frame) && can_return(flow, frame))
 		flow->confirmations++;
 	return 0;
 }
@@ -206,9 +254,10 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 	/*
 	 * An indirect jump confirms a trial in two cases: a dispatch with the
 	 * frame that the trial started with, or a tail call out of the
-	 * function.
+	 * function. In files, only the second one does, after code that has moved rsp to and fro:
+	 * parts of a function with a switch have such jumps, too.
 	 */
-	if (out != as_begun(flow, frame))
+	if (flow->starts ? out && flow->trial_moved : out != as_begun(flow, frame))
 		flow->confirmations++;
 }
 
@@ -260,6 +309,8 @@ static int go_on(struct code_flow *flow, const struct code_step *step, uint8_t c
 		return jump(flow, on->from, step->target, on->frame);
 	case CODE_CALL:
 		point->flags |= CODE_POINT_CALL;
+		if (flow->starts && step->target && !may_return(flow, step->target))
+			return 0;
 		if (step->target == flow->address + on->to)
 			break;
 		on->behind_call = true;
@@ -308,6 +359,10 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 		.frame = point->frame,
 		.behind_call = point->flags & CODE_POINT_BEHIND_CALL,
 	};
+	if (step->changes &&
+	    !frame_value_equal(step->after.registers[FRAME_RSP],
+			       frame_of(flow, point->frame)->frame.registers[FRAME_RSP]))
+		flow->trial_moved = true;
 	if (step->changes && frame_states_add(&flow->frames, &step->after, &ret->frame))
 		return -ENOMEM;
 	if (at == flow->frame_call)
@@ -428,7 +483,7 @@ int code_flow_try(struct code_flow *flow, uint32_t offset, uint16_t frame, uint3
 	flow->trial = true;
 	flow->trial_frame = frame;
 	for (uint32_t round = 0; !err && round < ROUNDS_MAX; round++) {
-		flow->again = flow->refuted = false;
+		flow->again = flow->refuted = flow->trial_moved = false;
 		flow->confirmations = 0;
 		err = follow_from(flow, offset, frame);
 		taken = !err && !flow->refuted && flow->confirmations >= confirmations &&

@@ -9,6 +9,7 @@
 #define JITBPF_DECODE_X86_CODE_FLOW_H
 
 #include "decode/x86/code_edges.h"
+#include "decode/x86/code_starts.h"
 #include "decode/x86/code_step.h"
 
 enum code_point_flag {
@@ -35,6 +36,11 @@ struct code_flow {
 	const uint8_t *code;
 	uint32_t code_bytes;
 	uint64_t address;
+	/*
+	 * The code is a part of a file, with several functions. NULL: it is one function. Borrowed,
+	 * and set after code_flow_init().
+	 */
+	const struct code_starts *starts;
 	struct code_decoder decoder;
 	struct frame_states frames;
 	struct code_point *points; /* one per code byte */
@@ -46,6 +52,7 @@ struct code_flow {
 	VEC(uint32_t) on_trial; /* offsets of points that the current trial reached */
 	bool trial, refuted;
 	uint16_t trial_frame; /* frame at the start of the current trial */
+	bool trial_moved;     /* the current trial has changed rsp */
 	uint32_t confirmations;
 	/*
 	 * Set when a call turns out not to return after the code behind it was

@@ -29,6 +29,7 @@ static void row_text(struct unwind_wide_row row, char *ret, size_t size_bytes)
 	else
 		length += snprintf(ret + length, size_bytes - length,
 				   row.cfa == UNWIND_CFA_COMMAND(UNWIND_INTERPRETER) ? "interpreter"
+				   : row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT)	     ? "root"
 										     : "unknown");
 	if (row.rbp != UNWIND_RBP_KEPT)
 		length += snprintf(ret + length, size_bytes - length, " rbp%+d", row.rbp * 8);
