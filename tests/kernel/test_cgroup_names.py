@@ -150,6 +150,20 @@ class Names(Cgroups):
         pids = {row["pid"]: row for row in json.loads(self.text_of("--json"))["processes"]}
         self.assertEqual(pids[load.pid]["container"], "at-home")
 
+    def test_unit_of_a_user(self):
+        """The owner of a unit may name a cgroup in it like a unit of the system."""
+        name = f"jitbpf-test-{os.getpid()}.service"
+        units = self.below(name, "user@7.service", f"user@7.service/{name}")
+        loads = [self.start(f"{unit}=0.5") for unit in (units[0], units[2])]
+        self.run_loads(loads, [])
+        for label, load in ((name, loads[0]), (f"user@7.service/{name}", loads[1])):
+            shown = json.loads(self.text_of("--json", "--container", label))["processes"]
+            self.assertEqual([(row["pid"], row["unit"]) for row in shown if row["samples"]["taken"]],
+                             [(load.pid, label)])
+        loads = [self.start(f"{unit}=0.3") for unit in (units[0], units[2])]
+        rows, _run = self.run_loads(loads, ["-G", name])
+        self.assertEqual(list(rows), [loads[0].pid])
+
     def test_process_that_moves(self):
         """Each sample counts for the cgroup that the process had then, or is older than its
         name."""

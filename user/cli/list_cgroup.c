@@ -18,9 +18,9 @@ static int name_of(const char *path, const char *id, char ret[JITBPF_CGROUP_NAME
 	uint32_t user;
 	int err = -ENOENT;
 
-	if (cgroup_path_user(path, &user) && user == geteuid())
-		err = container_name_of_user("", user, id, ret);
-	return err == -ENOENT ? container_name_of_id("", id, ret) : err;
+	if (!cgroup_path_user(path, &user)) /* who can give a cgroup the ID of any container */
+		return container_name_of_id("", id, ret);
+	return user == geteuid() ? container_name_of_user("", user, id, ret) : err;
 }
 
 /* Set *ret from a path. No effect if the path has neither a container nor a unit. */

@@ -157,13 +157,16 @@ static int name_of(const struct told_cgroups *told, const struct told_cgroup *cg
 
 	cgroup_path_names(path, &names);
 	if (strlen(names.container) == ID_CHARACTERS) {
-		if (cgroup_path_user(path, &user))
+		bool is_users = cgroup_path_user(path, &user);
+
+		if (is_users)
 			err = file_store_user_container_name(told->files, user, names.container,
 							     ret);
 		/* A user's home may never answer; others wait in the same list. */
 		if (err == -ETIMEDOUT && cgroup->waits >= TOLD_CGROUP_HOME_WAITS_MAX)
 			err = -ENOENT;
-		if (err == -ENOENT)
+		/* A user can give a cgroup the ID of a container of the system. */
+		if (err == -ENOENT && !is_users)
 			err = file_store_container_name(told->files, names.container, ret);
 	}
 	if (err)

@@ -107,8 +107,12 @@ static bool is_container(const char *directory, const struct wanted *wanted)
 					     strlen(id) == 64 && begins_with(id, wanted->name));
 }
 
-/* Add all that are wanted, and none below one of them. */
-static int search(const char *mount, const struct wanted *wanted, cgroup_list *list)
+/*
+ * Add all that are wanted, and none below one of them. delegated: search below units and
+ * containers, too.
+ */
+static int search_tree(const char *mount, const struct wanted *wanted, bool delegated,
+		       cgroup_list *list)
 {
 	char *const from[] = {(char *)mount, NULL};
 	CLEANUP(fts_closep) FTS *tree = fts_open(from, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
@@ -123,6 +127,8 @@ static int search(const char *mount, const struct wanted *wanted, cgroup_list *l
 			continue;
 		if (looked++ == CGROUPS_MAX)
 			return -E2BIG;
+		if (!delegated && cgroup_path_is_delegated(entry->fts_name))
+			fts_set(tree, entry, FTS_SKIP);
 		if (wanted->ids ? !is_container(entry->fts_name, wanted)
 				: !is_unit(entry->fts_name, wanted->name))
 			continue;
@@ -131,6 +137,18 @@ static int search(const char *mount, const struct wanted *wanted, cgroup_list *l
 		fts_set(tree, entry, FTS_SKIP);
 	}
 	return err;
+}
+
+/*
+ * The owner of a unit can name what is below it like any unit or container. So these are searched
+ * only if the system itself has none of that name.
+ */
+static int search(const char *mount, const struct wanted *wanted, cgroup_list *list)
+{
+	size_t before = list->size;
+	int err = search_tree(mount, wanted, false, list);
+
+	return err || list->size > before ? err : search_tree(mount, wanted, true, list);
 }
 
 int cgroups_find(const char *mount, const char *name, cgroup_list *list)

@@ -23,7 +23,8 @@ int cgroups_mount(char **ret);
 
 /*
  * Find the cgroup of a name below a mount point: a path, absolute or below the mount point, or the
- * name of a systemd unit, possibly without ".service". Adds it to the list. Returns 0, -ENOENT, or
+ * name of a systemd unit, possibly without ".service": one that is below another unit only if there
+ * is no other, since the owner of that unit names it. Adds it to the list. Returns 0, -ENOENT, or
  * -EXDEV (a directory that is no cgroup of version 2), -EEXIST (several units have the name), or
  * another negative errno.
  */

@@ -88,16 +88,33 @@ bool cgroup_path_next(const char **path, char ret[JITBPF_CGROUP_NAME_MAX])
 	return true;
 }
 
+bool cgroup_path_is_delegated(const char *directory)
+{
+	char container[JITBPF_CGROUP_NAME_MAX];
+
+	return is_unit(directory) || cgroup_path_container(directory, container);
+}
+
 void cgroup_path_names(const char *path, struct cgroup_path_names *ret)
 {
 	char directory[JITBPF_CGROUP_NAME_MAX], container[JITBPF_CGROUP_NAME_MAX];
+	const char *outermost = NULL;
+	int bytes;
 
 	memset(ret, 0, sizeof(*ret));
 	while (cgroup_path_next(&path, directory)) {
-		if (cgroup_path_container(directory, container))
+		if (cgroup_path_container(directory, container)) {
 			strcpy(ret->container, container);
-		else if (is_unit(directory))
-			strcpy(ret->unit, directory);
+			if (outermost && !*ret->within)
+				snprintf(ret->within, sizeof(ret->within), "%.*s",
+					 (int)strcspn(outermost, "/"), outermost);
+		} else if (is_unit(directory)) {
+			outermost = outermost ?: path - strlen(directory);
+			bytes = snprintf(ret->unit, sizeof(ret->unit), "%.*s",
+					 (int)(path - outermost), outermost);
+			if (bytes >= JITBPF_CGROUP_NAME_MAX)
+				*ret->unit = '\0';
+		}
 	}
 }
 

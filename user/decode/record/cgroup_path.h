@@ -33,10 +33,22 @@ bool cgroup_path_next(const char **path, char ret[JITBPF_CGROUP_NAME_MAX]);
  */
 bool cgroup_path_user(const char *path, uint32_t *ret);
 
-/* Both are "" if there is none. */
+/*
+ * Returns true if a directory is a unit (service or scope) or a container. The system's own manager
+ * makes none below another one: what is below belongs to the owner of that unit or container, who
+ * chooses the names.
+ */
+bool cgroup_path_is_delegated(const char *directory);
+
+/*
+ * All are "" if there is none. A unit below another one has the path from that one on, such as
+ * "user@1000.service/app.slice/nginx.service": its owner may have named it like a unit of the
+ * system. If that is too long, unit is "".
+ */
 struct cgroup_path_names {
 	char container[JITBPF_CGROUP_NAME_MAX]; /* of the innermost container: ID or name */
-	char unit[JITBPF_CGROUP_NAME_MAX]; /* innermost service or scope that is no container */
+	char unit[JITBPF_CGROUP_NAME_MAX];   /* innermost service or scope that is no container */
+	char within[JITBPF_CGROUP_NAME_MAX]; /* the unit that the container is below */
 };
 
 void cgroup_path_names(const char *path, struct cgroup_path_names *ret);

@@ -84,7 +84,11 @@ static int make(const struct jitbpf_cgroup *record, struct known_cgroup *ret)
 	}
 	cgroup.path = strdup(path);
 	cgroup.name = strdup(name);
-	cgroup.container = strdup(container);
+	if (*container && *names.within &&
+	    asprintf(&cgroup.container, "%s (%s)", container, names.within) < 0)
+		cgroup.container = NULL;
+	else if (!*container || !*names.within)
+		cgroup.container = strdup(container);
 	cgroup.unit = strdup(*names.unit ? names.unit : path);
 	if (!cgroup.path || !cgroup.name || !cgroup.container || !cgroup.unit)
 		return -ENOMEM;
@@ -165,15 +169,19 @@ bool known_cgroup_is_of(const struct known_cgroup *cgroup, const char *wanted)
 {
 	char directory[JITBPF_CGROUP_NAME_MAX], container[JITBPF_CGROUP_NAME_MAX];
 	const char *path = cgroup->path;
+	bool delegated = false;
 
 	if (!strcmp(path, "/") && !strcmp(wanted, "host"))
 		return true;
-	if (is_name(cgroup->name, wanted) || !strcmp(path, wanted))
+	if (is_name(cgroup->name, wanted) || !strcmp(path, wanted) ||
+	    (*wanted && (!strcmp(cgroup->container, wanted) || !strcmp(cgroup->unit, wanted))))
 		return true;
 	while (cgroup_path_next(&path, directory)) {
-		if (is_unit(directory, wanted) || (cgroup_path_container(directory, container) &&
-						   is_container(container, wanted)))
+		if ((!delegated && is_unit(directory, wanted)) ||
+		    (cgroup_path_container(directory, container) &&
+		     is_container(container, wanted)))
 			return true;
+		delegated |= cgroup_path_is_delegated(directory);
 	}
 	return false;
 }

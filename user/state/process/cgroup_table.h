@@ -27,9 +27,13 @@
 struct known_cgroup {
 	uint64_t cgroup;
 	char *path;
-	char *name;	 /* of the container, as its runtime calls it; "": not known */
-	char *container; /* name, or the beginning of the container's ID; "": none */
-	char *unit;	 /* of systemd, or the path */
+	char *name; /* of the container, as its runtime calls it; "": not known */
+	/*
+	 * Name, or the beginning of the container's ID; "": none. Below a unit, whose owner
+	 * chooses both, the unit follows: "db (user@1000.service)".
+	 */
+	char *container;
+	char *unit; /* of systemd (struct cgroup_path_names), or the path */
 };
 
 /* Empty if zero-initialized. */
@@ -53,7 +57,9 @@ const struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, u
  * Returns true if `wanted` matches a cgroup:
  * - the name of its container, or of the pod or the container in that name;
  * - the ID of a container in its path, or at least the first four characters of the ID;
- * - a directory of its path, with or without an ending such as ".service";
+ * - a directory of its path, with or without an ending such as ".service", unless it is below a
+ *   unit or a container, whose owner chooses its name;
+ * - its container or unit, as above;
  * - its whole path;
  * - "host", for the root.
  */

@@ -56,6 +56,26 @@ static void test_names(void **state)
 	assert_string_equal(cgroup_table_find(&table, 5)->unit, "/bench/a");
 }
 
+#define OF_USER "/user.slice/user-7.slice/user@7.service"
+
+/* A user names units and containers as the system's: the labels tell them apart. */
+static void test_labels_of_delegated_cgroups(void **state)
+{
+	CLEANUP(cgroup_table_deinit) struct cgroup_table table = {0};
+
+	assert_int_equal(take(&table, 1, "/system.slice/cron.service", "", 0), 0);
+	assert_int_equal(take(&table, 2, OF_USER "/cron.service", "", 0), 0);
+	assert_int_equal(take(&table, 3, "/system.slice/docker-" A ".scope", "web", 0), 0);
+	assert_int_equal(take(&table, 4, OF_USER "/docker-" A ".scope", "web", 0), 0);
+	assert_int_equal(take(&table, 5, OF_USER "/docker-" A ".scope", "", 0), 0);
+	assert_string_equal(cgroup_table_find(&table, 1)->unit, "cron.service");
+	assert_string_equal(cgroup_table_find(&table, 2)->unit, "user@7.service/cron.service");
+	assert_string_equal(cgroup_table_find(&table, 3)->container, "web");
+	assert_string_equal(cgroup_table_find(&table, 4)->container, "web (user@7.service)");
+	assert_string_equal(cgroup_table_find(&table, 5)->container,
+			    "aaaaaaaaaaaa (user@7.service)");
+}
+
 static void test_matches(void **state)
 {
 	static const struct {
@@ -81,7 +101,13 @@ static void test_matches(void **state)
 		{"cron.service", "/system.slice/cron.service", "", true},
 		{"system", "/system.slice/cron.service", "", true},
 		{"cro", "/system.slice/cron.service", "", false},
-		{"cron", "/system.slice/docker-" A ".scope/cron.service", "web", true},
+		{"cron", "/system.slice/docker-" A ".scope/cron.service", "web", false},
+		{"cron.service", OF_USER "/cron.service", "", false},
+		{"user@7.service/cron.service", OF_USER "/cron.service", "", true},
+		{OF_USER "/cron.service", OF_USER "/cron.service", "", true},
+		{"user@7", OF_USER "/cron.service", "", true},
+		{"web", OF_USER "/libpod-" A ".scope", "web", true},
+		{"web (user@7.service)", OF_USER "/libpod-" A ".scope", "web", true},
 		{"/bench/a", "/bench/a", "", true},
 		{"box", "/lxc.payload.box/init.scope", "", true},
 	};
@@ -142,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_labels_of_delegated_cgroups),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_memory_is_bounded),
 	};
