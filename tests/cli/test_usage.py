@@ -71,6 +71,12 @@ class Outputs(InFolder):
         done = self.jitbpf("report", "-o", "y.folded", "-o", "-", "--no-packages", "a.jitbpf")
         self.assertEqual(done.stdout, (GOLDEN / "php.summary").read_text())
 
+    def test_json_said_twice(self):
+        done = self.jitbpf("report", "--json", "--no-packages", "-f", "json", "a.jitbpf")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, (GOLDEN / "php.json").read_text())
+        self.refused("--json is for the summary", "report", "--json", "-f", "folded", "a.jitbpf")
+
     def test_outputs_that_do_not_fit_together(self):
         self.refused("given twice", "report", "-o", "-", "-o", "/dev/stdout", "a.jitbpf")
         self.refused("its extension", "report", "-o", "a.txt", "-o", "b.txt", "-f", "folded", "a.jitbpf")
@@ -183,7 +189,13 @@ class Choice(InFolder):
         self.refused("a command is missing", "record", "-a", "-d", "1", "--")
 
     def test_pids_of_the_whole_system(self):
-        self.refused("-p with pids cannot be combined with -a", "record", "-a", "-p", str(os.getpid()))
+        for command in ("record", "live", "top"):
+            self.refused(f"jitbpf {command}: -p with pids cannot be combined with -a", command, "-a", "-p",
+                         str(os.getpid()))
+
+    def test_messages_name_the_command(self):
+        for command in ("record", "live"):
+            self.refused(f"jitbpf {command}: -o - needs a format", command, "-o", "-", "true")
 
 
 class By(InFolder):

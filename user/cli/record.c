@@ -146,15 +146,17 @@ static int check(struct record_options *values)
 	if (status != OPTIONS_OK)
 		return status;
 	if (values->target.choice.pids.size && values->target.system_wide) {
-		fprintf(stderr, "jitbpf record: -p with pids cannot be combined with -a: leave one "
-				"out\n");
+		fprintf(stderr,
+			"jitbpf %s: -p with pids cannot be combined with -a: leave one "
+			"out\n",
+			values->name);
 		return EXIT_USAGE;
 	}
 	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {
 		fprintf(stderr,
-			"jitbpf record: invalid value '%s' for --rotate: expected a duration from 1 s, "
+			"jitbpf %s: invalid value '%s' for --rotate: expected a duration from 1 s, "
 			"or a size from 1M, such as 60, 10m, 1h or 100M\n",
-			values->rotation.rotate);
+			values->name, values->rotation.rotate);
 		return EXIT_USAGE;
 	}
 	if (values->top && values->view.by == VIEW_BY_TID) {
@@ -163,20 +165,22 @@ static int check(struct record_options *values)
 		return EXIT_USAGE;
 	}
 	if ((values->port || values->folders.size) && !values->live) {
-		fprintf(stderr, "jitbpf record: %s needs --live\n",
+		fprintf(stderr, "jitbpf %s: %s needs --live\n", values->name,
 			values->port ? "--port" : "--source");
 		return EXIT_USAGE;
 	}
 	if (values->refresh_ns && values->rotation.rotate) {
-		fprintf(stderr, "jitbpf record: --refresh cannot be combined with --rotate\n");
+		fprintf(stderr, "jitbpf %s: --refresh cannot be combined with --rotate\n",
+			values->name);
 		return EXIT_USAGE;
 	}
 	if (values->code && !records(values)) {
-		fprintf(stderr, "jitbpf record: --code needs a recording: -o FILE.jitbpf\n");
+		fprintf(stderr, "jitbpf %s: --code needs a recording: -o FILE.jitbpf\n",
+			values->name);
 		return EXIT_USAGE;
 	}
 	if (values->rotation.keep && !values->rotation.rotate) {
-		fprintf(stderr, "jitbpf record: --keep needs --rotate\n");
+		fprintf(stderr, "jitbpf %s: --keep needs --rotate\n", values->name);
 		return EXIT_USAGE;
 	}
 	values->rotation.all_bytes = values->disk.max_bytes;
@@ -198,29 +202,36 @@ static bool check_standard_output(const struct record_options *values)
 	if (count && values->top)
 		fprintf(stderr, "jitbpf top: standard output is its screen: use -o FILE\n");
 	else if (count > 1)
-		fprintf(stderr, "jitbpf record: standard output is given twice as an output\n");
+		fprintf(stderr, "jitbpf %s: standard output is given twice as an output\n",
+			values->name);
 	else if (count && !values->format)
-		fprintf(stderr, "jitbpf record: -o - needs a format, such as -f folded, -f script "
-				"or -f json\n");
+		fprintf(stderr,
+			"jitbpf %s: -o - needs a format, such as -f folded, -f script "
+			"or -f json\n",
+			values->name);
 	else if (values->format && !values->outputs.size)
 		fprintf(stderr,
-			"jitbpf record: -f is the format of an output: add -o FILE, or -o - "
-			"for standard output\n");
+			"jitbpf %s: -f is the format of an output: add -o FILE, or -o - "
+			"for standard output\n",
+			values->name);
 	else if (values->format && values->rotation.rotate)
-		fprintf(stderr, "jitbpf record: -f cannot be combined with --rotate, which writes "
-				"recordings (.jitbpf)\n");
+		fprintf(stderr,
+			"jitbpf %s: -f cannot be combined with --rotate, which writes "
+			"recordings (.jitbpf)\n",
+			values->name);
 	else if (values->format && ends_with(values->outputs.data[0], RECORDING_EXTENSION) &&
 		 values->outputs.size == 1)
 		fprintf(stderr,
-			"jitbpf record: %s is the name of a recording, and -f %s another format: "
+			"jitbpf %s: %s is the name of a recording, and -f %s another format: "
 			"leave -f out, or use another name\n",
-			values->outputs.data[0], values->format);
+			values->name, values->outputs.data[0], values->format);
 	else if (values->format && !count && values->outputs.size > 1)
 		fprintf(stderr,
-			"jitbpf record: with several -o, -f is the format of standard output "
-			"(-o -): that of a file is its extension\n");
+			"jitbpf %s: with several -o, -f is the format of standard output "
+			"(-o -): that of a file is its extension\n",
+			values->name);
 	else
-		return !count || outputs_fit_terminal("record", values->format);
+		return !count || outputs_fit_terminal(values->name, values->format);
 	return false;
 }
 
@@ -229,6 +240,7 @@ enum mode { MODE_RECORD, MODE_LIVE, MODE_TOP };
 static int run_with(enum mode mode, const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
+		.name = spec->name,
 		.freq_hz = 99,
 		.live = mode == MODE_LIVE,
 		.top = mode == MODE_TOP,

@@ -39,9 +39,10 @@ static int open_rotation(struct recording *run)
 
 	if (paths->size > 1 || !ends_with(path, RECORDING_EXTENSION)) {
 		fprintf(stderr,
-			"jitbpf record: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
+			"jitbpf %s: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
 			"); make other formats of its files with "
-			"'jitbpf report'\n");
+			"'jitbpf report'\n",
+			run->options->name);
 		run->misused = true;
 		return -EINVAL;
 	}
@@ -58,8 +59,10 @@ static int check_refresh(struct recording *run)
 		if (output_can_refresh(output))
 			return 0;
 	}
-	fprintf(stderr, "jitbpf record: --refresh needs an output (-o) with the extension .html or "
-			".folded, in a folder where it can be replaced\n");
+	fprintf(stderr,
+		"jitbpf %s: --refresh needs an output (-o) with the extension .html or "
+		".folded, in a folder where it can be replaced\n",
+		run->options->name);
 	run->misused = true;
 	return -EINVAL;
 }

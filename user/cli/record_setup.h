@@ -30,6 +30,7 @@
 #include "pipeline/pipeline.h"
 
 struct record_options {
+	const char *name; /* of the command, for messages */
 	uint32_t freq_hz;
 	uint64_t duration_ns; /* 0: until stopped */
 	struct target_options target;

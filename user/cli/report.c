@@ -195,7 +195,8 @@ static bool check_outputs(const struct report_options *values)
 /* Returns false after a message if the options contradict each other. */
 static bool check(const struct report_options *values)
 {
-	if (values->json && values->format && strcmp(values->format, "summary")) {
+	if (values->json && values->format && strcmp(values->format, "summary") &&
+	    strcmp(values->format, "json")) {
 		fprintf(stderr, "jitbpf report: --json is for the summary, not for -f %s\n",
 			values->format);
 		return false;

@@ -108,20 +108,13 @@ static int docker_ids(const char *root, const char *name, name_list *list)
 	return err;
 }
 
-/* Podman has one file; in the object of a container, the ID comes before the names. */
-static int podman_ids(const char *root, const char *name, name_list *list)
+/* In the object of a container, the ID comes before the names. word: the name with its quotes. */
+static int podman_ids_in(const char *text, const char *word, name_list *list)
 {
 	static const char id_key[] = "\"id\":\"", names_key[] = "\"names\":[";
-	AUTO_FREE char *path = NULL, *text = NULL, *word = NULL;
-	char *at;
+	const char *at = text;
 	int err = 0;
 
-	if (asprintf(&path, "%s/var/lib/containers/storage/overlay-containers/containers.json",
-		     root) < 0 ||
-	    asprintf(&word, "\"%s\"", name) < 0)
-		return -ENOMEM;
-	text = read_text(path);
-	at = text;
 	while (!err && at && (at = strstr(at, id_key))) {
 		const char *id = at + strlen(id_key), *next = strstr(id, id_key);
 		const char *names = strstr(id, names_key), *end = names ? strchr(names, ']') : NULL;
@@ -130,6 +123,22 @@ static int podman_ids(const char *root, const char *name, name_list *list)
 		if (is_id(id) && found && end && found < end && (!next || end < next))
 			err = add(list, id);
 		at += strlen(id_key);
+	}
+	return err;
+}
+
+static int podman_ids(const char *root, const char *name, name_list *list)
+{
+	AUTO_FREE char *word = NULL;
+	int err = asprintf(&word, "\"%s\"", name) < 0 ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(podman_files) && !err; i++) {
+		AUTO_FREE char *path = NULL, *text = NULL;
+
+		if (asprintf(&path, "%s/var/lib/containers/storage/%s", root, podman_files[i]) < 0)
+			return -ENOMEM;
+		text = read_text(path);
+		err = podman_ids_in(text, word, list);
 	}
 	return err;
 }

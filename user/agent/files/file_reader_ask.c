@@ -36,8 +36,11 @@ static char *subject_of(const struct file_request *request, int fd)
 
 	if (request->kind == FILE_FIND_SERVED)
 		return strdup("a debuginfod server");
-	if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER)
+	if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER ||
+	    request->kind == FILE_READ_USER_CONTAINER) /* the path is the ID */
 		return strdup("names of cgroups and containers");
+	if (request->kind == FILE_READ_PACKAGES) /* the path is a list */
+		return strdup("the lists of installed packages");
 	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING ||
 	    request->kind == FILE_OPEN_MEMFD || request->kind == FILE_READ_LINK)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL

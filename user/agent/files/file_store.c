@@ -374,6 +374,12 @@ void file_store_sampled(struct file_store *store, uint32_t pid)
 		unverified_files_sample(&store->unverified, pid);
 }
 
+void file_store_begun(struct file_store *store, uint32_t pid)
+{
+	if (store)
+		unverified_files_begin(&store->unverified, pid);
+}
+
 void file_store_forget(struct file_store *store, const struct module_table *modules)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -77,6 +77,9 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 /* A process has a sample, so its files count. Event loop only. */
 void file_store_sampled(struct file_store *store, uint32_t pid);
 
+/* A process begins. NULL is allowed. */
+void file_store_begun(struct file_store *store, uint32_t pid);
+
 /*
  * Retry files that did not answer in file_store_meet(). Close and remove files that were not seen
  * for a while and that no module refers to. Call it every round. Event loop only.

@@ -54,6 +54,12 @@ void unverified_files_sample(struct unverified_files *files, uint32_t pid)
 	*process = files->waiting.data[--files->waiting.size];
 }
 
+void unverified_files_begin(struct unverified_files *files, uint32_t pid)
+{
+	if (is_sampled(files, pid))
+		files->sampled[pid / WORD_BITS] &= ~(1ull << (pid % WORD_BITS));
+}
+
 void unverified_files_deinit(struct unverified_files *files)
 {
 	free(files->sampled);

@@ -2,7 +2,7 @@
 /*
  * Counts the files of processes with samples at whose path another file is. All processes may have
  * to be followed, since those that are chosen by name can start later; only those with samples
- * lack names for such a file. A process that gets the pid of one with samples counts, too.
+ * lack names for such a file.
  *
  * Zero-initialized: empty. Not thread-safe.
  */
@@ -31,6 +31,12 @@ void unverified_files_add(struct unverified_files *files, uint32_t pid);
 
 /* A process has a sample. */
 void unverified_files_sample(struct unverified_files *files, uint32_t pid);
+
+/*
+ * A process begins: if it has the pid of one with samples, it has none of its own. Its mappings may
+ * come before, since the rings of CPUs are read one by one.
+ */
+void unverified_files_begin(struct unverified_files *files, uint32_t pid);
 
 void unverified_files_deinit(struct unverified_files *files);
 

@@ -93,8 +93,11 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 static int emit_sideband(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
+	const struct jitbpf_task *task = (const struct jitbpf_task *)record;
 	struct mapping_record mapping;
 
+	if (record->type == JITBPF_FORK && task->pid != task->parent_pid)
+		file_store_begun(drain->round->files, task->pid);
 	if (record->type != JITBPF_MAPPING)
 		return emit(context, record);
 	memcpy(&mapping, record, record->size_bytes);

@@ -104,6 +104,23 @@ static void test_podman(void **state)
 	remove_root(root);
 }
 
+/* Containers of --rm are in files of their own, and another storage has files of its own. */
+static void test_podman_storages(void **state)
+{
+	char *root = make_root();
+
+	put(root, "/var/lib/containers/storage/overlay-containers/volatile-containers.json",
+	    "[{\"id\":\"" A "\",\"names\":[\"removed\"]}]");
+	put(root, "/var/lib/containers/storage/vfs-containers/containers.json",
+	    "[{\"id\":\"" B "\",\"names\":[\"plain\"]}]");
+	put(root, "/var/lib/containers/storage/vfs-containers/volatile-containers.json",
+	    "[{\"id\":\"" C "\",\"names\":[\"both\"]}]");
+	check_ids(root, "removed", A, NULL);
+	check_ids(root, "plain", B, NULL);
+	check_ids(root, "both", C, NULL);
+	remove_root(root);
+}
+
 static void test_kubernetes(void **state)
 {
 	char *root = make_root();
@@ -337,10 +354,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_docker),		cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_kubernetes),	cmocka_unit_test(test_names_of_ids),
-		cmocka_unit_test(test_pod_of_two),	cmocka_unit_test(test_names_of_users),
-		cmocka_unit_test(test_hostile_home),	cmocka_unit_test(test_nerdctl),
-		cmocka_unit_test(test_hostile_nerdctl),
+		cmocka_unit_test(test_podman_storages), cmocka_unit_test(test_kubernetes),
+		cmocka_unit_test(test_names_of_ids),	cmocka_unit_test(test_pod_of_two),
+		cmocka_unit_test(test_names_of_users),	cmocka_unit_test(test_hostile_home),
+		cmocka_unit_test(test_nerdctl),		cmocka_unit_test(test_hostile_nerdctl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
