@@ -18,8 +18,7 @@
 #define COMPACT_BYTES (1u << 20)
 
 /*
- * A fork copies these. All zeros: there is no journal, also in children. Written by the constructor
- * only.
+ * A fork copies these. All zeros: there is no journal, also in children.
  */
 static struct journal_memory memory;
 
@@ -104,6 +103,8 @@ void journal_prepare(void)
 {
 	struct timespec now;
 
+	if (process_journal()->header)
+		return;
 	if (!process_begins_anew_on_fork() || journal_memory_reserve(&memory))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -112,14 +113,6 @@ void journal_prepare(void)
 	memory.shared->forked_bytes = memory.forked_bytes;
 	begin(process_journal(), memory.shared, memory.shared_bytes,
 	      (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec);
-}
-
-__attribute__((constructor)) static void prepare(void)
-{
-	int saved_errno = errno;
-
-	journal_prepare();
-	errno = saved_errno;
 }
 
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes the journal of this process (uapi/jit_journal.h), for a profiler that attaches late or
- * loses records. It begins when the library is loaded, and in a forked child with its first event.
+ * loses records. It begins with journal_prepare(), and in a forked child with its first event.
  * If the system refuses memory for it, events go to the probe only.
  *
- * Callers may be any thread, a signal handler, or code that runs before the constructors. After the
- * constructor, no function makes a system call.
+ * Callers may be any thread, a signal handler, or code that runs before the constructors. Only
+ * journal_prepare() makes system calls.
  */
 #ifndef JITBPF_SHIM_JOURNAL_H
 #define JITBPF_SHIM_JOURNAL_H
@@ -34,8 +34,9 @@ struct journal {
 };
 
 /*
- * Reserve memory and begin the journal of this process. The library's constructor calls it. May
- * change errno.
+ * Reserve memory and begin the journal of this process, unless it has one. The shim calls it when
+ * it is loaded; the agent before it enables its events, since a journal shows that the agent works.
+ * May change errno.
  */
 void journal_prepare(void);
 

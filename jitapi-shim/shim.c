@@ -6,11 +6,13 @@
  * The library makes system calls when it is loaded, and none later, since the program may have
  * entered a sandbox by then. docs/recording.md lists them.
  */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "jitapi-shim/caller_engine.h"
+#include "jitapi-shim/journal.h"
 #include "jitapi-shim/payload.h"
 #include "jitapi-shim/record.h"
 #include "jitapi-shim/send.h"
@@ -170,9 +172,13 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 	send_record(&record);
 }
 
-__attribute__((constructor)) static void find_engines(void)
+__attribute__((constructor)) static void prepare(void)
 {
+	int saved_errno = errno;
+
+	journal_prepare();
 	caller_engines_find_files();
+	errno = saved_errno;
 }
 
 unsigned int Initialize(void)

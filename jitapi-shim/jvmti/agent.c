@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jitapi-shim/journal.h"
 #include "jitapi-shim/jvmti/compiled_method.h"
 #include "jitapi-shim/jvmti/threads.h"
 #include "jitapi-shim/send.h"
@@ -268,6 +269,7 @@ static const char *enable(jvmtiEnv *jvmti)
 	workspace_init(&agent.workspace, ids_are_unique(jvmti));
 	if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)))
 		return "the JVM takes no callbacks";
+	journal_prepare();
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL))
 			return "the JVM does not enable the events";
