@@ -89,8 +89,8 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_CODE_REPLACED 16u
 /*
  * flags, by intake: the code of the outermost user frame is unknown. The sample may be from the
- * code that was reported there at its time, or from code that was reported later. The callers of
- * that frame are left out.
+ * code that was reported there at its time, or from code that was reported later or never. The
+ * callers of that frame are left out.
  */
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
 

@@ -67,7 +67,7 @@ struct jit_counts {
 	 */
 	uint64_t replaced;
 	uint64_t unchecked;
-	uint64_t replaced_samples; /* samples in such methods before the check, of unknown code */
+	uint64_t replaced_samples; /* samples of unknown code: it may not be the reported code */
 	/*
 	 * load times later than the probe hit, or long before it: replaced by the time of the hit
 	 */

@@ -100,9 +100,10 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"Methods that jitbpf ended, because their code could not be compared in time.",
 		"The memory of the process could not be read, the engine reported new code there before "
 		"the check, or very many methods were in doubt."),
-	JIT_ROW(replaced_samples, "samples in such methods before they were found out",
-		"Samples of unknown code in methods that other code has replaced.",
-		"The engine frees code without a report."),
+	JIT_ROW(replaced_samples, "samples in code that may not be the reported code",
+		"Samples of unknown code: the code at their addresses was not the reported code, or "
+		"could not be compared in time.",
+		"The engine frees code without a report, or a virtual machine reports it late."),
 	JIT_ROW(time_corrected, "impossible load times, corrected",
 		"Loads whose reported time is impossible; the time of their arrival is used.",
 		"The engine uses another clock."),

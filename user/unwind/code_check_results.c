@@ -5,9 +5,14 @@
 #include "state/code/code_region.h"
 #include "unwind/code_checks_state.h"
 
+static bool reports_ends(enum jitbpf_publisher publisher)
+{
+	return code_publisher_of(publisher)->reports_ends;
+}
+
 /*
  * Add a verdict. Its region is unknown from since_ns on; samples before decided_ns may have waited
- * for it.
+ * for it. Code whose publisher reports all ends is unknown for these samples only.
  */
 static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 			const struct code_verdict *verdict)
@@ -17,7 +22,10 @@ static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 		.end = verdict->address + verdict->size_bytes,
 		.since_ns = verdict->since_ns,
 		.until_ns = verdict->decided_ns,
+		.goes_on = reports_ends(verdict->publisher),
 	};
+	if (reports_ends(verdict->publisher))
+		return;
 	/*
 	 * If memory is short, the code is unknown for the samples that wait, but not for later
 	 * ones.
@@ -56,7 +64,7 @@ static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 
 		/* A region that has a verdict is in the map until the verdict is applied. */
 		if (region->loaded_ns >= one->since_ns || !code_checks_by_events(region) ||
-		    code_doubts_was_replaced(doubts, region->address, one->since_ns))
+		    code_doubts_replaced(doubts, region->address, one->since_ns))
 			continue;
 		verdict.address = region->address;
 		verdict.size_bytes = region->size_bytes;
@@ -82,12 +90,42 @@ static struct code_verdict verdict_on(const struct code_check *check, uint64_t s
 	};
 }
 
+/* A check has failed, of code whose publisher has reported no end. */
+static void begin_doubt(struct code_checks *checks, struct code_check *check)
+{
+	if (check->since_ns >= check->unknown_until_ns || check->since_ns < check->unknown_ns)
+		check->unknown_ns = check->since_ns;
+	check->unknown_until_ns = check->since_ns + CODE_DOUBT_NS;
+	check->differed = check->seen_ns;
+	check->doubt_ns = check->seen_ns = 0;
+	code_checks_end_wait(checks, check);
+}
+
+void code_checks_end_doubt(struct code_check *check, struct code_copies *copies, uint64_t time_ns)
+{
+	const struct jitbpf_code_bytes *seen;
+	uint64_t before;
+
+	if (!check || !check->differed || time_ns < check->unknown_until_ns)
+		return;
+	seen = &check->seen;
+	before = check->address > seen->address ? check->address - seen->address : 0;
+	check->differed = false;
+	if (before < JITBPF_CODE_BYTES)
+		code_copies_patch(copies, check->identity, seen->address + before - check->address,
+				  seen->bytes + before, JITBPF_CODE_BYTES - before);
+}
+
 static void decide(struct code_checks *checks, struct code_check *check, uint64_t until_ns,
 		   bool unchecked)
 {
 	struct code_doubts *doubts = code_checks_of(checks, check->process);
 	struct code_verdict verdict = verdict_on(check, check->since_ns, until_ns, unchecked);
 
+	if (!unchecked && reports_ends(check->publisher)) {
+		begin_doubt(checks, check);
+		return;
+	}
 	code_checks_remove(checks, check);
 	put_verdict(checks, doubts, &verdict);
 	for (uint32_t i = 0; !unchecked && i < doubts->doubt_count; i++) {
@@ -108,19 +146,29 @@ bool code_checks_take_verdict(struct code_checks *checks, struct code_verdict *r
 	return true;
 }
 
-void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns)
+static enum code_trust distrust(enum jitbpf_publisher publisher)
 {
-	decide(checks, check, time_ns + 1, true);
+	return reports_ends(publisher) ? CODE_DOUBTED : CODE_UNKNOWN;
 }
 
-void code_checks_refuse(struct code_checks *checks, struct code_check *check, uint64_t since_ns,
-			uint64_t time_ns)
+enum code_trust code_checks_give_up(struct code_checks *checks, struct code_check *check,
+				    uint64_t time_ns)
+{
+	enum jitbpf_publisher publisher = check->publisher;
+
+	decide(checks, check, time_ns + 1, true);
+	return distrust(publisher);
+}
+
+enum code_trust code_checks_refuse(struct code_checks *checks, struct code_check *check,
+				   uint64_t since_ns, uint64_t time_ns)
 {
 	struct code_doubts *doubts = code_checks_of(checks, check->process);
 	struct code_verdict verdict = verdict_on(check, since_ns, time_ns + 1, true);
 
 	code_checks_remove(checks, check);
 	put_verdict(checks, doubts, &verdict);
+	return distrust(verdict.publisher);
 }
 
 /* Returns true for errors of the reader that are temporary. */

@@ -272,6 +272,7 @@ static bool is_in_force(const struct process *process, const struct code_region 
 enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
 				  uint64_t address, uint64_t time_ns, struct code_check **ret)
 {
+	const struct code_replaced *replaced;
 	uint64_t since_ns, floor_ns;
 	struct code_check *check;
 	struct code_site site;
@@ -280,12 +281,15 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	*ret = NULL;
 	if (!doubts->differed && code_doubts_since(doubts, address, 0) > time_ns)
 		return CODE_VOUCHED;
-	if (code_doubts_was_replaced(doubts, address, time_ns))
-		return CODE_UNKNOWN;
+	replaced = code_doubts_replaced(doubts, address, time_ns);
+	if (replaced)
+		return replaced->goes_on ? CODE_DOUBTED : CODE_UNKNOWN;
 	site = code_site_at(doubts->process, address, time_ns);
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address)
 		return CODE_VOUCHED; /* no JIT code, or code in shared memory */
 	check = code_checks_find(checks, code_region_identity(site.region), doubts->process);
+	if (code_check_is_doubted(check, time_ns))
+		return CODE_DOUBTED;
 	floor_ns = site.region->loaded_ns;
 	if (check && check->vouched_ns > floor_ns)
 		floor_ns = check->vouched_ns;
@@ -299,10 +303,8 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 		return CODE_ENDED;
 	check = add_check(checks, doubts->process, site.region);
 	err = check ? wait_for(checks, doubts, check, since_ns) : -ENOMEM;
-	if (err == -EDQUOT) {
-		code_checks_refuse(checks, check, since_ns, time_ns);
-		return CODE_UNKNOWN;
-	}
+	if (err == -EDQUOT)
+		return code_checks_refuse(checks, check, since_ns, time_ns);
 	if (err)
 		return CODE_ENDED;
 	*ret = check;
@@ -367,6 +369,7 @@ static int doubt_by_sample(struct code_checks *checks, const struct process *pro
 		check->doubt_ns = time_ns;
 	check->seen_ns = time_ns;
 	check->seen = *seen;
+	check->differed = false;
 	return 0;
 }
 
@@ -376,14 +379,17 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 {
 	struct code_site site = code_site_at(process, address, time_ns);
 	const struct code_copy *copy;
+	struct code_check *check;
 	struct overlap overlap;
 
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address ||
 	    !is_in_force(process, site.region))
 		return 0;
 	copy = code_copies_find(copies, code_region_identity(site.region));
-	if (!copy)
+	check = code_checks_find(checks, code_region_identity(site.region), process);
+	if (!copy || code_check_is_doubted(check, time_ns))
 		return 0;
+	code_checks_end_doubt(check, copies, time_ns);
 	overlap = overlap_of(seen, site.region->address, copy->bytes, copy->size_bytes);
 	if (overlap.size_bytes < OVERLAP_MIN && overlap.size_bytes < site.region->size_bytes)
 		return 0;

@@ -16,8 +16,12 @@
  * Engines have functions with equal bytes, so a replaced function can pass. If many checks fail in
  * the memory of an event, all of this memory counts as replaced, and its code is unknown.
  *
- * Code of a virtual machine whose agent reports all its code is put in doubt by samples only. Its
- * memory grows by mappings, and the side-band reports each of them for the whole memory.
+ * A publisher may report the end of all its code, as the agent of a virtual machine does. Such code
+ * is put in doubt by samples only: its memory grows by mappings, and the side-band reports each of
+ * them for the whole memory. After a check that fails, the code is unknown for CODE_DOUBT_NS. If it
+ * was replaced, the report of its end arrives in that time. Else the virtual machine has changed
+ * its own code in an unknown way: the code is vouched for again, and the bytes that differed become
+ * part of the copy.
  *
  * The checks are divided among the owners of the processes (base/owner_slots.h). If samples wait
  * for as many checks as an owner may have, further code of that owner is unknown at once.
@@ -44,6 +48,9 @@
 #define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, times the passed checks */
 #define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
 
+/* A virtual machine that frees all its code at once may report that for a few seconds. */
+#define CODE_DOUBT_NS 5000000000ull
+
 /* The state of checks of a region that is or was in doubt. */
 struct code_check {
 	uint64_t identity; /* code_region_identity(); 0: the slot is empty */
@@ -54,6 +61,9 @@ struct code_check {
 	uint64_t since_ns;   /* samples from this time on wait; 0: none do */
 	uint64_t next_ns;    /* earliest time of the next check */
 	uint32_t passed;     /* number of checks */
+	/* The time in which code is unknown whose region goes on, after a failed check; 0: none. */
+	uint64_t unknown_ns, unknown_until_ns;
+	bool differed; /* the bytes that failed are in `seen`, and not yet in the copy */
 	/*
 	 * Times of the first and the last sample whose bytes differ from the copy, since the code
 	 * was last vouched for; 0: none. seen has the bytes of the last one.
@@ -92,6 +102,7 @@ enum code_trust {
 	CODE_VOUCHED, /* also: there is no code, or code that is not checked */
 	CODE_WAITS,   /* for a check, which the caller may have to request: code_checks_request() */
 	CODE_UNKNOWN, /* replaced, or not checked in time; its region ends before that time */
+	CODE_DOUBTED, /* the same, and its region goes on */
 	CODE_ENDED,   /* not checked in time, and an event has ended its region */
 };
 
@@ -121,7 +132,7 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 /*
  * Returns whether the code at an address of a process at time_ns is vouched for. With CODE_WAITS,
  * *ret is the check that the sample waits for from now on. If memory for the check is short, the
- * result is CODE_ENDED; beyond the owner's share of the checks, CODE_UNKNOWN.
+ * result is CODE_ENDED; beyond the owner's share of the checks, CODE_UNKNOWN or CODE_DOUBTED.
  */
 enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
 				  uint64_t address, uint64_t time_ns, struct code_check **ret);
@@ -141,8 +152,13 @@ void code_checks_drop_request(struct code_checks *checks, struct code_check *che
 void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		      const struct unwind_answer *answer);
 
-/* Give up a check that a sample of time_ns waits for: its code is unknown from then on. */
-void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns);
+/*
+ * Give up a check that a sample of time_ns waits for: its code is unknown from then on. If its
+ * publisher reports all ends, the code is unknown for the samples up to time_ns only. Returns
+ * CODE_UNKNOWN or CODE_DOUBTED.
+ */
+enum code_trust code_checks_give_up(struct code_checks *checks, struct code_check *check,
+				    uint64_t time_ns);
 
 /*
  * Call it before an event about code is applied to a process at time_ns; event NULL: an event that

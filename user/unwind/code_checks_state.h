@@ -9,8 +9,20 @@
 /* Returns true if events of the side-band put a region in doubt. */
 static inline bool code_checks_by_events(const struct code_region *region)
 {
-	return !code_publisher_of(region->claims[0].origin.publisher)->late;
+	return !code_publisher_of(region->claims[0].origin.publisher)->reports_ends;
 }
+
+/* Returns true if the code of a check is unknown at time_ns, and its region goes on. */
+static inline bool code_check_is_doubted(const struct code_check *check, uint64_t time_ns)
+{
+	return check && time_ns >= check->unknown_ns && time_ns < check->unknown_until_ns;
+}
+
+/*
+ * A sample at time_ns is in code whose check has failed. If the doubt has ended by then, the bytes
+ * that differed become part of the copy.
+ */
+void code_checks_end_doubt(struct code_check *check, struct code_copies *copies, uint64_t time_ns);
 
 /* Returns the check of a region (code_region_identity()) of a process, or NULL. */
 struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
@@ -24,8 +36,10 @@ void code_checks_remove(struct code_checks *checks, struct code_check *check);
 
 /*
  * Set the code of a check to unknown from since_ns on, because samples cannot wait for the check.
+ * If its publisher reports all ends, it is unknown for the samples up to time_ns only. Returns
+ * CODE_UNKNOWN or CODE_DOUBTED.
  */
-void code_checks_refuse(struct code_checks *checks, struct code_check *check, uint64_t since_ns,
-			uint64_t time_ns);
+enum code_trust code_checks_refuse(struct code_checks *checks, struct code_check *check,
+				   uint64_t since_ns, uint64_t time_ns);
 
 #endif

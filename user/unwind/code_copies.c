@@ -259,3 +259,15 @@ void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_
 	if (copy->size_bytes < size_bytes)
 		copy->size_bytes = (uint32_t)size_bytes;
 }
+
+void code_copies_patch(struct code_copies *copies, uint64_t identity, uint64_t offset,
+		       const uint8_t *bytes, size_t size_bytes)
+{
+	struct code_copy *copy = find(copies, identity);
+
+	if (!copy || offset >= copy->size_bytes)
+		return;
+	if (size_bytes > copy->size_bytes - offset)
+		size_bytes = copy->size_bytes - offset;
+	memcpy(copy->bytes + offset, bytes, size_bytes);
+}

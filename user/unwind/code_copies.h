@@ -63,6 +63,10 @@ void code_copies_add(struct code_copies *copies, uint64_t identity, struct owner
 void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_t *bytes,
 		     size_t size_bytes);
 
+/* Write bytes over those at an offset of the copy of a region, as far as it has them. */
+void code_copies_patch(struct code_copies *copies, uint64_t identity, uint64_t offset,
+		       const uint8_t *bytes, size_t size_bytes);
+
 /*
  * Returns the copy of a region, which may have only the beginning of its code, or NULL. It counts
  * as used. Borrowed until the next change.

@@ -120,14 +120,15 @@ bool code_doubts_failed(struct code_doubt *doubt, uint64_t address, uint64_t sin
 	return doubt->failed * REPLACED_SHARE >= doubt->failed + doubt->passed;
 }
 
-bool code_doubts_was_replaced(const struct code_doubts *doubts, uint64_t address, uint64_t time_ns)
+const struct code_replaced *code_doubts_replaced(const struct code_doubts *doubts, uint64_t address,
+						 uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < CODE_REPLACED_MAX; i++) {
 		const struct code_replaced *replaced = &doubts->replaced[i];
 
 		if (address >= replaced->start && address < replaced->end &&
 		    time_ns >= replaced->since_ns && time_ns < replaced->until_ns)
-			return true;
+			return replaced;
 	}
-	return false;
+	return NULL;
 }

@@ -28,6 +28,7 @@ struct code_doubt {
 struct code_replaced {
 	uint64_t start, end;
 	uint64_t since_ns, until_ns;
+	bool goes_on; /* its region does not end by that */
 };
 
 #define CODE_REPLACED_MAX 64
@@ -62,7 +63,8 @@ void code_doubts_passed(struct code_doubts *doubts, uint64_t address);
  */
 bool code_doubts_failed(struct code_doubt *doubt, uint64_t address, uint64_t since_ns);
 
-/* Returns true if code at an address is known to be other code at time_ns. */
-bool code_doubts_was_replaced(const struct code_doubts *doubts, uint64_t address, uint64_t time_ns);
+/* Returns what is known of replaced code at an address at time_ns, or NULL. */
+const struct code_replaced *code_doubts_replaced(const struct code_doubts *doubts, uint64_t address,
+						 uint64_t time_ns);
 
 #endif

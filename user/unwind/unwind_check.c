@@ -43,7 +43,7 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 	struct code_check *check;
 	int waits = 0;
 
-	stack->replaced = false;
+	stack->replaced = stack->untold = false;
 	for (uint32_t i = 0; doubts && i < stack->count; i++) {
 		enum code_trust trust =
 			code_checks_trust(&u->checks, doubts, stack->ips[i] - !!i, time_ns, &check);
@@ -60,12 +60,13 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 			continue;
 		}
 		if (trust == CODE_WAITS)
-			code_checks_give_up(&u->checks, check, time_ns);
+			trust = code_checks_give_up(&u->checks, check, time_ns);
 		/* Its caller was found by rows of the replaced code, so the callers are wrong. */
 		if (stack->end != JITBPF_END_NONE && i + 1 < stack->count)
 			stack->end = JITBPF_END_NO_RULE;
 		stack->count = trust == CODE_ENDED ? i : i + 1;
-		stack->replaced = true;
+		stack->replaced = trust != CODE_DOUBTED;
+		stack->untold = trust == CODE_DOUBTED;
 	}
 	return waits;
 }

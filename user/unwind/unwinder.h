@@ -52,6 +52,7 @@ struct finished_stack {
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */
 	/* cut at a frame in JIT code that may have been replaced: JITBPF_SAMPLE_CODE_REPLACED */
 	bool replaced;
+	bool untold; /* the same, in a region that goes on: JITBPF_SAMPLE_CODE_UNTOLD */
 };
 
 /*

@@ -31,6 +31,7 @@ struct unwinder {
 	size_t change_count;
 	uint32_t saw;			      /* samples with bytes of code */
 	bool doubts;			      /* of all processes */
+	bool goes_on;			      /* code that is not checked */
 	bool (*is_checked)(uint64_t time_ns); /* the code of a sample is vouched for */
 	struct code_verdict verdicts[4];      /* to be taken, the last one first */
 	size_t verdict_count;
@@ -131,7 +132,8 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 		return 1;
 	if (!checked) {
 		stack->count = 1;
-		stack->replaced = true;
+		stack->replaced = !unwinder->goes_on;
+		stack->untold = unwinder->goes_on;
 	}
 	return 0;
 }

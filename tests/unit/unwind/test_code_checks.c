@@ -493,21 +493,86 @@ static void test_java(void **state)
 	assert_int_equal(trust_at(f, java + 8, 42), CODE_VOUCHED);
 }
 
-static void test_java_saw_other_code(void **state)
+/* A process with code of a Java virtual machine, of which a sample at 30 saw other bytes. */
+static void differ_in_java(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	f->process = world_process(f->world, PID + 1);
 	world_map(f->world, &(struct world_mapping){PID + 1, 5, CODE, 0x10000, 0, 0, "//anon", 0});
 	world_load_event(f->world, PID + 1, 11, CODE, SIZE, JIT_EVENT_JVM_LOAD);
 	copy_region(f);
-	see(f, 30, 0, 64);
+	see(f, 30, 64, 32);
 	assert_int_equal(trust(f, 31), CODE_WAITS);
 	assert_true(request(f));
+}
+
+/* The virtual machine reports no end: it has changed its code, which is named again. */
+static void test_java_saw_other_code(void **state)
+{
+	const uint64_t end_ns = 30 + CODE_DOUBT_NS;
+	struct fixture *f = *state;
+	struct code_verdict none;
+
+	differ_in_java(f);
 	f->checks.now_ns = 100;
 	answer(f, 0, 0, true);
-	assert_int_equal(verdict_of(f).since_ns, 30);
-	assert_int_equal(trust(f, 30), CODE_UNKNOWN);
+	assert_false(code_checks_take_verdict(&f->checks, &none));
+	assert_int_equal(trust(f, 29), CODE_VOUCHED);
+	assert_int_equal(trust(f, 30), CODE_DOUBTED);
+	/* Equal bytes may be so by chance: they do not end the doubt. Others do not extend it. */
+	see(f, 110, 128, 0);
+	assert_int_equal(trust(f, 110), CODE_DOUBTED);
+	see(f, end_ns - 1, 64, 32);
+	assert_int_equal(trust(f, end_ns - 1), CODE_DOUBTED);
+	assert_int_equal(trust(f, end_ns), CODE_VOUCHED);
+	/* The different bytes are those of the code now. */
+	see(f, end_ns, 64, 32);
+	assert_int_equal(trust(f, end_ns), CODE_VOUCHED);
+	assert_int_equal(trust(f, end_ns - 1), CODE_DOUBTED);
+	/* But not other ones. */
+	see(f, end_ns + 10, 128, 32);
+	assert_int_equal(trust(f, end_ns + 9), CODE_VOUCHED);
+	assert_int_equal(trust(f, end_ns + 10), CODE_WAITS);
+	assert_true(request(f));
+	assert_int_equal(f->request.copy[64], 64 ^ 0x80);
+	answer(f, 0, 0, true);
+	assert_int_equal(trust(f, end_ns + 10), CODE_DOUBTED);
+	assert_int_equal(trust(f, end_ns + 10 + CODE_DOUBT_NS), CODE_VOUCHED);
+}
+
+/* The virtual machine reports the end of the code: it had been replaced. */
+static void test_java_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct code_verdict none;
+
+	differ_in_java(f);
+	f->checks.now_ns = 100;
+	answer(f, 0, 0, true);
+	world_load_event(f->world, PID + 1, 200, CODE, SIZE, JIT_EVENT_JVM_LOAD);
+	assert_false(code_checks_take_verdict(&f->checks, &none));
+	assert_int_equal(trust(f, 100), CODE_DOUBTED);
+	assert_int_equal(trust(f, 199), CODE_DOUBTED);
+	assert_int_equal(trust(f, 200), CODE_VOUCHED);
+}
+
+/* Checks that were not done in time: the code is unknown for the samples that waited. */
+static void test_java_not_checked(void **state)
+{
+	struct fixture *f = *state;
+	struct code_verdict none;
+
+	differ_in_java(f);
+	assert_int_equal(code_checks_give_up(&f->checks, f->check, 40), CODE_DOUBTED);
+	assert_false(code_checks_take_verdict(&f->checks, &none));
+	assert_int_equal(trust(f, 29), CODE_VOUCHED);
+	assert_int_equal(trust(f, 30), CODE_DOUBTED);
+	assert_int_equal(trust(f, 40), CODE_DOUBTED);
+	assert_int_equal(trust(f, 41), CODE_VOUCHED);
+	answer(f, 0, 0, true); /* too late */
+	assert_int_equal(trust(f, 41), CODE_VOUCHED);
+	/* The next sample has a check of its own. */
+	see(f, 50, 64, 32);
+	assert_int_equal(trust(f, 50), CODE_WAITS);
 }
 
 /* Code that is equal by chance is unknown with the rest of its memory. */
@@ -659,6 +724,8 @@ int main(void)
 		TEST(test_retired),
 		TEST(test_java),
 		TEST(test_java_saw_other_code),
+		TEST(test_java_replaced),
+		TEST(test_java_not_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void keep_sound(const struct process *process, const struct jitbpf_sample
 	ret->count = process ? walked_stack_sound(process, sample) : sample->user_frames;
 	ret->end = ret->count < sample->user_frames ? JITBPF_END_NO_RULE : sample->user_end;
 	ret->guessed = false;
-	ret->replaced = false;
+	ret->replaced = ret->untold = false;
 	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
 }
 
@@ -71,6 +71,8 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
 	if (stack->replaced)
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_REPLACED;
+	if (stack->untold)
+		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_UNTOLD;
 	memcpy(ips, sample->ips, kernel_bytes);
 	memcpy(ips + kernel_bytes, stack->ips, user_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {

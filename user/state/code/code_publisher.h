@@ -16,10 +16,14 @@ struct code_publisher {
 	bool needs_id; /* a load without a method id is invalid */
 	/*
 	 * Its reports are late: code may run before its load is reported, and its memory may have
-	 * other code before its end is reported (unwind/code_successors.h). Events of the side-band
-	 * do not put its code in doubt (unwind/code_checks.h).
+	 * other code before its end is reported (unwind/code_successors.h).
 	 */
 	bool late;
+	/*
+	 * It reports the end of all its code. Events of the side-band do not put its code in doubt,
+	 * and a doubt that no report confirms ends (unwind/code_checks.h).
+	 */
+	bool reports_ends;
 	/*
 	 * A garbage collector moves objects whose addresses are immediates of the code, and call
 	 * sites are written again and again.
@@ -41,6 +45,7 @@ static inline const struct code_publisher *code_publisher_of(enum jitbpf_publish
 		[JITBPF_PUBLISHER_JVMTI] = {.rank = 4,
 					    .time_error_ns = 1000000000,
 					    .late = true,
+					    .reports_ends = true,
 					    .objects_move = true,
 					    .journaled = true},
 	};

@@ -276,6 +276,31 @@ static void test_not_checked(void **state)
 	assert_int_equal(ledger->jit.replaced, 0);
 }
 
+/* A sample of unknown code whose region goes on: the next one has its name. */
+static void test_goes_on(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 2, 0, "a")->code_bytes = 0x40;
+	made_unwinder.doubts = made_unwinder.goes_on = true;
+	made_unwinder.is_checked = is_checked;
+	checked_until = 0;
+	make_sample(run, 20, MADE_CODE);
+	made_round(run, 30);
+	assert_int_equal(run->seen_count, 0);
+	made_round(run, 20 + INTAKE_DEFER_NS + 1);
+	assert_int_equal(run->seen_count, 1);
+	checked_until = UINT64_MAX;
+	make_sample(run, 30 + INTAKE_DEFER_NS, MADE_CODE);
+	ledger = made_finish(run, 40 + INTAKE_DEFER_NS);
+	assert_int_equal(run->seen_count, 2);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->jit.replaced_samples, 1);
+	assert_int_equal(ledger->jit.replaced + ledger->jit.unchecked, 0);
+}
+
 static void test_registers_stay(void **state)
 {
 	const uint64_t caller = LIB + 0x100;
@@ -493,6 +518,7 @@ int main(void)
 		TEST(test_mappings_that_had_changed),
 		TEST(test_waits_for_a_check),
 		TEST(test_not_checked),
+		TEST(test_goes_on),
 		TEST(test_registers_stay),
 		TEST(test_kernel_frames_stay),
 		TEST(test_given_up_after_a_second),
