@@ -16,7 +16,6 @@ void known_files_init(struct known_files *files, const struct file_source *sourc
 		.sweep_at = KNOWN_FILES_SWEEP,
 		.symbol_bytes_max = symbol_bytes_max,
 		.debug_bytes_max = DEBUG_INFO_BYTES_MAX,
-		.checks = {.left_bytes = DEBUG_CHECKED_MAX},
 	};
 }
 
@@ -101,14 +100,13 @@ static int file_of_module(struct known_files *files, const struct module *module
 	return 0;
 }
 
-static void drop_symbols(struct known_files *files, struct known_file *file)
+static void free_symbols(struct known_files *files, struct known_file *file)
 {
 	files->symbol_bytes -= file->symbol_bytes;
 	files->symbol_open -= symbol_file_open(file->symbols);
 	symbol_file_destroy(file->symbols);
 	file->symbols = NULL;
 	file->symbol_bytes = 0;
-	files->counts.dropped++;
 }
 
 static void drop_debug(struct known_files *files, struct known_file *file)
@@ -135,7 +133,8 @@ static void make_room_of_symbols(struct known_files *files, const struct known_f
 		}
 		if (!oldest)
 			return;
-		drop_symbols(files, oldest);
+		free_symbols(files, oldest);
+		files->counts.dropped++;
 	}
 }
 
@@ -286,6 +285,15 @@ static int read_debug(struct known_files *files, const struct module *module,
 	return 0;
 }
 
+/* Count a file whose debug file may not be checked now, as long as that is so. */
+static void note_search(struct known_files *files, struct known_file *file, bool postponed)
+{
+	files->counts.postponed += postponed;
+	files->counts.debug_refused += postponed;
+	files->counts.debug_refused -= file->unchecked;
+	file->unchecked = postponed;
+}
+
 /* Read the parts of a file that are not in memory. */
 static int file_read(struct known_files *files, const struct module *module,
 		     struct known_file *file)
@@ -298,23 +306,26 @@ static int file_read(struct known_files *files, const struct module *module,
 	if (err) {
 		/* A file system that is slow now may answer a later request. */
 		file->failed = err != -ENOMEM && err != -ETIMEDOUT;
+		files->counts.postponed += err == -ETIMEDOUT;
 		files->counts.without_file += err != -ENOMEM && !file->missed;
 		file->missed |= err != -ENOMEM;
 		return err;
 	}
 	if (!has_debug_info(&blob)) {
-		files->checks.refused = 0;
-		err = debug_search_file(&files->source, module, &blob, &files->checks, &found);
+		err = debug_search_file(&files->source, module, &blob, &found);
 		if (err == -ENOMEM)
 			return err;
-		files->counts.debug_refused += err && files->checks.refused;
-		file->without_debug = err;
+		/* Its symbols may be in the debug file that could not be checked before. */
+		if (!err && file->unchecked && file->symbols)
+			free_symbols(files, file);
+		note_search(files, file, err && found.postponed);
+		file->without_debug = err && !found.postponed;
 	}
 	if (!file->symbols)
 		err = read_symbols(files, file, &blob, found.blob.read ? &found.blob : NULL);
 	else
 		err = 0;
-	if (err || file->debug || file->without_debug)
+	if (err || file->debug || file->without_debug || file->unchecked)
 		return err;
 	if (!found.blob.read) {
 		found.blob = blob;

@@ -23,7 +23,6 @@
 #define DEBUG_WORTH_USES     256 /* parsed debug info counts as used so many look-ups later */
 #define SYMBOL_OPEN_MAX	     128 /* open files with symbol names */
 #define KNOWN_FILES_SWEEP    256 /* number of files up to which none is removed */
-#define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read for CRC checks of debug files */
 
 /* Counts over all requested files. */
 struct symbolizer_counts {
@@ -38,6 +37,7 @@ struct symbolizer_counts {
 	uint64_t splits_missing; /* split units whose .dwo file or package was not found */
 	uint64_t kernel_unnamed; /* kernel addresses without a symbol */
 	uint64_t readers_failed; /* processes that parse files and died or took too long */
+	uint64_t postponed;	 /* reads of a file that was not available, but may be later */
 };
 
 struct known_file {
@@ -45,6 +45,7 @@ struct known_file {
 	bool failed;		     /* not to be tried again */
 	bool missed;		     /* counted in without_file */
 	bool without_debug;	     /* not to be tried again */
+	bool unchecked;		     /* counted in debug_refused: a debug file was not checked */
 	bool counted;
 	uint64_t used; /* value of known_files.uses at the last use */
 	struct symbol_file *symbols;
@@ -66,7 +67,6 @@ struct known_files {
 	uint32_t symbol_open;
 	uint64_t debug_bytes, debug_bytes_max;
 	uint32_t debug_open;
-	struct debug_checks checks;
 	struct symbolizer_counts counts;
 };
 

@@ -38,6 +38,14 @@ static const struct file_patience mapping_patience = {
 static const struct file_patience worker_mapping_patience = {
 	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
+/* Limits of the searches for an owner. Any user can map tens of thousands of files a second. */
+#define SEARCHES_AT_ONCE  4096
+#define SEARCHES_A_SECOND 500
+
+/* Limits of an owner's debug files that are read for a check of their CRC: 3 s at once, then 5%. */
+#define CHECKED_MAX	   (4ull << 30)
+#define CHECKED_PER_SECOND (64u << 20)
+
 #define AGAIN_STEP_NS 200000000ull /* interval of the searches for files without an answer */
 
 /* Limits of an owner's waits for debuginfod servers. */
@@ -53,6 +61,8 @@ static int create_user(struct file_store *store, const struct broker *broker,
 	int err = file_reader_create(broker, patience, &ret->reader);
 
 	ret->store = store;
+	ret->checks.most = CHECKED_MAX;
+	ret->checks.per_second = CHECKED_PER_SECOND;
 	return err ?: file_reader_create(broker, of_mappings, &ret->mappings);
 }
 
@@ -60,6 +70,7 @@ static void destroy_user(struct file_user *user)
 {
 	file_reader_destroy(user->reader);
 	file_reader_destroy(user->mappings);
+	owner_rates_deinit(&user->checks);
 }
 
 /* Returns the device of files that memfd_create() makes with flags, or 0. */
@@ -103,6 +114,8 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	store->shared_memory = memory_device(0);
 	store->huge_memory = memory_device(MFD_HUGETLB);
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
+	store->searches.most = SEARCHES_AT_ONCE;
+	store->searches.per_second = SEARCHES_A_SECOND;
 	late_files_init(&store->late);
 	kept_files_init(&store->files);
 	if (options->kept_bytes && options->kept_bytes < KEPT_FILES_BYTES_MAX)
@@ -160,7 +173,7 @@ void file_store_destroy(struct file_store *store)
 	vec_for_each (mapping, &store->identified)
 		free(*mapping);
 	vec_deinit(&store->identified);
-	search_limits_deinit(&store->searches);
+	owner_rates_deinit(&store->searches);
 	unverified_files_deinit(&store->unverified);
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
@@ -281,7 +294,7 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 		identify(mapping, &known.found);
 		return 0;
 	}
-	if (!search_limits_allow(&store->searches, owner.uid, now_ns)) {
+	if (!owner_rates_take(&store->searches, owner, 1, now_ns)) {
 		store->counts.over_budget++;
 		return -EDQUOT;
 	}
@@ -431,6 +444,7 @@ void file_store_source(struct file_store *store, struct file_source *ret)
 	*ret = (struct file_source){
 		.open_module = module_files_open,
 		.open_debug = module_files_open_debug,
+		.allow_check = module_files_allow_check,
 		.fetch_debug = module_files_fetch_debug,
 		.context = &store->naming,
 	};
@@ -446,6 +460,7 @@ void file_store_code_source(struct file_store *store, struct file_source *ret)
 	*ret = (struct file_source){
 		.open_module = module_files_open,
 		.open_debug = module_files_open_debug,
+		.allow_check = module_files_allow_check,
 		.context = &store->annotating,
 	};
 }

@@ -9,14 +9,15 @@
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
 #include "agent/files/late_files.h"
-#include "agent/files/search_limits.h"
 #include "agent/files/unverified_files.h"
+#include "base/owner_rates.h"
 
 /* A thread's readers. */
 struct file_user {
 	struct file_store *store;
 	struct file_reader *reader;
 	struct file_reader *mappings; /* for file_reader_mapping() only */
+	struct owner_rates checks;    /* bytes of debug files that were read for a check */
 };
 
 struct file_store {
@@ -40,8 +41,8 @@ struct file_store {
 	struct file_store_counts counts;
 	struct unverified_files unverified;
 	const struct process_owners *owners; /* NULL: none are known */
-	struct search_limits searches;
-	dev_t shared_memory, huge_memory; /* devices; 0: not known, or the kernel has none */
+	struct owner_rates searches;	     /* a search takes time of the event loop */
+	dev_t shared_memory, huge_memory;    /* devices; 0: not known, or the kernel has none */
 	int mappings_error;
 	int debuginfod_error; /* set by the symbol worker's thread */
 };
@@ -76,6 +77,7 @@ struct file_place module_files_place(const struct file_user *user, const struct 
 int module_files_open(void *context, const struct module *module, struct blob *ret);
 int module_files_open_debug(void *context, const struct module *module, const char *path, bool ours,
 			    struct blob *ret);
+int module_files_allow_check(void *context, const struct module *module, uint64_t size_bytes);
 int module_files_fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
 			     uint32_t build_id_bytes, struct blob *ret);
 

@@ -324,6 +324,22 @@ int module_files_open_debug(void *context, const struct module *module, const ch
 	return err ?: open_found(user, place, &found, ret);
 }
 
+/* Charged to any of the owners that has room: the others cannot keep it from being named. */
+int module_files_allow_check(void *context, const struct module *module, uint64_t size_bytes)
+{
+	uint32_t count = module_owner_count(module);
+	struct file_user *user = context;
+	uint64_t now_ns = clock_now_ns();
+
+	if (!count && owner_rates_take(&user->checks, FILE_OWNER_UNKNOWN, size_bytes, now_ns))
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (owner_rates_take(&user->checks, module->owners[i], size_bytes, now_ns))
+			return 0;
+	}
+	return -EAGAIN;
+}
+
 int module_files_fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
 			     uint32_t build_id_bytes, struct blob *ret)
 {

@@ -137,11 +137,11 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 
 	if (!owner)
 		return -ENOMEM;
-	if (answered && spent_ms < FILE_QUICK_MS) {
-		if (!place_accounts_is_good(accounts, place))
-			owner->good[owner->good_count++ % FILE_GOOD_PLACES] = place;
+	/* Slow answers are charged, so they need not count against the place as well. */
+	if (answered && !place_accounts_is_good(accounts, place))
+		owner->good[owner->good_count++ % FILE_GOOD_PLACES] = place;
+	if (answered && spent_ms < FILE_QUICK_MS)
 		return 0;
-	}
 	owner->spent_ms += spent_ms;
 	if (!account) {
 		struct place_account new = {

@@ -17,7 +17,7 @@
 /*
  * Each place that is given up may have cost a helper process, and an owner can mount any number of
  * file systems. So while an owner has so many given-up places, requests for the owner's other
- * places fail, too, except for places that have answered this owner quickly. A place counts for
+ * places fail, too, except for places that have answered this owner. A place counts for
  * FILE_FORGIVE_NS. Other owners have accounts of their own.
  */
 #define FILE_OWNER_PLACES_MAX	2
@@ -27,7 +27,7 @@
 /* Limit of an owner's time for slow answers of all places together, in those of one place. */
 #define FILE_OWNER_SHARE 4
 
-#define FILE_GOOD_PLACES 32 /* places of an owner that answered quickly, and are remembered */
+#define FILE_GOOD_PLACES 32 /* places of an owner that answered, and are remembered */
 #define FILE_NAMED_MAX	 8  /* given-up places that messages name */
 
 struct file_patience {
@@ -109,7 +109,7 @@ void place_accounts_give_up(struct place_accounts *accounts, struct file_place p
 /* Returns true if the place was given up, and was not restored. */
 bool place_accounts_gave_up(const struct place_accounts *accounts, struct file_place place);
 
-/* Returns true if the place has answered its owner quickly. */
+/* Returns true if the place has answered its owner. */
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place);
 
 /* Keep a copy of the request for which a place was given up. Without memory, none is kept. */

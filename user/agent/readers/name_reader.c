@@ -15,6 +15,7 @@ struct name_batch {
 	uint32_t module; /* its number */
 	uint32_t count;	 /* 0: there is no answer */
 	uint32_t next;	 /* the location whose frames come first in rest */
+	bool postponed;	 /* a later request may find more names */
 	uint64_t offsets[READER_NAMES_MAX];
 	struct cursor rest; /* of the client's last answer */
 };
@@ -88,6 +89,11 @@ static int ask(struct name_reader *names, const struct symbol_request *requests,
 	if (cursor_read(&names->batch.rest, &counts, sizeof(counts)) ||
 	    !cursor_left(&names->batch.rest))
 		return reader_client_refuse(names->client, module);
+	/* The counts of a process that was started for this request begin with 0. */
+	if (reader_client_failures(names->client) != names->failures_seen)
+		names->batch.postponed = counts.postponed;
+	else
+		names->batch.postponed = counts.postponed > names->counts.postponed;
 	names->counts = counts;
 	names->batch.count = (uint32_t)count;
 	return 0;
@@ -132,6 +138,8 @@ static int name_native(struct name_reader *names, const struct symbol_request *r
 		add_counts(&names->before, &names->counts);
 		names->counts = (struct symbolizer_counts){0};
 	}
+	if (!err && names->batch.postponed)
+		return -EAGAIN;
 	if (err != -EIO)
 		return err;
 	frames[0] = (struct symbol_frame){.name = "", .module = module->path};

@@ -100,6 +100,22 @@ static int fetch_debug(struct reader_calls *calls, int socket, const message_byt
 	return reply_opened(calls, socket, err, &blob, limit);
 }
 
+static int allow_check(struct reader_calls *calls, int socket, const message_bytes *call,
+		       const struct module *module, const struct reader_limit *limit)
+{
+	struct reader_check check;
+	int32_t err = 0;
+
+	if (call->size != sizeof(check) || !module)
+		return -EBADMSG;
+	memcpy(&check, call->data, sizeof(check));
+	if (check.module != module->number)
+		return -EBADMSG;
+	if (calls->source.allow_check)
+		err = calls->source.allow_check(calls->source.context, module, check.size_bytes);
+	return reader_send(socket, READER_CHECKED, &err, sizeof(err), -1, limit);
+}
+
 static int read_file(struct reader_calls *calls, int socket, const message_bytes *call,
 		     const struct reader_limit *limit)
 {
@@ -140,6 +156,8 @@ int reader_calls_serve(struct reader_calls *calls, int socket, int kind, const m
 		return open_debug(calls, socket, call, module, limit);
 	case READER_FETCH_DEBUG:
 		return fetch_debug(calls, socket, call, module, limit);
+	case READER_CHECK:
+		return allow_check(calls, socket, call, module, limit);
 	case READER_READ:
 		return read_file(calls, socket, call, limit);
 	case READER_CLOSE:

@@ -113,6 +113,21 @@ static int open_debug(void *context, const struct module *module, const char *pa
 	return await_opened(context, ret);
 }
 
+static int allow_check(void *context, const struct module *module, uint64_t size_bytes)
+{
+	struct reader_check check = {.size_bytes = size_bytes, .module = module->number};
+	struct reader_files *files = context;
+	int32_t err;
+	int none;
+
+	call(files, READER_CHECK, &check, sizeof(check));
+	await(files, READER_CHECKED, &none);
+	if (files->in.size != sizeof(err))
+		_exit(1);
+	memcpy(&err, files->in.data, sizeof(err));
+	return err;
+}
+
 static int fetch_debug(void *context, const struct module *module, const uint8_t *build_id,
 		       uint32_t build_id_bytes, struct blob *ret)
 {
@@ -125,6 +140,7 @@ void reader_files_source(struct reader_files *files, struct file_source *ret)
 	*ret = (struct file_source){
 		.open_module = open_module,
 		.open_debug = open_debug,
+		.allow_check = allow_check,
 		.fetch_debug = fetch_debug,
 		.context = files,
 	};

@@ -33,11 +33,13 @@ enum reader_message {
 	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */
 	READER_OPEN_DEBUG,  /* struct reader_debug and the path */
 	READER_FETCH_DEBUG, /* the build ID */
+	READER_CHECK,	    /* struct reader_check; the reply is READER_CHECKED */
 	READER_READ,	    /* struct reader_piece; the reply is READER_BYTES */
 	READER_CLOSE,	    /* uint32_t: number of an open file; without a reply */
 	/* Replies to calls. */
-	READER_OPENED, /* struct reader_opened, and a descriptor if the file is direct */
-	READER_BYTES,  /* the bytes; fewer than requested: an error */
+	READER_OPENED,	/* struct reader_opened, and a descriptor if the file is direct */
+	READER_BYTES,	/* the bytes; fewer than requested: an error */
+	READER_CHECKED, /* int32_t: 0 if it may be checked, or a negative errno */
 	/* Answers. */
 	/*
 	 * int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h). Of a comparison:
@@ -101,6 +103,13 @@ struct reader_place {
 struct reader_debug {
 	uint32_t module;
 	uint32_t ours;
+};
+
+/* May a debug file of a module be read for a check of its identity? */
+struct reader_check {
+	uint64_t size_bytes;
+	uint32_t module;
+	uint32_t reserved;
 };
 
 struct reader_piece {

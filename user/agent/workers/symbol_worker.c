@@ -2,6 +2,7 @@
 #include "agent/workers/symbol_worker.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,10 @@ struct symbol_worker {
 	_Atomic uint64_t wanted_from;	 /* answers to lower tickets are not needed any more */
 	bool gathering;			 /* there are requests that the thread does not see yet */
 	uint64_t gathered_ns;		 /* when requests were passed to the thread last */
+	pthread_mutex_t lock;		 /* of the next two */
+	VEC(struct symbol_request) postponed;
+	bool waiting;	   /* all answers are waited for: nothing is postponed */
+	uint64_t again_ns; /* when postponed requests were repeated last */
 };
 
 _Static_assert(sizeof(struct symbol_request) <= WORK_REQUEST_BYTES_MAX, "a request of a worker");
@@ -77,6 +82,38 @@ static struct symbol_answer *make_answer(uint64_t ticket, const struct symbol_fr
 	return answer;
 }
 
+/* Keep a request for later. Returns false if it must be answered now. */
+static bool postpone(struct symbol_worker *worker, const struct symbol_request *request)
+{
+	bool postponed;
+
+	pthread_mutex_lock(&worker->lock);
+	postponed = !worker->waiting && !vec_push(&worker->postponed, *request);
+	pthread_mutex_unlock(&worker->lock);
+	return postponed;
+}
+
+/* Repeat the postponed requests. waiting: postpone no more, until it is called again. */
+static int repeat_postponed(struct symbol_worker *worker, bool waiting)
+{
+	__typeof__(worker->postponed) requests;
+	int err = 0;
+
+	pthread_mutex_lock(&worker->lock);
+	requests = worker->postponed;
+	worker->postponed = (__typeof__(requests)){0};
+	worker->waiting = waiting;
+	pthread_mutex_unlock(&worker->lock);
+	worker->gathering |= requests.size > 0;
+	vec_for_each (request, &requests) {
+		err = err ?: work_thread_add(&worker->thread, request);
+		if (err)
+			module_release(request->module);
+	}
+	vec_deinit(&requests);
+	return err;
+}
+
 static int answer_request(void *worker_, const void *request_, struct work_result **ret)
 {
 	struct symbol_request requests[NAMED_AT_ONCE];
@@ -92,6 +129,11 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 		requests[0] = *request;
 		next = work_thread_next(&worker->thread, &requests[1], NAMED_AT_ONCE - 1);
 		err = worker->namer.name(worker->namer.context, requests, 1 + next, frames, &count);
+		if (err == -EAGAIN && postpone(worker, request)) {
+			*ret = NULL;
+			return 0;
+		}
+		err = err == -EAGAIN ? 0 : err;
 	}
 	answer = err ? NULL : make_answer(request->ticket, frames, count);
 	if (!answer) {
@@ -160,17 +202,25 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 {
 	struct symbol_worker *worker = context;
 	struct work_result *result, *next;
-	int err;
+	uint64_t now_ns = clock_now_ns();
+	int err = 0, failed;
 
-	if (worker->gathering &&
-	    (wait || clock_now_ns() - worker->gathered_ns >= SYMBOL_GATHER_NS)) {
+	if (wait || now_ns - worker->again_ns >= SYMBOL_AGAIN_NS) {
+		err = repeat_postponed(worker, wait);
+		worker->again_ns = now_ns;
+	}
+	if (worker->gathering && (wait || now_ns - worker->gathered_ns >= SYMBOL_GATHER_NS)) {
 		work_thread_go(&worker->thread);
 		worker->gathering = false;
-		worker->gathered_ns = clock_now_ns();
+		worker->gathered_ns = now_ns;
 	}
-	if (wait)
+	if (wait) {
 		wait_for_answers(worker);
-	err = work_thread_take(&worker->thread, &result);
+		failed = repeat_postponed(worker, false); /* there are none */
+		err = err ?: failed;
+	}
+	failed = work_thread_take(&worker->thread, &result);
+	err = err ?: failed;
 	for (; result; result = next) {
 		const struct symbol_answer *answer = (const struct symbol_answer *)result;
 
@@ -206,6 +256,7 @@ int symbol_worker_create(const struct symbol_namer *namer, struct symbol_worker 
 	if (!worker)
 		return -ENOMEM;
 	worker->namer = *namer;
+	pthread_mutex_init(&worker->lock, NULL);
 	err = work_thread_start(&worker->thread,
 				&(struct work_kind){
 					.request_bytes = sizeof(struct symbol_request),
@@ -239,5 +290,9 @@ void symbol_worker_destroy(struct symbol_worker *worker)
 	if (!worker)
 		return;
 	work_thread_stop(&worker->thread);
+	vec_for_each (request, &worker->postponed)
+		module_release(request->module);
+	vec_deinit(&worker->postponed);
+	pthread_mutex_destroy(&worker->lock);
 	free(worker);
 }

@@ -3,7 +3,8 @@
  * The symbol service of `record`. It runs on a thread of its own, so that a
  * library with a million symbols never delays the draining of the rings.
  * Requests are gathered for SYMBOL_GATHER_NS, unless all answers are waited for:
- * fewer and larger batches cost less.
+ * fewer and larger batches cost less. Names that are not available yet are
+ * requested again every SYMBOL_AGAIN_NS, and last when all answers are waited for.
  */
 #ifndef JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
 #define JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
@@ -11,12 +12,14 @@
 #include "symbolize/symbol_service.h"
 
 #define SYMBOL_GATHER_NS 500000000ull
+#define SYMBOL_AGAIN_NS	 5000000000ull
 
 /* Makes frames, like symbolizer_location(). Used on the worker's thread only. */
 struct symbol_namer {
 	/*
 	 * Make the frames of requests[0]. The other count - 1 requests are likely to come next, so
-	 * they may be prepared. Tickets are not used.
+	 * they may be prepared. Tickets are not used. Returns 0, -EAGAIN if a later call may find
+	 * more names (the frames are set), or another negative errno.
 	 */
 	int (*name)(void *context, const struct symbol_request *requests, size_t count,
 		    struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);

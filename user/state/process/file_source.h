@@ -24,6 +24,11 @@ struct file_source {
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);
 	/*
+	 * Returns 0 if so many bytes of a possible debug file of a module may be read for a check
+	 * of its identity, or -EAGAIN: a later call may be allowed to. May be NULL: always allowed.
+	 */
+	int (*allow_check)(void *context, const struct module *module, uint64_t size_bytes);
+	/*
 	 * Fetch the debug info of a build ID from a server, for a module. The caller checks
 	 * its identity. May be NULL.
 	 */

@@ -15,20 +15,23 @@ struct wanted {
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes;       /* 0 if the CRC decides */
 	const struct debug_link *link; /* NULL if there is no CRC */
-	struct debug_checks *checks;
+	bool *postponed;	       /* set if the file was not checked */
 };
 
-static int check_sum(const struct wanted *wanted, const struct blob *blob)
+static int check_sum(const struct file_source *source, const struct module *module,
+		     const struct wanted *wanted, const struct blob *blob)
 {
-	if (blob->size_bytes > wanted->checks->left_bytes) {
-		wanted->checks->refused++;
-		return -E2BIG;
-	}
-	wanted->checks->left_bytes -= blob->size_bytes;
-	return debug_link_check(wanted->link, blob);
+	int err = source->allow_check
+			  ? source->allow_check(source->context, module, blob->size_bytes)
+			  : 0;
+
+	if (err)
+		*wanted->postponed = true;
+	return err ?: debug_link_check(wanted->link, blob);
 }
 
-static int check_file(const struct wanted *wanted, const struct blob *blob)
+static int check_file(const struct file_source *source, const struct module *module,
+		      const struct wanted *wanted, const struct blob *blob)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
@@ -43,7 +46,7 @@ static int check_file(const struct wanted *wanted, const struct blob *blob)
 				       !memcmp(build_id, wanted->build_id, size_bytes)
 			       ? 0
 			       : -ESTALE;
-	return wanted->link ? check_sum(wanted, blob) : -ESTALE;
+	return wanted->link ? check_sum(source, module, wanted, blob) : -ESTALE;
 }
 
 static int try_path(const struct file_source *source, const struct module *module,
@@ -54,7 +57,7 @@ static int try_path(const struct file_source *source, const struct module *modul
 		CLEANUP(blob_close) struct blob blob = {0};
 		int err = source->open_debug(source->context, module, path, ours, &blob);
 
-		err = err ?: check_file(wanted, &blob);
+		err = err ?: check_file(source, module, wanted, &blob);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
@@ -77,7 +80,7 @@ static int try_fetch(const struct file_source *source, const struct module *modu
 		return -ENOENT;
 	err = source->fetch_debug(source->context, module, wanted->build_id, wanted->build_id_bytes,
 				  &blob);
-	err = err ?: check_file(wanted, &blob);
+	err = err ?: check_file(source, module, wanted, &blob);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
 	*ret = blob;
@@ -134,11 +137,10 @@ static int search_files(const struct file_source *source, const struct module *m
 }
 
 int debug_search_file(const struct file_source *source, const struct module *module,
-		      const struct blob *blob, struct debug_checks *checks,
-		      struct debug_search *ret)
+		      const struct blob *blob, struct debug_search *ret)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	struct wanted wanted = {.checks = checks};
+	struct wanted wanted = {.postponed = &ret->postponed};
 	int err;
 
 	if (!source->open_debug)

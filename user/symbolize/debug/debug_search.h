@@ -11,15 +11,10 @@
 
 #define DEBUG_SEARCH_PATH_MAX 4096
 
-/* Budget for CRC checks, which read whole files. */
-struct debug_checks {
-	uint64_t left_bytes;
-	uint64_t refused; /* files that were not checked for lack of budget */
-};
-
 /* A result; a zero-initialized blob means nothing was found. */
 struct debug_search {
 	struct blob blob;
+	bool postponed; /* a file was not checked, since the source allows no check now */
 	char path[DEBUG_SEARCH_PATH_MAX];
 };
 
@@ -33,12 +28,11 @@ static inline void debug_search_deinit(struct debug_search *search)
  * namespace of the module's process, then in our own: /usr/lib/debug/.build-id/xx/yy.debug; by
  * .gnu_debuglink the directory of the module, its subdirectory .debug, and the same directory below
  * /usr/lib/debug. If none of these exists, the source fetches the file by its build ID; then
- * ret->path is empty. Reads for CRC checks are charged to `checks`. Returns 0, -ENOENT, -ENOEXEC
- * (blob is no ELF file), or -ENOMEM. The caller calls debug_search_deinit().
+ * ret->path is empty. Whole files are read for CRC checks, if the source allows it. Returns 0,
+ * -ENOENT, -ENOEXEC (blob is no ELF file), or -ENOMEM. The caller calls debug_search_deinit().
  */
 int debug_search_file(const struct file_source *source, const struct module *module,
-		      const struct blob *blob, struct debug_checks *checks,
-		      struct debug_search *ret);
+		      const struct blob *blob, struct debug_search *ret);
 
 /*
  * Search the file of .gnu_debugaltlink of a debug file that was found at path.

@@ -34,6 +34,7 @@ struct fixture {
 	uint32_t answers[LOCATIONS + 1];
 	uint32_t taken; /* answers in all */
 	uint32_t shown;
+	bool postpones; /* no native location has its name yet; changed while the worker waits */
 };
 
 /* On the worker's thread. */
@@ -47,20 +48,24 @@ static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_b
 	return 0;
 }
 
-static int name(void *symbolizer, const struct symbol_request *requests, size_t count,
+static int name(void *fixture_, const struct symbol_request *requests, size_t count,
 		struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
 {
+	struct fixture *fixture = fixture_;
+	int err;
+
 	/* The requests are sorted. */
 	for (size_t i = 1; i < count; i++)
 		assert_true(requests[i].module != requests[i - 1].module ||
 			    requests[i].offset >= requests[i - 1].offset);
-	return symbolizer_location(symbolizer, requests[0].kind, requests[0].offset,
-				   requests[0].module, frames, ret_count);
+	err = symbolizer_location(fixture->symbolizer, requests[0].kind, requests[0].offset,
+				  requests[0].module, frames, ret_count);
+	return err ?: fixture->postpones && requests[0].module ? -EAGAIN : 0;
 }
 
-static struct symbolizer_counts counts(void *symbolizer)
+static struct symbolizer_counts counts(void *fixture)
 {
-	return symbolizer_counts(symbolizer);
+	return symbolizer_counts(((struct fixture *)fixture)->symbolizer);
 }
 
 static int setup(void **state)
@@ -78,8 +83,8 @@ static int setup(void **state)
 		return -1;
 	symbolizer_set_kernel_source(fixture->symbolizer,
 				     &(struct kernel_source){kernel_words, fixture});
-	return symbol_worker_create(&(struct symbol_namer){name, counts, fixture->symbolizer},
-				    &fixture->worker, &fixture->service);
+	return symbol_worker_create(&(struct symbol_namer){name, counts, fixture}, &fixture->worker,
+				    &fixture->service);
 }
 
 static int teardown(void **state)
@@ -205,6 +210,47 @@ static void nobody_waits_for_a_slow_name_who_does_not_want_to(void **state)
 	assert_int_equal(fixture->answers[0], 1);
 }
 
+/* Names that are not available yet are requested again, at last when all answers are waited for. */
+static void postponed_requests_are_repeated(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->postpones = true;
+	for (uint32_t i = 0; i < 10; i++)
+		request_native(fixture, i);
+	request_slow(fixture);
+	/* The kernel's location comes first: its answer waits for the test. */
+	collect(fixture, false);
+	sem_wait(&fixture->asked);
+	sem_post(&fixture->allowed);
+	while (!fixture->answers[LOCATIONS])
+		collect(fixture, false);
+	request_slow(fixture); /* by its turn, all native locations are postponed */
+	while (sem_trywait(&fixture->asked))
+		collect(fixture, false);
+	assert_int_equal(fixture->taken, 1);
+	sem_post(&fixture->allowed);
+	for (uint32_t i = 10; i < 20; i++)
+		request_native(fixture, i);
+	collect(fixture, true);
+	assert_int_equal(fixture->taken, 22);
+	for (uint32_t i = 0; i < 20; i++)
+		assert_int_equal(fixture->answers[i], 1);
+}
+
+/* They need no answer at the end. */
+static void postponed_requests_are_dropped(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->postpones = true;
+	request_native(fixture, 0);
+	request_slow(fixture);
+	sem_post(&fixture->allowed);
+	while (!fixture->answers[LOCATIONS])
+		collect(fixture, false);
+}
+
 static void pending_requests_are_dropped(void **state)
 {
 	struct fixture *fixture = *state;
@@ -226,6 +272,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_a_slow_name_who_does_not_want_to,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(postponed_requests_are_repeated, setup, teardown),
+		cmocka_unit_test_setup_teardown(postponed_requests_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(pending_requests_are_dropped, setup, teardown),
 	};
 

@@ -17,6 +17,7 @@ struct file {
 struct fixture {
 	struct file program, served, local; /* local without bytes: there is none */
 	unsigned fetched;
+	uint64_t may_check; /* bytes */
 };
 
 static void file_open(const char *variant, struct file *ret)
@@ -64,11 +65,10 @@ static int search(struct fixture *fixture, const uint8_t **ret_found)
 	};
 	const struct module module = {.path = "/nowhere/program"};
 	struct debug_search found = {.blob = {0}};
-	struct debug_checks checks = {0};
 	int err;
 
 	file_open("stripped", &fixture->program);
-	err = debug_search_file(&source, &module, &fixture->program.blob, &checks, &found);
+	err = debug_search_file(&source, &module, &fixture->program.blob, &found);
 	*ret_found = found.blob.context;
 	debug_search_deinit(&found);
 	free(fixture->program.bytes);
@@ -137,39 +137,41 @@ static void without_build_id_nobody_is_asked(void **state)
 	};
 	const struct module module = {.path = "/nowhere/program"};
 	struct debug_search found = {.blob = {0}};
-	struct debug_checks checks = {.left_bytes = UINT64_MAX};
 
 	open_without_build_id(&fixture);
-	assert_int_equal(
-		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
-		-ENOENT);
+	assert_int_equal(debug_search_file(&source, &module, &fixture.program.blob, &found),
+			 -ENOENT);
 	assert_null(found.blob.context);
 	assert_int_equal(fixture.fetched, 0);
 	free(fixture.program.bytes);
 }
 
 /* The CRC of a file of terabytes would take hours. */
+static int allow_check(void *context, const struct module *module, uint64_t size_bytes)
+{
+	struct fixture *fixture = context;
+
+	return size_bytes <= fixture->may_check ? 0 : -EAGAIN;
+}
+
 static void checking_has_an_end(void **state)
 {
 	struct fixture fixture = {0};
-	const struct file_source source = {.open_debug = open_debug, .context = &fixture};
+	const struct file_source source = {
+		.open_debug = open_debug, .allow_check = allow_check, .context = &fixture};
 	const struct module module = {.path = "/nowhere/program"};
-	struct debug_search found = {.blob = {0}};
-	struct debug_checks checks;
+	struct debug_search refused = {.blob = {0}}, found = {.blob = {0}};
 
 	open_without_build_id(&fixture);
 	file_open("stripped.debug", &fixture.local);
-	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes - 1};
-	assert_int_equal(
-		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
-		-ENOENT);
-	assert_true(checks.refused);
-	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes};
-	assert_int_equal(
-		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found), 0);
+	fixture.may_check = fixture.local.blob.size_bytes - 1;
+	assert_int_equal(debug_search_file(&source, &module, &fixture.program.blob, &refused),
+			 -ENOENT);
+	assert_true(refused.postponed);
+	fixture.may_check++;
+	assert_int_equal(debug_search_file(&source, &module, &fixture.program.blob, &found), 0);
 	assert_ptr_equal(found.blob.context, fixture.local.bytes);
-	assert_int_equal(checks.left_bytes, 0);
-	assert_int_equal(checks.refused, 0);
+	assert_false(found.postponed);
 	free(fixture.local.bytes);
 	free(fixture.program.bytes);
 }
