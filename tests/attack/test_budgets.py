@@ -3,12 +3,13 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 
 import harness
 import run_for
-from attack import ATTACKER, BESIDE, MEMORY, AttackTest
+from attack import ATTACKER, BESIDE, MEMORY, AttackTest, Victim
 
 BYSTANDER = 61235  # user ID
 # A round holds 48 MB of events, and then one more piece of each journal and what the rings hold.
@@ -110,6 +111,69 @@ class Shims(AttackTest):
         functions = profile.functions()
         self.assertGreater(functions["victim_code"], 0.9 * functions.total(), functions)
         self.assertGreater(profile.run.summary()["counters"]["shims_over_budget"], 30)
+
+
+DEBUG_LINKED = """
+#include <time.h>
+static volatile long sink;
+__attribute__((noinline)) void NAME(void)
+{
+	for (long i = 0; i < 1000000; i++)
+		sink += i;
+}
+int main(void)
+{
+	while (clock() < SECONDS * CLOCKS_PER_SEC)
+		NAME();
+	return 0;
+}
+"""
+SPARSE = 125 << 20  # bytes of a debug file; 35 of them are more than 4 GB
+PROGRAMS_WITH_DEBUG_FILE = 35
+
+
+class DebugFiles(AttackTest):
+    """Tries: to use up the time that jitbpf spends on checks of debug files, by programs with large
+    sparse ones. Must hold: a later program of another user has the names of its debug file."""
+
+    def build(self, name, seconds):
+        """Returns the path of a program whose names are in a debug file beside it, found by its
+        CRC alone."""
+        folder = os.path.join(self.folder, name)
+        os.mkdir(folder)
+        path = os.path.join(folder, name)
+        subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id=none", f"-DNAME={name}",
+                        f"-DSECONDS={seconds}", "-x", "c", "-o", path, "-"], check=True,
+                       input=DEBUG_LINKED, text=True)
+        subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], check=True)
+        subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={path}.debug", path],
+                       check=True, cwd=folder)
+        return path
+
+    def copy_of(self, program, number):
+        """Returns the path of a copy that is the attacker's, with a large debug file."""
+        folder = os.path.join(self.folder, str(number))
+        os.mkdir(folder)
+        for ending in ("", ".debug"):
+            shutil.copy(program + ending, folder)
+        path = os.path.join(folder, os.path.basename(program))
+        os.truncate(path + ".debug", SPARSE)
+        for name in (folder, path, path + ".debug"):
+            os.chown(name, ATTACKER, ATTACKER)
+        return path
+
+    def test_sparse_debug_files(self):
+        os.chmod(self.folder, 0o755)
+        hostile = self.build("attacker", 0.25)
+        programs = [self.copy_of(hostile, number) for number in range(PROGRAMS_WITH_DEBUG_FILE)]
+        victim = self.build("victim_code", 3)
+        with self.recording(("-a", "-F", "99")) as jitbpf:
+            attacker = self.attack(["sh", "-c", "\n".join(programs) + "\necho; sleep 600"])
+            busy = self.start_victim((victim,))
+            busy.wait()
+        self.end(attacker)
+        functions = Victim(jitbpf.run, busy.pid).functions()
+        self.assertGreater(functions["victim_code"], 0.9 * functions.total(), functions)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,12 @@ bool unwind_may_ask(const struct unwind_account *account)
 	struct budget_owner *owner;
 	bool may;
 
-	if (u->asked[account->process->pid % UNWIND_ASKED_SLOTS] >= ASKED_MAX ||
-	    owner_budget_get(&u->outstanding, process_owner_key(&account->process->owner), &owner))
+	if (owner_budget_get(&u->outstanding, process_owner_key(&account->process->owner), &owner))
 		return false;
-	may = !owner_budget_charge(&u->outstanding, owner, 1);
-	if (may)
-		owner_budget_release(&u->outstanding, owner, 1);
+	/* A slot may be full of requests of other owners, whose pids share it. */
+	may = (owner->used < ASKED_MAX ||
+	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX) &&
+	      owner_budget_allows(&u->outstanding, owner, 1);
 	owner_budget_put(&u->outstanding, owner);
 	return may;
 }

@@ -73,6 +73,7 @@ static void init_medium(struct medium *medium, enum jitbpf_publisher publisher,
 	medium->late.publisher = medium->recovery.publisher = publisher;
 	medium->late.store = medium->recovery.store = host->files;
 	medium->recovery.owners = host->owners;
+	medium->late.processes = host->owners;
 }
 
 static int create(const struct publisher_host *host, void **ret, const char **ret_what)

@@ -283,7 +283,7 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	if (!shim_copies_make_room(copies, owner)) {
 		/* A larger owner has only pending copies. One of them can be detached later. */
 		if (owner_budget_largest(&copies->budget, owner, 1) == owner ||
-		    !shim_waiting_keep(&copies->waiting, mapping, true))
+		    !shim_waiting_keep(&copies->waiting, mapping, owner->key, true))
 			copies->over_budget++;
 		return 0;
 	}
@@ -293,7 +293,7 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
 	if ((err == -EBUSY || err == -ETIMEDOUT) &&
-	    shim_waiting_keep(&copies->waiting, mapping, false))
+	    shim_waiting_keep(&copies->waiting, mapping, owner->key, false))
 		return 0;
 	if (err) {
 		copies->refused++;

@@ -18,21 +18,33 @@ static bool is_kept(const struct shim_waiting *waiting, const struct jitbpf_mapp
 	return false;
 }
 
+/* A user's cgroups are one owner, except for root. */
+static bool has_room(const struct shim_waiting *waiting, struct owner_key owner)
+{
+	size_t own = 1, free = SHIM_WAITING_MAX - waiting->size;
+
+	for (size_t i = 0; i < waiting->size; i++) {
+		struct owner_key other = waiting->mappings[i].owner;
+
+		own += other.uid == owner.uid && (owner.uid || other.cgroup == owner.cgroup);
+	}
+	return free && own <= OWNER_BUDGET_SHARE * (free - 1);
+}
+
 bool shim_waiting_keep(struct shim_waiting *waiting, const struct jitbpf_mapping *mapping,
-		       bool for_room)
+		       struct owner_key owner, bool for_room)
 {
 	struct jitbpf_mapping *kept;
 
 	if (is_kept(waiting, mapping))
 		return true;
-	if (waiting->size == SHIM_WAITING_MAX ||
-	    clock_now_ns() - mapping->h.time_ns > SHIM_WAITING_NS)
+	if (!has_room(waiting, owner) || clock_now_ns() - mapping->h.time_ns > SHIM_WAITING_NS)
 		return false;
 	kept = malloc(mapping->h.size_bytes);
 	if (!kept)
 		return false;
 	memcpy(kept, mapping, mapping->h.size_bytes);
-	waiting->mappings[waiting->size++] = (struct shim_waiting_mapping){kept, for_room};
+	waiting->mappings[waiting->size++] = (struct shim_waiting_mapping){kept, owner, for_room};
 	return true;
 }
 

@@ -10,16 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/owner_budget.h"
 #include "uapi/record.h"
 
-#define SHIM_WAITING_MAX 64	       /* mappings that are kept */
+#define SHIM_WAITING_MAX 64	       /* mappings that are kept; owners share them */
 #define SHIM_WAITING_NS	 5000000000ull /* from the event of a mapping until it is given up */
 #define SHIM_RETRY_NS	 100000000ull  /* between two attempts */
 
 struct shim_waiting {
 	struct shim_waiting_mapping {
 		struct jitbpf_mapping *mapping; /* owned */
+		struct owner_key owner;		/* of the process */
 		bool for_room;			/* waits for room; else for an answer */
 	} mappings[SHIM_WAITING_MAX];
 	size_t size;
@@ -28,10 +29,10 @@ struct shim_waiting {
 
 /*
  * Keep a copy of a mapping, unless one of the same process and file is kept. Returns false if it is
- * too old, or there are many.
+ * too old, or if its owner has OWNER_BUDGET_SHARE times the number that others may still add.
  */
 bool shim_waiting_keep(struct shim_waiting *waiting, const struct jitbpf_mapping *mapping,
-		       bool for_room);
+		       struct owner_key owner, bool for_room);
 
 /*
  * Remove the mappings and pass them to see(), every SHIM_RETRY_NS. see() may add them again.

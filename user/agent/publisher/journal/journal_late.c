@@ -16,9 +16,10 @@ static const struct journal_budget one = {
 	.wait_ns = {.level = 200000000u},
 };
 
-static const struct journal_budget all = {
-	.bytes = {.level = 4 * JIT_JOURNAL_BYTES_MAX},
-	.wait_ns = {.level = 1000000000u},
+/* Of all processes of an owner. */
+static const struct journal_budget of_owner = {
+	.bytes = {4 * JIT_JOURNAL_BYTES_MAX, 4 * JIT_JOURNAL_BYTES_MAX, 256u << 20},
+	.wait_ns = {1000000000u, 1000000000u, 50000000u},
 };
 
 struct slice {
@@ -29,7 +30,7 @@ struct slice {
 
 void journal_late_init(struct journal_late *late)
 {
-	*late = (struct journal_late){.budget_of_all = all, .reader.fd = -1};
+	*late = (struct journal_late){.owners.full = &of_owner, .reader.fd = -1};
 }
 
 void journal_late_deinit(struct journal_late *late)
@@ -38,6 +39,7 @@ void journal_late_deinit(struct journal_late *late)
 	journal_files_close(&late->files);
 	vec_deinit(&late->pids);
 	vec_deinit(&late->unanswered);
+	journal_owners_deinit(&late->owners);
 	journal_threads_deinit(&late->threads);
 	vec_deinit(&late->room);
 	vec_deinit(&late->record);
@@ -165,13 +167,18 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 {
 	struct slice slice = {.late = late};
 	struct journal_taker taker = {.entry = take_entry, .context = &slice};
-	struct journal_budget *const budgets[2] = {&late->budget, &late->budget_of_all};
+	struct journal_budget *budgets[2] = {&late->budget};
+	struct journal_owner *owner;
 	int more = late->begun ? 1 : begin_process(late, came_ns, take, take_context);
 
 	if (more <= 0)
 		return more < 0 ? more : end_reading(late);
 	if (!late->begun)
 		return 1;
+	owner = journal_owners_get(&late->owners, late->processes, late->pid, clock_now_ns());
+	if (!owner)
+		return -ENOMEM;
+	budgets[1] = &owner->budget;
 	slice.file = &late->files.files[late->file];
 	slice.origin = (struct journal_origin){
 		.pid = late->pid,

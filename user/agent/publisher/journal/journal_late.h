@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/publisher/journal/journal_owners.h"
 #include "agent/publisher/journal/journal_file.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "agent/publisher/journal/journal_threads.h"
@@ -35,8 +36,10 @@ struct journal_late {
 	struct journal_files files;
 	size_t file; /* index in files of the journal that is being read */
 	struct journal_reader reader;
-	uint64_t from_sequence, had_to; /* of that file */
-	struct journal_budget budget, budget_of_all;
+	uint64_t from_sequence, had_to;		/* of that file */
+	const struct process_owners *processes; /* borrowed, or NULL; the caller sets it */
+	struct journal_budget budget;		/* of the process */
+	struct journal_owners owners;
 	struct journal_threads threads;
 	journal_room room, record;
 };

@@ -33,6 +33,7 @@ static inline bool journal_owner_is_late(const struct journal_owner *owner, uint
 
 /* Zero-initialized: no owner has cost anything. */
 struct journal_owners {
+	const struct journal_budget *full; /* of a new owner; NULL: the default */
 	VEC(struct journal_owner) owners;
 };
 
