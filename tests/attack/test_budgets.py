@@ -128,7 +128,7 @@ int main(void)
 	return 0;
 }
 """
-SPARSE = 125 << 20  # bytes of a debug file; 35 of them are more than 4 GB
+SPARSE = 128 << 20  # bytes of a debug file: 32 of them are 4 GB
 PROGRAMS_WITH_DEBUG_FILE = 35
 
 

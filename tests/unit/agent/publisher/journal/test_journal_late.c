@@ -203,6 +203,37 @@ static void test_ended_process(void **state)
 	assert_int_equal(f->journals, 1);
 }
 
+/* An owner that has used up its budget keeps no journal of others from being read. */
+static void test_budget_of_another_owner(void **state)
+{
+	struct process_owners owners = {0};
+	struct jitbpf_owner owner = {
+		.h = {.size_bytes = sizeof(owner), .type = JITBPF_OWNER},
+		.pid = (uint32_t)getpid(),
+		.charged_uid = 1000,
+	};
+	struct fixture *f = *state;
+
+	f->late.processes = &owners;
+	own_journal_append(&f->own, 0);
+	for (uint32_t uid = 1000; uid <= 1001; uid++) {
+		owner.charged_uid = uid;
+		assert_int_equal(process_owners_take(&owners, &owner.h), 0);
+		if (uid == 1000) {
+			struct journal_owner *spent = journal_owners_get(&f->late.owners, &owners,
+									 owner.pid, clock_now_ns());
+
+			/* no refill before the test ends */
+			spent->budget.bytes.level = 0;
+			spent->budget.bytes.per_second = 0;
+		}
+		f->late.next_pid = 0;
+		assert_int_equal(read_late(f), 0);
+		assert_int_equal(f->count, uid - 1000);
+	}
+	process_owners_deinit(&owners);
+}
+
 static void test_taker_that_fails(void **state)
 {
 	struct fixture *f = *state;
@@ -225,6 +256,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_sealed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_budget_of_another_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
 	};
 
