@@ -193,6 +193,19 @@ class Choice(InFolder):
             self.refused(f"jitbpf {command}: -p with pids cannot be combined with -a", command, "-a", "-p",
                          str(os.getpid()))
 
+    def test_control_characters_do_not_reach_the_terminal(self):
+        """Who can write to a folder chooses the names there, which a shell may put into a command."""
+        bad = "a\x1b]0;title\x07\x9b31m\njitbpf: b.jitbpf"
+        (pathlib.Path(self.folder) / bad).write_bytes(b"JITBPF\r\n")
+        for command in (["report", bad], ["report", "-f", "x" + bad, "a.jitbpf"], ["report", "no" + bad],
+                        ["report", bad, bad], ["diff", bad, bad], ["annotate", "f", bad], ["annotate", bad],
+                        ["report", "--no" + bad], ["record", "--", "no/" + bad],
+                        ["report", "-o", bad + "/x.txt", "a.jitbpf"], ["live", "-F", bad], ["list", bad], [bad]):
+            done = self.jitbpf(*command)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, "^jitbpf[^\x00-\x09\x0b-\x1f]*\n\\Z", command)
+            self.assertNotIn("\njitbpf: b", done.stderr, command)
+
     def test_messages_name_the_command(self):
         for command in ("record", "live"):
             self.refused(f"jitbpf {command}: -o - needs a format", command, "-o", "-", "true")

@@ -18,6 +18,7 @@
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "sink/annotate/annotation_output.h"
@@ -99,17 +100,15 @@ static int say_choice(struct run *run)
 	CLEANUP(text_deinit) struct text name = {0};
 
 	text_put_name(&name, run->name, 0, 0);
-	fprintf(stderr, "jitbpf annotate: ");
+	say("jitbpf annotate: ");
 	if (!run->list.size)
-		fprintf(stderr,
-			"no function '%.*s' has a sample in %s: 'jitbpf report -f top' lists "
-			"the functions that have samples\n",
-			(int)name.bytes.size, name.bytes.data, run->replay.path);
+		say("no function '%.*s' has a sample in %s: 'jitbpf report -f top' lists "
+		    "the functions that have samples\n",
+		    (int)name.bytes.size, name.bytes.data, run->replay.path);
 	else
-		fprintf(stderr,
-			"%zu functions match '%.*s': give a whole name, or a part of the "
-			"file's path with -d\n",
-			run->list.size, (int)name.bytes.size, name.bytes.data);
+		say("%zu functions match '%.*s': give a whole name, or a part of the "
+		    "file's path with -d\n",
+		    run->list.size, (int)name.bytes.size, name.bytes.data);
 	if (!run->list.size)
 		return -ENOENT;
 	annotation_write_choice(stderr, &run->samples, &run->list);
@@ -140,9 +139,8 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 				function);
 	}
 	if (wanted > count) {
-		fprintf(stderr,
-			"jitbpf annotate: there is no generation %zu: the function has %zu\n",
-			wanted, count);
+		say("jitbpf annotate: there is no generation %zu: the function has %zu\n", wanted,
+		    count);
 		return -EINVAL;
 	}
 	generations_sort(generations, count);
@@ -170,22 +168,19 @@ static void say_sources(const struct run *run, const struct source_files *source
 		if ((!file->error && !newer) || said++ >= TROUBLES_SHOWN)
 			continue;
 		text_put_name(&path, file->path, 0, 0);
-		fprintf(stderr, "jitbpf: source %.*s", (int)path.bytes.size, path.bytes.data);
+		say("jitbpf: source %.*s", (int)path.bytes.size, path.bytes.data);
 		if (!file->error)
-			fprintf(stderr,
-				": changed after the recording, so its lines may not fit the samples\n");
+			say(": changed after the recording, so its lines may not fit the samples\n");
 		else
-			fprintf(stderr, ": %s\n", source_files_words(file->error));
+			say(": %s\n", source_files_words(file->error));
 	}
 	if (said > TROUBLES_SHOWN)
-		fprintf(stderr,
-			"jitbpf: %zu more source files could not be read, or have changed\n",
-			said - TROUBLES_SHOWN);
+		say("jitbpf: %zu more source files could not be read, or have changed\n",
+		    said - TROUBLES_SHOWN);
 	if (sources->left_out)
-		fprintf(stderr,
-			"jitbpf: at most %d source files are read: lines of further files have no "
-			"text\n",
-			SOURCE_FILES_MAX);
+		say("jitbpf: at most %d source files are read: lines of further files have no "
+		    "text\n",
+		    SOURCE_FILES_MAX);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */
@@ -301,14 +296,12 @@ static bool order_operands(char **operands, int count)
 		return true;
 	}
 	if (first && count == 1)
-		fprintf(stderr,
-			"jitbpf annotate: a function is missing: jitbpf annotate FUNCTION %s; "
-			"'jitbpf report -f top %s' lists those that have samples\n",
-			operands[0], operands[0]);
+		say("jitbpf annotate: a function is missing: jitbpf annotate FUNCTION %s; "
+		    "'jitbpf report -f top %s' lists those that have samples\n",
+		    operands[0], operands[0]);
 	else if (count < 1 || count > 2)
-		fprintf(stderr,
-			"jitbpf annotate: expected a function, or a function and a recording "
-			"(see 'jitbpf annotate --help')\n");
+		say("jitbpf annotate: expected a function, or a function and a recording "
+		    "(see 'jitbpf annotate --help')\n");
 	else
 		return true;
 	return false;
@@ -322,7 +315,7 @@ static int run_annotate(const struct command_spec *spec, int argc, char **argv)
 	if (status == OPTIONS_OK && !order_operands(argv + operand, argc - operand))
 		status = EXIT_USAGE;
 	if (status == OPTIONS_OK && values.lines && values.assembly) {
-		fprintf(stderr, "jitbpf annotate: --lines and --asm exclude each other\n");
+		say("jitbpf annotate: --lines and --asm exclude each other\n");
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

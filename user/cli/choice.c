@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "sink/write/text.h"
 
 static int refuse(const char *option, const char *value, const char *why)
@@ -115,10 +116,9 @@ static void say_which_do_not_run(const struct live_filter *filter)
 		return;
 	for (uint32_t i = 0; i < filter->name_count; i++) {
 		if (!one_runs(filter, i, &pids))
-			fprintf(stderr,
-				"jitbpf: no process of the name '%s' runs; those that start later "
-				"are profiled\n",
-				filter->names[i]);
+			say("jitbpf: no process of the name '%s' runs; those that start later "
+			    "are profiled\n",
+			    filter->names[i]);
 	}
 	vec_deinit(&pids);
 }
@@ -130,8 +130,7 @@ static int add_running(const struct live_filter *filter, pid_list *ret)
 
 	for (uint32_t i = 0; i < filter->name_count && !err; i++) {
 		if (!one_runs(filter, i, &pids))
-			fprintf(stderr, "jitbpf: no process of the name '%s' runs\n",
-				filter->names[i]);
+			say("jitbpf: no process of the name '%s' runs\n", filter->names[i]);
 	}
 	vec_for_each (pid, &pids) {
 		bool wanted = false;
@@ -171,7 +170,7 @@ int choice_find_running(const string_list *processes, pid_list *ret)
 		err = add_once(&choice.pids, ret);
 		err = err ?: add_running(&choice.filter, ret);
 		if (err)
-			fprintf(stderr, "jitbpf: finding processes: %s\n", strerror(-err));
+			say("jitbpf: finding processes: %s\n", strerror(-err));
 		status = err ? EXIT_FAILURE : OPTIONS_OK;
 	}
 	choice_deinit(&choice);
@@ -252,10 +251,9 @@ static int fill_cgroups(struct choice *choice)
 	struct live_filter *filter = &choice->filter;
 
 	if (choice->cgroups.size > JITBPF_FILTER_CGROUPS_MAX) {
-		fprintf(stderr,
-			"jitbpf: %zu cgroups are chosen, and at most %d are possible: choose a "
-			"parent cgroup with -G\n",
-			choice->cgroups.size, JITBPF_FILTER_CGROUPS_MAX);
+		say("jitbpf: %zu cgroups are chosen, and at most %d are possible: choose a "
+		    "parent cgroup with -G\n",
+		    choice->cgroups.size, JITBPF_FILTER_CGROUPS_MAX);
 		return EXIT_USAGE;
 	}
 	vec_for_each (cgroup, &choice->cgroups)
@@ -269,10 +267,9 @@ static int add_cgroups(const struct choice_options *options, struct choice *choi
 	int status = OPTIONS_OK, err = cgroups_mount(&mount);
 
 	if (err) {
-		fprintf(stderr,
-			"jitbpf: -G and --container need cgroup version 2, which is not mounted "
-			"(%s): choose processes with -p or -u\n",
-			strerror(-err));
+		say("jitbpf: -G and --container need cgroup version 2, which is not mounted "
+		    "(%s): choose processes with -p or -u\n",
+		    strerror(-err));
 		return EXIT_UNSUPPORTED;
 	}
 	vec_for_each (name, &options->cgroups) {
@@ -293,7 +290,7 @@ static int exclude_self(struct live_filter *filter)
 	struct stat own;
 
 	if (stat("/proc/self/exe", &own)) {
-		fprintf(stderr, "jitbpf: --exclude-self: %s\n", strerror(errno));
+		say("jitbpf: --exclude-self: %s\n", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	filter->skips_file = true;

@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "cli/perf_words.h"
+#include "cli/say.h"
 #include "cli/suggestion.h"
 
 static const struct command_spec *const commands[] = {
@@ -34,7 +35,7 @@ int command_unknown(const char *name)
 	const char *advice = perf_command_advice(name), *near;
 
 	if (advice) {
-		fprintf(stderr, "jitbpf: unknown command '%s': %s\n", name, advice);
+		say("jitbpf: unknown command '%s': %s\n", name, advice);
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -43,10 +44,9 @@ int command_unknown(const char *name)
 	}
 	near = suggestion_get(&suggestion);
 	if (near)
-		fprintf(stderr,
-			"jitbpf: unknown command '%s': did you mean '%s'? (see 'jitbpf help')\n",
-			name, near);
+		say("jitbpf: unknown command '%s': did you mean '%s'? (see 'jitbpf help')\n", name,
+		    near);
 	else
-		fprintf(stderr, "jitbpf: unknown command '%s' (see 'jitbpf help')\n", name);
+		say("jitbpf: unknown command '%s' (see 'jitbpf help')\n", name);
 	return EXIT_USAGE;
 }

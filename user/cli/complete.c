@@ -12,6 +12,7 @@
 #include "cli/complete_state.h"
 #include "cli/option_help.h"
 #include "cli/outputs.h"
+#include "cli/say.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
@@ -264,7 +265,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int err;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: jitbpf complete bash|zsh|fish TYPE WORD...\n");
+		say("usage: jitbpf complete bash|zsh|fish TYPE WORD...\n");
 		return EXIT_USAGE;
 	}
 	err = complete_write(stdout, argv[1], argv[2], argv + 3, argc - 3);

@@ -13,6 +13,7 @@
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "sink/diff/frame_diff.h"
@@ -101,11 +102,10 @@ static const struct format *choose_format(const struct diff_options *values)
 				   : ends_with(path, formats[i].extension))
 			return &formats[i];
 	}
-	fprintf(stderr, "jitbpf diff: unknown format '%s': use one of", values->format ?: path);
+	say("jitbpf diff: unknown format '%s': use one of", values->format ?: path);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		fprintf(stderr, "%s %s", i ? "," : "",
-			values->format ? formats[i].name : formats[i].extension);
-	fprintf(stderr, "\n");
+		say("%s %s", i ? "," : "", values->format ? formats[i].name : formats[i].extension);
+	say("\n");
 	return NULL;
 }
 
@@ -161,8 +161,7 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand != 2) {
-		fprintf(stderr,
-			"jitbpf diff: expected two recordings (see 'jitbpf diff --help')\n");
+		say("jitbpf diff: expected two recordings (see 'jitbpf diff --help')\n");
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK) {

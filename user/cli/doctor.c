@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
 
@@ -202,9 +203,9 @@ static int examine(bool as_json)
 	}
 	err = out_flush(stdout);
 	if (err)
-		fprintf(stderr, "jitbpf doctor: %s\n", strerror(-err));
+		say("jitbpf doctor: %s\n", strerror(-err));
 	else if (report.hidden && geteuid())
-		fprintf(stderr, "jitbpf: run it with sudo to see everything\n");
+		say("jitbpf: run it with sudo to see everything\n");
 	return err ? 1 : report.missing ? EXIT_UNSUPPORTED : 0;
 }
 
@@ -214,7 +215,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc) {
-		fprintf(stderr, "jitbpf doctor: unexpected operand '%s'\n", argv[operand]);
+		say("jitbpf doctor: unexpected operand '%s'\n", argv[operand]);
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK)

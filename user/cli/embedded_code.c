@@ -2,6 +2,7 @@
 #include "cli/embedded_code.h"
 
 #include "agent/files/file_store.h"
+#include "cli/say.h"
 #include "sink/annotate/code_history.h"
 
 int embedded_code_init(struct embedded_code *code, const struct invoking_user *user,
@@ -41,10 +42,9 @@ void embedded_code_say(const struct embedded_code *code)
 
 	vec_for_each (file, &code->files.files)
 		count += !file->error;
-	fprintf(stderr,
-		"jitbpf: the page has machine code, and lines of %zu source files: whoever gets it "
-		"can read them\n",
-		count);
+	say("jitbpf: the page has machine code, and lines of %zu source files: whoever gets it "
+	    "can read them\n",
+	    count);
 }
 
 void embedded_code_deinit(struct embedded_code *code)

@@ -10,6 +10,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/engine_env_options.h"
+#include "cli/say.h"
 #include "engines/engines.h"
 
 struct env_options {
@@ -118,10 +119,9 @@ static bool has_space(const char *text)
 static int print_container(void *context, const struct engine_env *env)
 {
 	if (has_space(env->value)) {
-		fprintf(stderr,
-			"jitbpf: %s is left out: container options cannot express a value with a "
-			"space\n",
-			env->name);
+		say("jitbpf: %s is left out: container options cannot express a value with a "
+		    "space\n",
+		    env->name);
 		return 0;
 	}
 	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_SETTING_APPENDS ? ":" : "",
@@ -135,10 +135,9 @@ static int print_for_container(const char *shim_path, const struct engine_env_ch
 	int folder = path_folder_bytes(shim_path);
 
 	if (has_space(shim_path) || strchr(shim_path, ':')) {
-		fprintf(stderr,
-			"jitbpf: %s: container options cannot express a path with a space or a "
-			"colon: install libjitbpf.so elsewhere\n",
-			shim_path);
+		say("jitbpf: %s: container options cannot express a path with a space or a "
+		    "colon: install libjitbpf.so elsewhere\n",
+		    shim_path);
 		return -EINVAL;
 	}
 	printf("--volume=%.*s:%.*s:ro\n", folder, shim_path, folder, shim_path);
@@ -179,8 +178,7 @@ static int print_as(const char *format, const char *shim_path,
 	else if (!strcmp(format, "systemd"))
 		print = print_systemd;
 	if (!print) {
-		fprintf(stderr, "jitbpf: unknown format '%s': use sh, fish, systemd or container\n",
-			format);
+		say("jitbpf: unknown format '%s': use sh, fish, systemd or container\n", format);
 		return -EINVAL;
 	}
 	if (print == print_systemd)
@@ -201,17 +199,16 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	if (err != OPTIONS_OK)
 		return err;
 	if (operand < argc) {
-		fprintf(stderr, "jitbpf env: unexpected operand '%s'\n", argv[operand]);
+		say("jitbpf env: unexpected operand '%s'\n", argv[operand]);
 		return EXIT_USAGE;
 	}
 	err = probe_site_find(values.shim, &site);
 	if (err) {
-		fprintf(stderr, "jitbpf: %s%s%s\n", values.shim ?: "libjitbpf.so",
-			err == -ENOEXEC
-				? " is not a jitbpf shim, since it has no probe jitbpf:event: "
-				  "give the libjitbpf.so of this version with --shim"
-				: ": ",
-			err == -ENOEXEC ? "" : strerror(-err));
+		say("jitbpf: %s%s%s\n", values.shim ?: "libjitbpf.so",
+		    err == -ENOEXEC ? " is not a jitbpf shim, since it has no probe jitbpf:event: "
+				      "give the libjitbpf.so of this version with --shim"
+				    : ": ",
+		    err == -ENOEXEC ? "" : strerror(-err));
 		return 1;
 	}
 	err = print_as(values.format ?: "sh", site.path, &values.env);
@@ -219,7 +216,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	fprintf(stderr, "jitbpf env: writing standard output: %s\n", strerror(errno));
+	say("jitbpf env: writing standard output: %s\n", strerror(errno));
 	return 1;
 }
 

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "cli/suggestion.h"
 #include "cli/terminal.h"
 #include "sink/ledger_terms.h"
@@ -80,11 +81,10 @@ static void say_unknown(const char *said)
 	}
 	near = suggestion_get(&suggestion);
 	if (near)
-		fprintf(stderr, "jitbpf explain: unknown term '%s': did you mean '%s'?", said,
-			near);
+		say("jitbpf explain: unknown term '%s': did you mean '%s'?", said, near);
 	else
-		fprintf(stderr, "jitbpf explain: unknown term '%s'", said);
-	fprintf(stderr, " ('jitbpf explain' lists all terms)\n");
+		say("jitbpf explain: unknown term '%s'", said);
+	say(" ('jitbpf explain' lists all terms)\n");
 }
 
 /* Print the terms of which a text is a part. */
@@ -93,13 +93,11 @@ static void say_parts(const char *said)
 	const struct ledger_word *term;
 	const char *group;
 
-	fprintf(stderr,
-		"jitbpf explain: '%s' is a part of several terms: type more of one of these\n",
-		said);
+	say("jitbpf explain: '%s' is a part of several terms: type more of one of these\n", said);
 	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
 		if (ledger_term_has(term, group, said))
-			fprintf(stderr, "%*s%s  (%s%s)\n", INDENT, "",
-				term->words + strspn(term->words, " "), group, term->key);
+			say("%*s%s  (%s%s)\n", INDENT, "", term->words + strspn(term->words, " "),
+			    group, term->key);
 	}
 }
 
@@ -189,7 +187,7 @@ static int explain(char **words, int count)
 	err = err ?: out_flush(stdout);
 	text_deinit(&to.text);
 	if (err)
-		fprintf(stderr, "jitbpf explain: the output was not written: %s\n", strerror(-err));
+		say("jitbpf explain: the output was not written: %s\n", strerror(-err));
 	return err ? 1 : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/scope.h"
+#include "cli/say.h"
 #include "sink/write/text.h"
 
 /* Returns true if `what` was reported before: several threads may have given up the same file. */
@@ -29,12 +30,11 @@ void attach_trouble_tell(struct live_source *live, struct status_line *status)
 	while (live_source_take_holder(live, &holder)) {
 		localtime_r(&now_s, &now);
 		status_line_clear(status);
-		fprintf(stderr,
-			"jitbpf: since %02d:%02d:%02d, process %u (user %u) holds the lock of its "
-			"memory map. Probes are deferred until the lock is free: else all forks of "
-			"the machine would wait for it. JIT names may be missing: check whether "
-			"the process hangs\n",
-			now.tm_hour, now.tm_min, now.tm_sec, holder.pid, holder.uid);
+		say("jitbpf: since %02d:%02d:%02d, process %u (user %u) holds the lock of its "
+		    "memory map. Probes are deferred until the lock is free: else all forks of "
+		    "the machine would wait for it. JIT names may be missing: check whether "
+		    "the process hangs\n",
+		    now.tm_hour, now.tm_min, now.tm_sec, holder.pid, holder.uid);
 	}
 }
 
@@ -44,12 +44,11 @@ void attach_trouble_say(const struct live_source *live)
 
 	if (!deferrals.count)
 		return;
-	fprintf(stderr,
-		"jitbpf: process %u (user %u) held the lock of its memory map for up to %.1f s, so "
-		"probes were attached late (%" PRIu64 ") or not at all (%" PRIu64
-		"). JIT names may be missing: check whether the process hangs\n",
-		deferrals.last.pid, deferrals.last.uid, (double)deferrals.longest_ns / 1e9,
-		deferrals.count - deferrals.waiting, deferrals.waiting);
+	say("jitbpf: process %u (user %u) held the lock of its memory map for up to %.1f s, so "
+	    "probes were attached late (%" PRIu64 ") or not at all (%" PRIu64
+	    "). JIT names may be missing: check whether the process hangs\n",
+	    deferrals.last.pid, deferrals.last.uid, (double)deferrals.longest_ns / 1e9,
+	    deferrals.count - deferrals.waiting, deferrals.waiting);
 }
 
 void file_trouble_say(const struct file_store *files)

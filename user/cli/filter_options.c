@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/scope.h"
+#include "cli/say.h"
 
 #define FIELD(name) offsetof(struct filter_options, name)
 
@@ -25,7 +26,7 @@ bool filter_options_check(const struct filter_options *values)
 {
 	if (!values->to_ns || values->from_ns < values->to_ns)
 		return true;
-	fprintf(stderr, "jitbpf: --from must be less than --to\n");
+	say("jitbpf: --from must be less than --to\n");
 	return false;
 }
 

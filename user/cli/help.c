@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/option_help.h"
+#include "cli/say.h"
 #include "sink/write/out.h"
 
 void help_write(FILE *out)
@@ -27,7 +28,7 @@ static int flush_output(const char *name)
 	int err = out_flush(stdout);
 
 	if (err)
-		fprintf(stderr, "jitbpf %s: %s\n", name, strerror(-err));
+		say("jitbpf %s: %s\n", name, strerror(-err));
 	return err ? 1 : 0;
 }
 
@@ -43,7 +44,7 @@ static int run_help(const struct command_spec *spec, int argc, char **argv)
 		return flush_output(spec->name);
 	}
 	if (operand + 1 < argc) {
-		fprintf(stderr, "jitbpf help: unexpected operand '%s'\n", argv[operand + 1]);
+		say("jitbpf help: unexpected operand '%s'\n", argv[operand + 1]);
 		return EXIT_USAGE;
 	}
 	asked = command_find(argv[operand]);
@@ -57,7 +58,7 @@ static int run_version(const struct command_spec *spec, int argc, char **argv)
 	if (status != OPTIONS_OK)
 		return status;
 	if (operand < argc) {
-		fprintf(stderr, "jitbpf version: unexpected operand '%s'\n", argv[operand]);
+		say("jitbpf version: unexpected operand '%s'\n", argv[operand]);
 		return EXIT_USAGE;
 	}
 	printf("jitbpf " JITBPF_VERSION "\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/line_rules.h"
+#include "cli/say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +15,9 @@ static int read_rule(const char *given, struct code_line_rule *ret)
 	else if (mark && !strcmp(mark, "=end"))
 		ret->offsets = LINE_OFFSETS_END;
 	if (!mark || mark == given || ret->offsets == LINE_OFFSETS_GUESS) {
-		fprintf(stderr,
-			"jitbpf: invalid value '%s' for --line-offsets: expected MODULE=start or "
-			"MODULE=end\n",
-			given);
+		say("jitbpf: invalid value '%s' for --line-offsets: expected MODULE=start or "
+		    "MODULE=end\n",
+		    given);
 		return -EINVAL;
 	}
 	ret->module = strndup(given, (size_t)(mark - given));

@@ -11,6 +11,7 @@
 #include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/list_cgroup.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "engines/engines.h"
 #include "sink/write/json.h"
@@ -185,16 +186,16 @@ static bool was_advised(const struct engine_list *list, const struct engine_row 
 /* Say once for each engine how its code is published. */
 static void advise(const struct engine_list *list)
 {
-	fprintf(stderr, "jitbpf: code that is not published is shown as [unknown]\n");
+	say("jitbpf: code that is not published is shown as [unknown]\n");
 	vec_for_each (row, &list->rows) {
 		const struct engine *engine = engine_of_row(list, row);
 
 		if (!needs_advice(row) || was_advised(list, row, engine))
 			continue;
 		if (!engine)
-			fprintf(stderr, "jitbpf: " ENGINE_ADVICE_OTHERS "\n");
+			say("jitbpf: " ENGINE_ADVICE_OTHERS "\n");
 		else
-			fprintf(stderr, "jitbpf: %s: %s\n", engine->name, engine->advice(""));
+			say("jitbpf: %s: %s\n", engine->name, engine->advice(""));
 	}
 }
 
@@ -205,8 +206,8 @@ static void say_ways(const struct engine_list *list)
 
 	vec_for_each (row, &list->rows) {
 		if (ways[row->publishes].next && !said[row->publishes])
-			fprintf(stderr, "jitbpf: %s: %s\n", ways[row->publishes].words,
-				ways[row->publishes].next);
+			say("jitbpf: %s: %s\n", ways[row->publishes].words,
+			    ways[row->publishes].next);
 		said[row->publishes] = true;
 	}
 }
@@ -221,22 +222,20 @@ static void say_hidden(const struct engine_list *list, bool given)
 		example = example ?: is_denied(hidden->err) ? hidden->pid : 0;
 		silent += !is_denied(hidden->err);
 		if (given || !is_denied(hidden->err))
-			fprintf(stderr, "jitbpf: process %u could not be inspected: %s\n",
-				hidden->pid, why_hidden(hidden->err));
+			say("jitbpf: process %u could not be inspected: %s\n", hidden->pid,
+			    why_hidden(hidden->err));
 	}
 	if (denied && !geteuid())
-		fprintf(stderr,
-			"jitbpf: %zu process%s could not be inspected, such as %u: a container or "
-			"a security module does not permit it even to root\n",
-			denied, denied == 1 ? "" : "es", example);
+		say("jitbpf: %zu process%s could not be inspected, such as %u: a container or "
+		    "a security module does not permit it even to root\n",
+		    denied, denied == 1 ? "" : "es", example);
 	else if (denied)
-		fprintf(stderr,
-			"jitbpf: %zu process%s of other users, or with more rights, could not be "
-			"inspected: use sudo to see %s\n",
-			denied, denied == 1 ? "" : "es", denied == 1 ? "it" : "them");
+		say("jitbpf: %zu process%s of other users, or with more rights, could not be "
+		    "inspected: use sudo to see %s\n",
+		    denied, denied == 1 ? "" : "es", denied == 1 ? "it" : "them");
 	if (silent)
-		fprintf(stderr, "jitbpf: check whether %s, and try again\n",
-			silent == 1 ? "it hangs" : "they hang");
+		say("jitbpf: check whether %s, and try again\n",
+		    silent == 1 ? "it hangs" : "they hang");
 }
 
 static int write_table(const struct engine_list *list, bool given)
@@ -270,8 +269,8 @@ static int write_table(const struct engine_list *list, bool given)
 	if (silent)
 		advise(list);
 	if (!list->rows.size && (!given || !list->hidden.size))
-		fprintf(stderr, "jitbpf: no JIT code found%s\n",
-			list->hidden.size ? " in the processes that could be inspected" : "");
+		say("jitbpf: no JIT code found%s\n",
+		    list->hidden.size ? " in the processes that could be inspected" : "");
 	say_hidden(list, given);
 	return err;
 }
@@ -301,10 +300,9 @@ static int add_given(struct engine_list *list, const pid_list *pids)
 		uint32_t leader = process_scan_leader(*pid);
 
 		if (leader != *pid) {
-			fprintf(stderr,
-				leader ? "jitbpf: %u is a thread of process %u: use that pid\n"
-				       : "jitbpf: process %u does not exist\n",
-				*pid, leader);
+			say(leader ? "jitbpf: %u is a thread of process %u: use that pid\n"
+				   : "jitbpf: process %u does not exist\n",
+			    *pid, leader);
 			return -ESRCH;
 		}
 		err = err ?: engine_list_add(list, *pid);
@@ -327,7 +325,7 @@ static int list(const struct list_options *values, const pid_list *pids)
 		      ?: values->json ? write_json(&found)
 				      : write_table(&found, values->processes.size != 0);
 	if (err)
-		fprintf(stderr, "jitbpf list: %s\n", strerror(-err));
+		say("jitbpf list: %s\n", strerror(-err));
 	return err ? 1 : status_of(&found);
 }
 
@@ -338,8 +336,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc) {
-		fprintf(stderr, "jitbpf list: unexpected operand '%s': select processes with -p\n",
-			argv[operand]);
+		say("jitbpf list: unexpected operand '%s': select processes with -p\n",
+		    argv[operand]);
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK)

@@ -16,6 +16,7 @@
 #include "agent/server/server_message.h"
 #include "base/scope.h"
 #include "cli/live_answers.h"
+#include "cli/say.h"
 #include "sink/live/live_sink.h"
 
 #define PORT_DEFAULT 7070
@@ -83,11 +84,11 @@ int live_page_listen(uint32_t port, struct live_page **ret)
 		err = try_port(page, (uint16_t)(first + i));
 	err = err ?: make_token(page->rules.token);
 	if (err)
-		fprintf(stderr, "jitbpf: the live page cannot listen on 127.0.0.1:%u: %s\n", first,
-			strerror(-err));
+		say("jitbpf: the live page cannot listen on 127.0.0.1:%u: %s\n", first,
+		    strerror(-err));
 	else if (page->rules.port != first)
-		fprintf(stderr, "jitbpf: port %u is taken; the live page has port %u\n", first,
-			page->rules.port);
+		say("jitbpf: port %u is taken; the live page has port %u\n", first,
+		    page->rules.port);
 	return err;
 }
 
@@ -95,12 +96,11 @@ static void say_address(const struct live_page *page)
 {
 	uint32_t port = page->rules.port;
 
-	fprintf(stderr, "jitbpf: live page: http://127.0.0.1:%u/%s/\n", port, page->rules.token);
+	say("jitbpf: live page: http://127.0.0.1:%u/%s/\n", port, page->rules.token);
 	if (page->remote)
-		fprintf(stderr,
-			"jitbpf: to open it on your machine, run there: ssh -N -L "
-			"%u:127.0.0.1:%u HOST\n",
-			port, port);
+		say("jitbpf: to open it on your machine, run there: ssh -N -L "
+		    "%u:127.0.0.1:%u HOST\n",
+		    port, port);
 }
 
 static int start_server(struct live_page *page, const struct broker *broker,
@@ -143,8 +143,7 @@ static void drop_server(struct live_page *page)
 {
 	close(page->server);
 	page->server = -1;
-	fprintf(stderr,
-		"jitbpf: the live page's server has ended: browsers get no more, and the run goes on\n");
+	say("jitbpf: the live page's server has ended: browsers get no more, and the run goes on\n");
 }
 
 /* Returns false if there is no message. */
@@ -211,11 +210,11 @@ void live_page_end(struct live_page *page, bool quiet)
 		close(page->server);
 	page->server = -1;
 	if (!quiet && page->refused)
-		fprintf(stderr, "jitbpf: the live page refused %llu requests and connections\n",
-			(unsigned long long)page->refused);
+		say("jitbpf: the live page refused %llu requests and connections\n",
+		    (unsigned long long)page->refused);
 	if (!quiet && dropped)
-		fprintf(stderr, "jitbpf: browsers of the live page fell behind %llu times\n",
-			(unsigned long long)dropped);
+		say("jitbpf: browsers of the live page fell behind %llu times\n",
+		    (unsigned long long)dropped);
 }
 
 void live_page_destroy(struct live_page *page)

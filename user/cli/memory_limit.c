@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/memory_limit.h"
+#include "cli/say.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -40,11 +41,10 @@ void memory_limit_add(uint64_t max_bytes)
 void memory_limit_say(void)
 {
 	if (allowed_bytes)
-		fprintf(stderr,
-			"jitbpf: out of memory: the recording may take %llu MB: use a larger "
-			"--max-memory, or choose less with --from, --to or --comm\n",
-			(unsigned long long)(allowed_bytes >> 20));
+		say("jitbpf: out of memory: the recording may take %llu MB: use a larger "
+		    "--max-memory, or choose less with --from, --to or --comm\n",
+		    (unsigned long long)(allowed_bytes >> 20));
 	else
-		fprintf(stderr, "jitbpf: out of memory: free some, or choose less with --from, "
-				"--to or --comm\n");
+		say("jitbpf: out of memory: free some, or choose less with --from, "
+		    "--to or --comm\n");
 }

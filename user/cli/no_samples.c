@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "cli/say.h"
 #include "profile/ledger.h"
 #include "sink/write/text.h"
 
@@ -13,10 +14,9 @@ void no_samples_say_shown(const struct view *view, const struct sample_filter *f
 {
 	if (ledger_taken(view->ledger) || !sample_filter_is_set(filter))
 		return;
-	fprintf(stderr,
-		"jitbpf: no sample of %s is selected by --from, --to, --pid, --thread, --comm or "
-		"--container: 'jitbpf report -f top %s' shows which processes have samples\n",
-		path, path);
+	say("jitbpf: no sample of %s is selected by --from, --to, --pid, --thread, --comm or "
+	    "--container: 'jitbpf report -f top %s' shows which processes have samples\n",
+	    path, path);
 }
 
 /* The choice is the user's own text, such as a name with an escape sequence. */
@@ -50,8 +50,7 @@ void no_samples_say_recorded(const struct view *view, const struct target_option
 	if (target->choice.pids.size || choice_checks_samples(&target->choice))
 		say_idle(target, freq_hz);
 	else if (target->command && !target->system_wide)
-		fprintf(stderr,
-			"jitbpf: no sample was taken: the command used too little CPU time for %u "
-			"samples per second: use a higher -F\n",
-			freq_hz);
+		say("jitbpf: no sample was taken: the command used too little CPU time for %u "
+		    "samples per second: use a higher -F\n",
+		    freq_hz);
 }

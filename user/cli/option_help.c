@@ -8,6 +8,7 @@
 
 #include "base/scope.h"
 #include "cli/option_values.h"
+#include "cli/say.h"
 #include "sink/write/out.h"
 
 #define HELP_COLUMN 30
@@ -82,7 +83,6 @@ int option_help_print(const struct command_spec *spec)
 	err = err ?: print_option(&option_help);
 	err = err ?: out_flush(stdout);
 	if (err)
-		fprintf(stderr, "jitbpf %s: the help was not written: %s\n", spec->name,
-			strerror(-err));
+		say("jitbpf %s: the help was not written: %s\n", spec->name, strerror(-err));
 	return err ? 1 : 0;
 }

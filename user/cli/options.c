@@ -10,6 +10,7 @@
 #include "cli/option_help.h"
 #include "cli/option_values.h"
 #include "cli/perf_words.h"
+#include "cli/say.h"
 #include "cli/suggestion.h"
 
 const struct option_spec *command_option(const struct command_spec *spec, size_t i,
@@ -93,15 +94,15 @@ static enum options_result end_message(const struct command_spec *spec, const ch
 	const char *near = arg ? suggest_option(spec, arg) : NULL;
 
 	if (near)
-		fprintf(stderr, ": did you mean '--%s'?", near);
-	fprintf(stderr, " (see 'jitbpf help %s')\n", spec->name);
+		say(": did you mean '--%s'?", near);
+	say(" (see 'jitbpf help %s')\n", spec->name);
 	return OPTIONS_BAD;
 }
 
 static enum options_result bad(const struct command_spec *spec, const char *what, const char *arg,
 			       bool mistyped)
 {
-	fprintf(stderr, "jitbpf %s: %s '%s'", spec->name, what, arg);
+	say("jitbpf %s: %s '%s'", spec->name, what, arg);
 	return end_message(spec, mistyped ? arg : NULL);
 }
 
@@ -113,12 +114,12 @@ static enum options_result unknown(const struct command_spec *spec, const char *
 
 	if (!advice && option == arg)
 		return bad(spec, "unknown option", arg, true);
-	fprintf(stderr, "jitbpf %s: unknown option '%s'", spec->name, option);
+	say("jitbpf %s: unknown option '%s'", spec->name, option);
 	if (option != arg)
-		fprintf(stderr, " in '%s'", arg);
+		say(" in '%s'", arg);
 	if (!advice)
 		return end_message(spec, arg);
-	fprintf(stderr, ": %s\n", advice);
+	say(": %s\n", advice);
 	return OPTIONS_BAD;
 }
 
@@ -136,8 +137,8 @@ static enum options_result bad_value(const struct command_spec *spec,
 {
 	bool mistyped = arg[1] != '-' && arg[2];
 
-	fprintf(stderr, "jitbpf %s: invalid value '%s' for --%s: expected ", spec->name, text,
-		option->long_name);
+	say("jitbpf %s: invalid value '%s' for --%s: expected ", spec->name, text,
+	    option->long_name);
 	option_print_wanted(stderr, option);
 	return end_message(spec, mistyped ? arg : NULL);
 }
@@ -205,7 +206,7 @@ static enum options_result parse_short(struct parse *parse, const char *arg)
 /* Such as for an empty variable of a script: no command would mean the whole system. */
 static enum options_result refuse_no_command(const struct command_spec *spec)
 {
-	fprintf(stderr, "jitbpf %s: a command is missing after '--'", spec->name);
+	say("jitbpf %s: a command is missing after '--'", spec->name);
 	return end_message(spec, NULL);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/say.h"
 
 #define BUFFER_BYTES (1u << 20)
 
@@ -27,9 +28,8 @@ bool outputs_fit_terminal(const char *command, const char *name)
 
 	if (!sink || !ends_with(sink->extension, ".gz") || !isatty(STDOUT_FILENO))
 		return true;
-	fprintf(stderr,
-		"jitbpf %s: %s is not text, and standard output is a terminal: use -o FILE%s\n",
-		command, sink->name, sink->extension);
+	say("jitbpf %s: %s is not text, and standard output is a terminal: use -o FILE%s\n",
+	    command, sink->name, sink->extension);
 	return false;
 }
 
@@ -42,7 +42,7 @@ int output_access_init(struct output_access *access, const struct output_paths *
 	*access = (struct output_access){0};
 	err = invoking_user_find(&access->user, words, sizeof(words));
 	if (err) {
-		fprintf(stderr, "jitbpf: %s\n", words);
+		say("jitbpf: %s\n", words);
 		return err;
 	}
 	for (size_t i = 0; i < paths->count; i++)
@@ -50,7 +50,7 @@ int output_access_init(struct output_access *access, const struct output_paths *
 	if (needed)
 		err = output_opener_create(&access->user, paths, &access->opener);
 	if (err)
-		fprintf(stderr, "jitbpf: starting the process for outputs: %s\n", strerror(-err));
+		say("jitbpf: starting the process for outputs: %s\n", strerror(-err));
 	return err;
 }
 
@@ -158,12 +158,12 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	output->recording = recording && !outputs->no_recordings;
 	if (output->sink || output->recording)
 		return 0;
-	fprintf(stderr, "jitbpf: unknown %s '%s': use one of %s\n",
-		name ? "format" : "extension of the output", name ?: output->path,
-		name ? "firefox, folded, html, json, pprof, script, speedscope, summary, top"
-		: outputs->no_recordings
-			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
-			: ".jitbpf, .folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt");
+	say("jitbpf: unknown %s '%s': use one of %s\n", name ? "format" : "extension of the output",
+	    name ?: output->path,
+	    name ? "firefox, folded, html, json, pprof, script, speedscope, summary, top"
+	    : outputs->no_recordings
+		    ? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
+		    : ".jitbpf, .folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt");
 	return -EINVAL;
 }
 
@@ -171,24 +171,21 @@ static void say_unopened(const struct outputs *outputs, const char *path, int er
 {
 	const char *user = outputs->opener ? output_opener_user(outputs->opener) : NULL;
 
-	fprintf(stderr, "jitbpf: %s: ", path ?: "standard output");
+	say("jitbpf: %s: ", path ?: "standard output");
 	if (err == -EBUSY)
-		fprintf(stderr, "given twice as an output: each output needs a file of its own\n");
+		say("given twice as an output: each output needs a file of its own\n");
 	else if (err == -ELOOP)
-		fprintf(stderr,
-			"the path has a link of another user, which is not followed: use the "
-			"path without it, or another folder with -o\n");
+		say("the path has a link of another user, which is not followed: use the "
+		    "path without it, or another folder with -o\n");
 	else if (err == -EPERM)
-		fprintf(stderr,
-			"a file of another user is there, which is not written: remove it, or "
-			"use another folder with -o\n");
+		say("a file of another user is there, which is not written: remove it, or "
+		    "use another folder with -o\n");
 	else if (err == -EACCES && user)
-		fprintf(stderr,
-			"%s, for user %s, who called sudo and owns the outputs: use a folder of "
-			"this user with -o\n",
-			strerror(-err), user);
+		say("%s, for user %s, who called sudo and owns the outputs: use a folder of "
+		    "this user with -o\n",
+		    strerror(-err), user);
 	else
-		fprintf(stderr, "%s\n", strerror(-err));
+		say("%s\n", strerror(-err));
 }
 
 /* Open an output and add it. */
@@ -211,7 +208,7 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name)
 	int err = choose_format(outputs, &output, name);
 
 	if (!err && output.recording && outputs_recording(outputs)) {
-		fprintf(stderr, "jitbpf: only one output can be a recording (.jitbpf)\n");
+		say("jitbpf: only one output can be a recording (.jitbpf)\n");
 		err = -EINVAL;
 	}
 	if (outputs_is_standard(path))
@@ -301,8 +298,8 @@ static void say_error(const struct output *output)
 	if (!stream->error || stream->said)
 		return;
 	stream->said = true;
-	fprintf(stderr, "jitbpf: %s is incomplete: %s%s; %s\n", output->path ?: "standard output",
-		strerror(-stream->error), remains(output), advice(stream));
+	say("jitbpf: %s is incomplete: %s%s; %s\n", output->path ?: "standard output",
+	    strerror(-stream->error), remains(output), advice(stream));
 }
 
 /* Set the error of an output, unless it has one. Nothing is written to it from now on. */
@@ -376,8 +373,8 @@ void outputs_say_interrupted(const struct outputs *outputs)
 	pthread_mutex_lock(&closing);
 	vec_for_each (output, &outputs->files) {
 		if (!output->kept)
-			fprintf(stderr, "jitbpf: %s is incomplete: interrupted%s\n",
-				output->path ?: "standard output", remains(output));
+			say("jitbpf: %s is incomplete: interrupted%s\n",
+			    output->path ?: "standard output", remains(output));
 	}
 	pthread_mutex_unlock(&closing);
 }
@@ -385,12 +382,11 @@ void outputs_say_interrupted(const struct outputs *outputs)
 static void say_left_out(const struct output *output, uint64_t samples)
 {
 	if (samples)
-		fprintf(stderr,
-			"jitbpf: %s lacks the last %" PRIu64
-			" samples: single samples had no more room: use a larger --max-memory, or "
-			"choose less%s\n",
-			output->path ?: "standard output", samples,
-			output->stream->of_recording ? " with --from, --to or --comm" : "");
+		say("jitbpf: %s lacks the last %" PRIu64
+		    " samples: single samples had no more room: use a larger --max-memory, or "
+		    "choose less%s\n",
+		    output->path ?: "standard output", samples,
+		    output->stream->of_recording ? " with --from, --to or --comm" : "");
 }
 
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)

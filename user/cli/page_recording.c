@@ -9,6 +9,7 @@
 
 #include "agent/clock.h"
 #include "base/scope.h"
+#include "cli/say.h"
 #include "sink/write/text.h"
 
 #define CHECK_STEP_NS 100000000ull
@@ -41,10 +42,9 @@ void page_recording_open(struct page_recording *ret)
 	if (ret->file)
 		TAKE_FD(fd);
 	else
-		fprintf(stderr,
-			"jitbpf: the live page cannot save a recording, since no file can be created "
-			"in /var/tmp: %s; with 'jitbpf record --live -o FILE.jitbpf' it can\n",
-			strerror(errno));
+		say("jitbpf: the live page cannot save a recording, since no file can be created "
+		    "in /var/tmp: %s; with 'jitbpf record --live -o FILE.jitbpf' it can\n",
+		    strerror(errno));
 }
 
 int page_recording_begin(struct page_recording *recording, const struct run_info *info)

@@ -12,6 +12,7 @@
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
 #include "cli/record_run.h"
+#include "cli/say.h"
 #include "cli/view_options.h"
 
 /*
@@ -133,8 +134,8 @@ static void say_if_no_containers(const struct record_options *values)
 	AUTO_FREE char *mount = NULL;
 
 	if (values->view.by == VIEW_BY_CONTAINER && cgroups_mount(&mount) == -ENOENT)
-		fprintf(stderr, "jitbpf: --by container: cgroup version 2 is not mounted; where "
-				"only version 1 is used, all processes are in 'host'\n");
+		say("jitbpf: --by container: cgroup version 2 is not mounted; where "
+		    "only version 1 is used, all processes are in 'host'\n");
 }
 
 /* Returns OPTIONS_OK, or the exit status after a message. */
@@ -146,47 +147,43 @@ static int check(struct record_options *values)
 	if (status != OPTIONS_OK)
 		return status;
 	if (values->target.choice.pids.size && values->target.system_wide) {
-		fprintf(stderr,
-			"jitbpf %s: -p with pids cannot be combined with -a: leave one "
-			"out\n",
-			values->name);
+		say("jitbpf %s: -p with pids cannot be combined with -a: leave one "
+		    "out\n",
+		    values->name);
 		return EXIT_USAGE;
 	}
 	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {
-		fprintf(stderr,
-			"jitbpf %s: invalid value '%s' for --rotate: expected a duration from 1 s, "
-			"or a size from 1M, such as 60, 10m, 1h or 100M\n",
-			values->name, values->rotation.rotate);
+		say("jitbpf %s: invalid value '%s' for --rotate: expected a duration from 1 s, "
+		    "or a size from 1M, such as 60, 10m, 1h or 100M\n",
+		    values->name, values->rotation.rotate);
 		return EXIT_USAGE;
 	}
 	if (values->top && values->view.by == VIEW_BY_TID) {
-		fprintf(stderr, "jitbpf top: --by tid is not possible: use --by pid, and T for one "
-				"thread\n");
+		say("jitbpf top: --by tid is not possible: use --by pid, and T for one "
+		    "thread\n");
 		return EXIT_USAGE;
 	}
 	if ((values->port || values->folders.size) && !values->live) {
-		fprintf(stderr, "jitbpf %s: %s needs --live\n", values->name,
-			values->port ? "--port" : "--source");
+		say("jitbpf %s: %s needs --live\n", values->name,
+		    values->port ? "--port" : "--source");
 		return EXIT_USAGE;
 	}
 	if (values->refresh_ns && values->rotation.rotate) {
-		fprintf(stderr, "jitbpf %s: --refresh cannot be combined with --rotate\n",
-			values->name);
+		say("jitbpf %s: --refresh cannot be combined with --rotate\n", values->name);
 		return EXIT_USAGE;
 	}
 	if (values->code && !records(values)) {
-		fprintf(stderr, "jitbpf %s: --code needs a recording: -o FILE.jitbpf\n",
-			values->name);
+		say("jitbpf %s: --code needs a recording: -o FILE.jitbpf\n", values->name);
 		return EXIT_USAGE;
 	}
 	if (values->rotation.keep && !values->rotation.rotate) {
-		fprintf(stderr, "jitbpf %s: --keep needs --rotate\n", values->name);
+		say("jitbpf %s: --keep needs --rotate\n", values->name);
 		return EXIT_USAGE;
 	}
 	values->rotation.all_bytes = values->disk.max_bytes;
 	machine_silence_libbpf();
 	if (machine_lacks(missing, sizeof(missing))) {
-		fprintf(stderr, "jitbpf: %s\n", missing);
+		say("jitbpf: %s\n", missing);
 		return EXIT_UNSUPPORTED;
 	}
 	return OPTIONS_OK;
@@ -200,36 +197,30 @@ static bool check_standard_output(const struct record_options *values)
 	vec_for_each (path, &values->outputs)
 		count += outputs_is_standard(*path);
 	if (count && values->top)
-		fprintf(stderr, "jitbpf top: standard output is its screen: use -o FILE\n");
+		say("jitbpf top: standard output is its screen: use -o FILE\n");
 	else if (count > 1)
-		fprintf(stderr, "jitbpf %s: standard output is given twice as an output\n",
-			values->name);
+		say("jitbpf %s: standard output is given twice as an output\n", values->name);
 	else if (count && !values->format)
-		fprintf(stderr,
-			"jitbpf %s: -o - needs a format, such as -f folded, -f script "
-			"or -f json\n",
-			values->name);
+		say("jitbpf %s: -o - needs a format, such as -f folded, -f script "
+		    "or -f json\n",
+		    values->name);
 	else if (values->format && !values->outputs.size)
-		fprintf(stderr,
-			"jitbpf %s: -f is the format of an output: add -o FILE, or -o - "
-			"for standard output\n",
-			values->name);
+		say("jitbpf %s: -f is the format of an output: add -o FILE, or -o - "
+		    "for standard output\n",
+		    values->name);
 	else if (values->format && values->rotation.rotate)
-		fprintf(stderr,
-			"jitbpf %s: -f cannot be combined with --rotate, which writes "
-			"recordings (.jitbpf)\n",
-			values->name);
+		say("jitbpf %s: -f cannot be combined with --rotate, which writes "
+		    "recordings (.jitbpf)\n",
+		    values->name);
 	else if (values->format && ends_with(values->outputs.data[0], RECORDING_EXTENSION) &&
 		 values->outputs.size == 1)
-		fprintf(stderr,
-			"jitbpf %s: %s is the name of a recording, and -f %s another format: "
-			"leave -f out, or use another name\n",
-			values->name, values->outputs.data[0], values->format);
+		say("jitbpf %s: %s is the name of a recording, and -f %s another format: "
+		    "leave -f out, or use another name\n",
+		    values->name, values->outputs.data[0], values->format);
 	else if (values->format && !count && values->outputs.size > 1)
-		fprintf(stderr,
-			"jitbpf %s: with several -o, -f is the format of standard output "
-			"(-o -): that of a file is its extension\n",
-			values->name);
+		say("jitbpf %s: with several -o, -f is the format of standard output "
+		    "(-o -): that of a file is its extension\n",
+		    values->name);
 	else
 		return !count || outputs_fit_terminal(values->name, values->format);
 	return false;

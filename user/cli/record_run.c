@@ -12,6 +12,7 @@
 #include "cli/file_trouble.h"
 #include "cli/jvm_reports.h"
 #include "cli/no_samples.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/unnamed_packages.h"
 #include "cli/written_files.h"
@@ -128,8 +129,8 @@ static void say_begun(const struct record_options *values)
 	if (values->quiet || values->only_live || values->duration_ns || values->target.command ||
 	    isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "jitbpf: recording until %sCtrl-C (SIGINT) or SIGTERM\n",
-		values->target.choice.pids.size ? "the processes end, " : "");
+	say("jitbpf: recording until %sCtrl-C (SIGINT) or SIGTERM\n",
+	    values->target.choice.pids.size ? "the processes end, " : "");
 }
 
 static struct source_files source_files(const struct recording *run)
@@ -155,13 +156,13 @@ static int start(struct recording *run)
 	err = live_source_start(run->live, &failure);
 	if (err) {
 		run->unsupported = failure.unsupported;
-		fprintf(stderr, "jitbpf: %s\n", failure.what);
+		say("jitbpf: %s\n", failure.what);
 		return err;
 	}
 	if (record_writes_standard(run->options) && run->options->target.command &&
 	    !run->options->quiet)
-		fprintf(stderr, "jitbpf: standard output has the profile (-o -), so the "
-				"command's standard output goes to standard error\n");
+		say("jitbpf: standard output has the profile (-o -), so the "
+		    "command's standard output goes to standard error\n");
 	if (run->options->refresh_ns)
 		err = refresh_start(&run->outputs, &run->options->view, run->options->refresh_ns,
 				    run->pipeline, &run->refresh);
@@ -313,8 +314,8 @@ static void say_interrupted(void *run_)
 	const struct recording *run = run_;
 
 	if (run->rotation.options)
-		fprintf(stderr, "jitbpf: interrupted: the last recording is incomplete; 'jitbpf "
-				"report' shows what it holds so far\n");
+		say("jitbpf: interrupted: the last recording is incomplete; 'jitbpf "
+		    "report' shows what it holds so far\n");
 	outputs_say_interrupted(&run->outputs);
 }
 

@@ -20,6 +20,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/memory_option.h"
+#include "cli/say.h"
 
 #define NAMING_MS    10000 /* limit for the computing of one location's names */
 #define CODE_MS	     5000  /* the same for the instructions of a function */
@@ -27,7 +28,7 @@
 
 int record_complain(int err, const char *what)
 {
-	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
+	say("jitbpf: %s: %s\n", what, strerror(-err));
 	return err;
 }
 
@@ -38,11 +39,10 @@ static int open_rotation(struct recording *run)
 	const char *path = paths->size ? paths->data[0] : run->default_output;
 
 	if (paths->size > 1 || !ends_with(path, RECORDING_EXTENSION)) {
-		fprintf(stderr,
-			"jitbpf %s: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
-			"); make other formats of its files with "
-			"'jitbpf report'\n",
-			run->options->name);
+		say("jitbpf %s: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
+		    "); make other formats of its files with "
+		    "'jitbpf report'\n",
+		    run->options->name);
 		run->misused = true;
 		return -EINVAL;
 	}
@@ -59,10 +59,9 @@ static int check_refresh(struct recording *run)
 		if (output_can_refresh(output))
 			return 0;
 	}
-	fprintf(stderr,
-		"jitbpf %s: --refresh needs an output (-o) with the extension .html or "
-		".folded, in a folder where it can be replaced\n",
-		run->options->name);
+	say("jitbpf %s: --refresh needs an output (-o) with the extension .html or "
+	    ".folded, in a folder where it can be replaced\n",
+	    run->options->name);
 	run->misused = true;
 	return -EINVAL;
 }
@@ -246,14 +245,12 @@ static int find_shim(struct recording *run)
 	int err = probe_site_find(run->options->shim, &run->site);
 
 	if (err == -ENOENT && !run->options->shim)
-		fprintf(stderr,
-			"jitbpf: libjitbpf.so is missing beside this program: build it, or give its "
-			"path with --shim\n");
+		say("jitbpf: libjitbpf.so is missing beside this program: build it, or give its "
+		    "path with --shim\n");
 	else if (err == -ENOEXEC)
-		fprintf(stderr,
-			"jitbpf: %s is not a jitbpf shim, since it has no probe jitbpf:event: give "
-			"the libjitbpf.so of this version with --shim\n",
-			run->options->shim ?: "libjitbpf.so");
+		say("jitbpf: %s is not a jitbpf shim, since it has no probe jitbpf:event: give "
+		    "the libjitbpf.so of this version with --shim\n",
+		    run->options->shim ?: "libjitbpf.so");
 	else if (err)
 		record_complain(err, run->options->shim ?: "libjitbpf.so");
 	return err;
@@ -288,7 +285,7 @@ static int open_live(struct recording *run)
 
 	if (err) {
 		run->unsupported = failure.unsupported;
-		fprintf(stderr, "jitbpf: %s\n", failure.what);
+		say("jitbpf: %s\n", failure.what);
 		return err;
 	}
 	live_source_init_source(run->live, &run->source);

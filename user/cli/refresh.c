@@ -11,6 +11,7 @@
 #include "agent/workers/live_feed.h"
 #include "base/scope.h"
 #include "cli/refresh_lives.h"
+#include "cli/say.h"
 #include "profile/ledger.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/live_sink.h"
@@ -85,8 +86,8 @@ static void *keep_fresh(void *refresh_)
 			write_outputs(refresh);
 	}
 	if (err)
-		fprintf(stderr, "jitbpf: --refresh ends: %s; the outputs are written at the end\n",
-			strerror(-err));
+		say("jitbpf: --refresh ends: %s; the outputs are written at the end\n",
+		    strerror(-err));
 	return NULL;
 }
 
@@ -155,8 +156,8 @@ void refresh_stop(struct refresh *refresh, bool quiet)
 	refresh->started = false;
 	dropped = live_reader_dropped(refresh->reader);
 	if (dropped && !quiet)
-		fprintf(stderr, "jitbpf: --refresh fell behind %llu times: use a longer period\n",
-			(unsigned long long)dropped);
+		say("jitbpf: --refresh fell behind %llu times: use a longer period\n",
+		    (unsigned long long)dropped);
 }
 
 void refresh_destroy(struct refresh *refresh)

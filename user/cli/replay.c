@@ -12,6 +12,7 @@
 #include "cli/file_trouble.h"
 #include "cli/memory_limit.h"
 #include "cli/memory_option.h"
+#include "cli/say.h"
 #include "pipeline/record/replay_source.h"
 
 static bool is_folder(const char *path)
@@ -21,27 +22,25 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static void say(const struct replay *replay, int err, const struct recording_error *error)
+static void say_error(const struct replay *replay, int err, const struct recording_error *error)
 {
 	if (err == -ENOMEM)
 		memory_limit_say();
 	else if (err == -EBADMSG && !error->offset)
-		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, error->what ?: "damaged");
+		say("jitbpf: %s: %s\n", replay->path, error->what ?: "damaged");
 	else if (err == -EBADMSG)
-		fprintf(stderr, "jitbpf: %s is damaged at offset %" PRIu64 ": %s\n", replay->path,
-			error->offset, error->what ?: "it cannot be read");
+		say("jitbpf: %s is damaged at offset %" PRIu64 ": %s\n", replay->path,
+		    error->offset, error->what ?: "it cannot be read");
 	else if (err == -EACCES && is_folder(replay->path))
-		fprintf(stderr,
-			"jitbpf: %s is a folder: give a recording in it, such as "
-			"profile.jitbpf\n",
-			replay->path);
+		say("jitbpf: %s is a folder: give a recording in it, such as "
+		    "profile.jitbpf\n",
+		    replay->path);
 	else if (err == -ENOENT)
-		fprintf(stderr,
-			"jitbpf: %s: %s: 'jitbpf record' makes a recording, by default "
-			"profile.jitbpf\n",
-			replay->path, strerror(-err));
+		say("jitbpf: %s: %s: 'jitbpf record' makes a recording, by default "
+		    "profile.jitbpf\n",
+		    replay->path, strerror(-err));
 	else
-		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, strerror(-err));
+		say("jitbpf: %s: %s\n", replay->path, strerror(-err));
 }
 
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
@@ -82,7 +81,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		err = pipeline_create(&options, &replay->pipeline);
 	}
 	if (err)
-		say(replay, err, &(struct recording_error){0});
+		say_error(replay, err, &(struct recording_error){0});
 	return err;
 }
 
@@ -97,15 +96,15 @@ static int say_damage(const struct replay *replay, int state, const struct recor
 
 	if (state >= 0)
 		return 0;
-	say(replay, state, error);
+	say_error(replay, state, error);
 	if (!has_info) {
-		fprintf(stderr, "jitbpf: nothing can be shown, since %s\n",
-			is_damage ? "the damage is at the beginning of the recording: record again"
-				  : "the beginning of the recording could not be read: try again");
+		say("jitbpf: nothing can be shown, since %s\n",
+		    is_damage ? "the damage is at the beginning of the recording: record again"
+			      : "the beginning of the recording could not be read: try again");
 		return state;
 	}
-	fprintf(stderr, "jitbpf: the part before the %s is shown: %" PRIu64 " samples\n",
-		is_damage ? "damage" : "error", pipeline_progress(replay->pipeline).samples);
+	say("jitbpf: the part before the %s is shown: %" PRIu64 " samples\n",
+	    is_damage ? "damage" : "error", pipeline_progress(replay->pipeline).samples);
 	return 0;
 }
 
@@ -119,7 +118,7 @@ int replay_run(struct replay *replay)
 	bool has_info;
 
 	if (err) {
-		say(replay, err, &error);
+		say_error(replay, err, &error);
 	} else {
 		replay_source_init(&played, reader, &source);
 		do {
@@ -140,7 +139,7 @@ int replay_run(struct replay *replay)
 		status_line_clear(&replay->status);
 		file_trouble_say(replay->files);
 		if (err)
-			say(replay, err, &error);
+			say_error(replay, err, &error);
 	}
 	return err;
 }

@@ -15,6 +15,7 @@
 #include "cli/no_samples.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/unnamed_packages.h"
 #include "cli/view_options.h"
@@ -106,8 +107,8 @@ static int check_format(const struct report_options *values, const struct output
 		has_code |= output->sink == &sink_html;
 	if (has_code)
 		return 0;
-	fprintf(stderr, "jitbpf report: --code and --source are for .html, not for -f %s\n",
-		outputs->files.data[0].sink->name);
+	say("jitbpf report: --code and --source are for .html, not for -f %s\n",
+	    outputs->files.data[0].sink->name);
 	return -EINVAL;
 }
 
@@ -178,15 +179,14 @@ static bool check_outputs(const struct report_options *values)
 	vec_for_each (path, &values->outputs)
 		standard += outputs_is_standard(*path);
 	if (standard > 1)
-		fprintf(stderr, "jitbpf report: standard output is given twice as an output\n");
+		say("jitbpf report: standard output is given twice as an output\n");
 	else if ((standard || !values->outputs.size) &&
 		 !outputs_fit_terminal("report", values->json ? NULL : values->format))
 		return false;
 	else if (values->outputs.size > 1 && !standard && (values->format || values->json))
-		fprintf(stderr,
-			"jitbpf report: with several -o, %s is the format of standard output "
-			"(-o -): that of a file is its extension\n",
-			values->json ? "--json" : "-f");
+		say("jitbpf report: with several -o, %s is the format of standard output "
+		    "(-o -): that of a file is its extension\n",
+		    values->json ? "--json" : "-f");
 	else
 		return true;
 	return false;
@@ -197,8 +197,7 @@ static bool check(const struct report_options *values)
 {
 	if (values->json && values->format && strcmp(values->format, "summary") &&
 	    strcmp(values->format, "json")) {
-		fprintf(stderr, "jitbpf report: --json is for the summary, not for -f %s\n",
-			values->format);
+		say("jitbpf report: --json is for the summary, not for -f %s\n", values->format);
 		return false;
 	}
 	return check_outputs(values) && filter_options_check(&values->filter);
@@ -210,10 +209,9 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand > 1) {
-		fprintf(stderr,
-			"jitbpf report: expected one recording, and got %d (see 'jitbpf "
-			"report --help')\n",
-			argc - operand);
+		say("jitbpf report: expected one recording, and got %d (see 'jitbpf "
+		    "report --help')\n",
+		    argc - operand);
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/option_values.h"
+#include "cli/say.h"
 #include "profile/ledger.h"
 
 #define SECOND_NS	  1000000000ull
@@ -263,12 +264,11 @@ static int begin_file(struct rotation *rotation, const struct run_info *info)
 static void say_failure(struct rotation *rotation, int err, bool has_failed)
 {
 	if (!rotation->fails)
-		fprintf(stderr,
-			"jitbpf: the next recording of %s cannot be created: %s; %s, and the next "
-			"one is tried again every %d s\n",
-			rotation->path, strerror(-err),
-			has_failed ? "samples are lost meanwhile" : "the current one continues",
-			RETRY_S);
+		say("jitbpf: the next recording of %s cannot be created: %s; %s, and the next "
+		    "one is tried again every %d s\n",
+		    rotation->path, strerror(-err),
+		    has_failed ? "samples are lost meanwhile" : "the current one continues",
+		    RETRY_S);
 	rotation->fails = true;
 }
 
@@ -342,16 +342,15 @@ void rotation_say(const struct rotation *rotation)
 {
 	const struct rotation_totals *totals = &rotation->totals;
 
-	fprintf(stderr,
-		"jitbpf: %" PRIu64 " recordings, %" PRIu64 " kept; %" PRIu64
-		" samples, %.1f %% resolved; "
-		"%.1f MB\n",
-		totals->files, deletes(rotation) ? (uint64_t)rotation->kept.size : totals->files,
-		totals->samples,
-		totals->samples ? 100.0 * (double)totals->resolved / (double)totals->samples : 0.0,
-		(double)totals->bytes / 1e6);
-	fprintf(stderr, "jitbpf: largest snapshot %.1f KB, longest pause of a rotation %.1f ms\n",
-		(double)totals->snapshot_max_bytes / 1e3, (double)totals->pause_max_ns / 1e6);
+	say("jitbpf: %" PRIu64 " recordings, %" PRIu64 " kept; %" PRIu64
+	    " samples, %.1f %% resolved; "
+	    "%.1f MB\n",
+	    totals->files, deletes(rotation) ? (uint64_t)rotation->kept.size : totals->files,
+	    totals->samples,
+	    totals->samples ? 100.0 * (double)totals->resolved / (double)totals->samples : 0.0,
+	    (double)totals->bytes / 1e6);
+	say("jitbpf: largest snapshot %.1f KB, longest pause of a rotation %.1f ms\n",
+	    (double)totals->snapshot_max_bytes / 1e3, (double)totals->pause_max_ns / 1e6);
 }
 
 void rotation_deinit(struct rotation *rotation)

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "agent/kernel/process_scan.h"
+#include "cli/say.h"
 #include "sink/sink.h"
 
 static int complain(int err, const char *what)
 {
-	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
+	say("jitbpf: %s: %s\n", what, strerror(-err));
 	return err;
 }
 
@@ -51,10 +52,9 @@ static int follow(struct target *target, uint32_t pid, struct live_source *live)
 	int err;
 
 	if (!leader)
-		fprintf(stderr, "jitbpf: process %u does not exist\n", pid);
+		say("jitbpf: process %u does not exist\n", pid);
 	else if (leader != pid)
-		fprintf(stderr, "jitbpf: %u is a thread of process %u: use that pid\n", pid,
-			leader);
+		say("jitbpf: %u is a thread of process %u: use that pid\n", pid, leader);
 	if (leader != pid)
 		return -ESRCH;
 	err = process_watch_add(&target->watch, pid);
@@ -98,8 +98,7 @@ int target_go(struct target *target)
 	target->command_failed = true;
 	name = target->options->command[0];
 	if (err == -ENOENT && !name[strspn(name, "0123456789")])
-		fprintf(stderr, "jitbpf: no program '%s': a process is chosen with -p %s\n", name,
-			name);
+		say("jitbpf: no program '%s': a process is chosen with -p %s\n", name, name);
 	else
 		complain(err, name);
 	return err;

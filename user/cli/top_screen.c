@@ -19,6 +19,7 @@
 #include "agent/server/live_streams.h"
 #include "agent/terminal/top_viewer.h"
 #include "base/scope.h"
+#include "cli/say.h"
 #include "sink/live/live_sink.h"
 
 #define PERIOD_NS      1000000000ull
@@ -47,15 +48,14 @@ bool top_screen_is_possible(bool once)
 	pid_t group = tcgetpgrp(STDIN_FILENO);
 
 	if (once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fprintf(stderr,
-			"jitbpf top: %s; for a text, run 'jitbpf record', then 'jitbpf report -f "
-			"top profile.jitbpf'\n",
-			once ? "it shows a screen until it is ended"
-			     : "standard input and output must be a terminal");
+		say("jitbpf top: %s; for a text, run 'jitbpf record', then 'jitbpf report -f "
+		    "top profile.jitbpf'\n",
+		    once ? "it shows a screen until it is ended"
+			 : "standard input and output must be a terminal");
 		return false;
 	}
 	if (group >= 0 && group != getpgrp()) {
-		fprintf(stderr, "jitbpf top: it needs the terminal, but runs in the background\n");
+		say("jitbpf top: it needs the terminal, but runs in the background\n");
 		return false;
 	}
 	return true;
@@ -94,13 +94,12 @@ static int complain(int err)
 	const char *type = getenv("TERM");
 
 	if (err == -ENOSYS)
-		fprintf(stderr, "jitbpf top: libncursesw.so.6 is not installed (Debian and Ubuntu: "
-				"apt install libncursesw6)\n");
+		say("jitbpf top: libncursesw.so.6 is not installed (Debian and Ubuntu: "
+		    "apt install libncursesw6)\n");
 	else if (err == -ENOTTY)
-		fprintf(stderr, "jitbpf top: the terminal is not known: TERM is '%s'\n",
-			type ?: "");
+		say("jitbpf top: the terminal is not known: TERM is '%s'\n", type ?: "");
 	else if (err)
-		fprintf(stderr, "jitbpf top: starting the screen: %s\n", strerror(-err));
+		say("jitbpf top: starting the screen: %s\n", strerror(-err));
 	return err;
 }
 
@@ -304,9 +303,9 @@ static void end_viewer(struct top_screen *screen)
 	screen->failed = true;
 	restore(screen);
 	if (screen->standard_error >= 0)
-		fprintf(stderr, "jitbpf top: the process that draws the screen has failed, so the "
-				"run ends: 'jitbpf record' and 'jitbpf report -f top' need no "
-				"screen\n");
+		say("jitbpf top: the process that draws the screen has failed, so the "
+		    "run ends: 'jitbpf record' and 'jitbpf report -f top' need no "
+		    "screen\n");
 }
 
 int top_screen_end(struct top_screen *screen)
