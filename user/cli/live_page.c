@@ -26,7 +26,7 @@
 #define END_MS	     2000
 
 struct live_page {
-	int listening; /* socket; -1 after it was passed to the server */
+	int listening; /* socket, which the server has too: the port stays ours if it dies */
 	int server;    /* -1: it is not running */
 	struct request_rules rules;
 	struct pipeline *pipeline;
@@ -107,15 +107,11 @@ static int start_server(struct live_page *page, const struct broker *broker,
 			const struct view_options *view)
 {
 	const struct server_start start = {.rules = page->rules, .view = *view};
-	int err;
 
 	page->server = broker_connect(broker, ROLE_SERVER);
 	if (page->server < 0)
 		return page->server;
-	err = fd_message_send(page->server, &start, sizeof(start), page->listening);
-	close(page->listening);
-	page->listening = -1;
-	return err;
+	return fd_message_send(page->server, &start, sizeof(start), page->listening);
 }
 
 int live_page_start(struct live_page *page, const struct live_page_run *run)
@@ -144,6 +140,24 @@ static void drop_server(struct live_page *page)
 	close(page->server);
 	page->server = -1;
 	say("jitbpf: the live page's server has ended: browsers get no more, and the run goes on\n");
+}
+
+/*
+ * Close the connections that nobody serves: a browser sees an end at once. Another process at this
+ * port would get the page's token from it.
+ */
+static void refuse_browsers(const struct live_page *page)
+{
+	int fd;
+
+	for (int i = 0; i < BACKLOG; i++) {
+		fd = page->server < 0 && page->listening >= 0
+			     ? accept4(page->listening, NULL, NULL, SOCK_CLOEXEC)
+			     : -1;
+		if (fd < 0)
+			return;
+		close(fd);
+	}
 }
 
 /* Returns false if there is no message. */
@@ -183,6 +197,7 @@ void live_page_round(struct live_page *page, const struct written_recording *now
 	recording_copies_round(page->copies, now);
 	for (int i = 0; i < SERVER_STREAMS_MAX && take_message(page); i++)
 		;
+	refuse_browsers(page);
 	live_answers_round(page->answers);
 	wanted = live_streams_reap(page->streams);
 	if (wanted && !page->subscribed)
@@ -208,7 +223,9 @@ void live_page_end(struct live_page *page, bool quiet)
 	live_streams_destroy(TAKE_PTR(page->streams), END_MS);
 	if (page->server >= 0)
 		close(page->server);
-	page->server = -1;
+	if (page->listening >= 0)
+		close(page->listening);
+	page->server = page->listening = -1;
 	if (!quiet && page->refused)
 		say("jitbpf: the live page refused %llu requests and connections\n",
 		    (unsigned long long)page->refused);
