@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 #define MEMORY_DEFAULT (256ull << 20)
+#define MEMORY_MIN     (16ull << 20)
 
 #define MEMORY_OPTION(at)                                                                            \
 	{                                                                                            \
 		0, "max-memory", OPTION_SIZE, at, "SIZE",                                            \
 			"memory for what processes do, shared fairly by users and cgroups (default " \
 			"256M)",                                                                     \
-			16ull << 20, 1ull << 40                                                      \
+			MEMORY_MIN, 1ull << 40                                                       \
 	}
 
 /* Returns the memory for the single samples that an output over time keeps, beside the value. */

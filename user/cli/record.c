@@ -6,6 +6,8 @@
 
 #include "agent/machine/cgroups.h"
 #include "agent/machine/machine_check.h"
+#include "agent/machine/memory_limit.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/engine_env_options.h"
@@ -14,6 +16,7 @@
 #include "cli/record_run.h"
 #include "cli/say.h"
 #include "cli/view_options.h"
+#include "sink/write/text.h"
 
 /*
  * Larger allocations are returned to the system when they are freed: symbols
@@ -136,6 +139,29 @@ static void say_if_no_containers(const struct record_options *values)
 	if (values->view.by == VIEW_BY_CONTAINER && cgroups_mount(&mount) == -ENOENT)
 		say("jitbpf: --by container: cgroup version 2 is not mounted; where "
 		    "only version 1 is used, all processes are in 'host'\n");
+}
+
+/* Beside --max-memory: programs, rings and kernel symbols (SECURITY.md). */
+#define BESIDE_BYTES (80ull << 20)
+
+/* The kernel ends processes, maybe the recorder, when a limit is reached. */
+static void say_if_memory_is_short(const struct record_options *values)
+{
+	uint64_t limit = memory_limit_bytes(""), needed = values->memory_bytes + BESIDE_BYTES;
+	uint64_t left = limit > BESIDE_BYTES ? limit - BESIDE_BYTES : 0;
+	CLEANUP(text_deinit) struct text text = {0};
+
+	if (limit >= needed)
+		return;
+	text_put_string(&text, "jitbpf: the limit of memory is ");
+	text_put_bytes(&text, limit, 0);
+	text_put_string(&text, " here, and jitbpf may need ");
+	text_put_bytes(&text, needed, 0);
+	text_put_string(&text, ": the kernel may kill it: raise the limit of its cgroup");
+	if (left >= MEMORY_MIN)
+		text_printf(&text, ", or use --max-memory %lluM", (unsigned long long)(left >> 20));
+	text_put_string(&text, "\n");
+	text_write(&text, stderr);
 }
 
 /* Returns OPTIONS_OK, or the exit status after a message. */
@@ -261,6 +287,7 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
 		mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 		say_if_no_containers(&values);
+		say_if_memory_is_short(&values);
 		status = record_run(&values);
 	}
 	line_rules_deinit(&values.line_rules);
