@@ -5,7 +5,6 @@ import contextlib
 import glob
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -230,17 +229,23 @@ class Rotate(harness.KernelTest):
         done = subprocess.run([harness.JITBPF, "report", last], capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
+    def limit_files(self, pid, count):
+        """Changes the limit as the user of the process, for root may lack the right to."""
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            user = int(re.search(r"^Uid:\t(\d+)", file.read(), re.MULTILINE).group(1))
+        subprocess.run(["prlimit", f"--pid={pid}", f"--nofile={count}:"], check=True, user=user,
+                       group=user, extra_groups=())
+
     def test_no_descriptor(self):
         """As for a full disk."""
         def until(pid, said):
             yield lambda: self.files_in(self.folder)
-            limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, limits[1]))
+            self.limit_files(pid, 0)
             yield lambda: "Too many open files" in said()
             before = len(self.files_in(self.folder))
             time.sleep(3)
             self.assertEqual(len(self.files_in(self.folder)), before)
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+            self.limit_files(pid, 1024)
             yield lambda: len(self.files_in(self.folder)) > before
 
         said = self.interrupted(self.folder, until, "--rotate", "1M")

@@ -53,6 +53,20 @@ static int round_once(struct recording *run)
 	return state < 0 ? record_complain(state, "recording") : state;
 }
 
+/* The run goes on: the command is not ended, and what has a name keeps it. */
+static void tell_broker_loss(struct recording *run)
+{
+	if (run->broker_lost || !broker_is_lost(&run->broker))
+		return;
+	run->broker_lost = true;
+	status_line_clear(&run->status);
+	fprintf(stderr,
+		"jitbpf: jitbpf-broker (process %d), which starts jitbpf's helper processes, was "
+		"killed: programs that start from now on have no names, and others may lack "
+		"some: end this recording, and begin another\n",
+		(int)run->broker.pid);
+}
+
 static void end_turn(struct recording *run)
 {
 	struct loop_health *health = live_source_health(run->live);
@@ -60,6 +74,7 @@ static void end_turn(struct recording *run)
 
 	loop_health_end(health, now_ns);
 	attach_trouble_tell(run->live, &run->status);
+	tell_broker_loss(run);
 	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
 	if (self_stats_due(&run->stats, now_ns)) {
 		struct self_counts counts = {
@@ -388,7 +403,7 @@ int record_run(const struct record_options *values)
 		.signals.fd = -1,
 		.broker.socket = -1,
 	};
-	int err = record_all(&run), status = err ? 1 : 0;
+	int err = record_all(&run), status = err || run.broker_lost ? 1 : 0;
 
 	if (run.unsupported)
 		status = EXIT_UNSUPPORTED;

@@ -415,7 +415,9 @@ void record_release(struct recording *run)
 	source_reader_destroy(run->sources);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
-	broker_stop(&run->broker);
+	if (!broker_stop(&run->broker))
+		fprintf(stderr, "jitbpf: jitbpf-broker (process %d) does not end: kill it\n",
+			(int)run->broker.pid);
 	output_access_deinit(&run->access);
 	vec_deinit(&run->declared);
 }

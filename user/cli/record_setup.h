@@ -98,6 +98,7 @@ struct recording {
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */
 	bool misused;	  /* invalid options */
+	bool broker_lost; /* it was killed, and the user was told */
 	struct stop_signals signals;
 	struct status_line status;
 	struct jvm_reports_told jvms_told;

@@ -13,6 +13,7 @@
 #include "sink/write/text.h"
 
 /* An advice for runs of the whole system, in the texts below; see ledger_put_next(). */
+#define LEDGER_RECORD_AGAIN    "record again"
 #define LEDGER_FEWER_PROCESSES "record fewer processes (-p, -u or -G)"
 
 struct ledger_word {

@@ -181,4 +181,8 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "jitdump files that were not read; their code is [unknown].",
 	     "The header lacks the magic number, or has another pid than the file's name.",
 	     "report it to the developers of the engine"),
+	TERM(BROKER_LOST, "broker_lost", "loss of jitbpf-broker: later programs have no names",
+	     "jitbpf-broker starts the processes that read files. After its end, what programs "
+	     "that start then did is [unknown], and other names may be missing.",
+	     "Somebody killed it, or the kernel did, for want of memory.", LEDGER_RECORD_AGAIN),
 };

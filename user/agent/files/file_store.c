@@ -436,6 +436,7 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 	counts.over_budget += store->files.evicted;
 	counts.known = store->files.files.size;
 	counts.unverified = store->unverified.count;
+	counts.broker_lost = broker_is_lost(store->options.broker ?: &store->own_broker);
 	return counts;
 }
 

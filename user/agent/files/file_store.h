@@ -41,6 +41,7 @@ struct file_store_counts {
 	uint64_t over_budget;	/* files evicted or not searched; found when needed */
 	uint64_t no_descriptor; /* files not found: this process had no descriptor left */
 	uint64_t known;		/* files that are known now */
+	bool broker_lost;	/* it was killed: no file is opened any more */
 	uint64_t unverified; /* of processes with samples: mappings at whose path another file is */
 };
 

@@ -14,9 +14,9 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/roles/child.h"
 #include "agent/roles/fd_message.h"
 #include "agent/roles/identity.h"
 #include "agent/roles/privileges.h"
@@ -267,7 +267,7 @@ void source_reader_destroy(struct source_reader *reader)
 	close(reader->socket);
 	if (reader->given_up)
 		kill(reader->pid, SIGKILL); /* it may be in a call that no signal ends */
-	waitpid(reader->pid, NULL, reader->given_up ? WNOHANG : 0);
+	child_wait_for_end(reader->pid, reader->given_up ? 1 : SOURCE_TIMEOUT_MS);
 	free(reader);
 }
 

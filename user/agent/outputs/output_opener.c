@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/roles/child.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "base/text.h"
+
+#define END_MS 10000 /* it may delete files on a slow file system */
 
 struct output_opener {
 	const struct invoking_user *user;
@@ -55,7 +57,7 @@ void output_opener_destroy(struct output_opener *opener)
 	if (!opener)
 		return;
 	close(opener->socket);
-	waitpid(opener->pid, NULL, 0);
+	child_wait_for_end(opener->pid, END_MS);
 	pthread_mutex_destroy(&opener->lock);
 	free(opener);
 }
@@ -76,6 +78,8 @@ static int request(struct output_opener *opener, enum output_request_kind kind, 
 	*ret_fd = -1;
 	pthread_mutex_lock(&opener->lock);
 	err = fd_message_send(opener->socket, &message, sizeof(message), -1);
+	if (!err)
+		child_wait_for_message(opener->pid, opener->socket);
 	got = err ? err : fd_message_receive(opener->socket, ret, sizeof(*ret), ret_fd);
 	pthread_mutex_unlock(&opener->lock);
 	if (got != sizeof(*ret))

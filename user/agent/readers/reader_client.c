@@ -234,10 +234,12 @@ static int ask_once(struct reader_client *client, const struct reader_request *r
 	if (known && known->count >= READER_STRIKES)
 		return -EIO;
 	err = start_process(client);
-	if (err) {
+	if (err && broker_is_lost(client->options.broker))
+		end_process(client); /* that is no failure of a reader */
+	else if (err)
 		fail(client);
+	if (err)
 		return -EIO;
-	}
 	err = converse(client, request);
 	return err ? reader_client_refuse(client, request->module) : 0;
 }

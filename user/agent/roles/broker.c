@@ -2,6 +2,7 @@
 #include "agent/roles/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,11 +14,13 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/roles/child.h"
 #include "agent/roles/fd_message.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 
 #define PROCESSES_MAX 128
+#define END_MS	      5000 /* the broker ends within a second, if it has the CPU */
 
 /* A live process of a role. */
 struct role_process {
@@ -41,6 +44,16 @@ static void drop_descriptors(int socket)
 		_exit(1);
 }
 
+/* Let the kernel choose this process first. Without the right to, it may choose the recorder. */
+static void offer_for_memory(void)
+{
+	static const char first[] = "1000";
+	AUTO_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, first, sizeof(first) - 1) < 0)
+		return;
+}
+
 static _Noreturn void run(const struct broker_state *broker, enum role role, int socket)
 {
 	sigset_t none;
@@ -50,6 +63,8 @@ static _Noreturn void run(const struct broker_state *broker, enum role role, int
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	drop_descriptors(socket);
+	if (role_rules(role)->replaceable)
+		offer_for_memory();
 	if (role_enter(role, 0))
 		_exit(1);
 	broker->functions[role](FD_MESSAGE_SOCKET);
@@ -220,6 +235,7 @@ int broker_connect(const struct broker *broker, enum role role)
 
 	if (err)
 		return err;
+	child_continue(broker->pid);
 	err = fd_message_send(broker->socket, &wanted, sizeof(wanted), sockets[1]);
 	close(sockets[1]);
 	if (!err)
@@ -228,11 +244,20 @@ int broker_connect(const struct broker *broker, enum role role)
 	return err;
 }
 
-void broker_stop(struct broker *broker)
+bool broker_is_lost(const struct broker *broker)
+{
+	struct pollfd hangup = {.fd = broker->socket};
+
+	if (broker->socket >= 0)
+		child_continue(broker->pid);
+	return broker->socket >= 0 && poll(&hangup, 1, 0) > 0;
+}
+
+bool broker_stop(struct broker *broker)
 {
 	if (broker->socket < 0)
-		return;
+		return true;
 	close(broker->socket);
 	broker->socket = -1;
-	waitpid(broker->pid, NULL, 0); /* at most a second: the broker itself never blocks */
+	return child_wait_for_end(broker->pid, END_MS);
 }

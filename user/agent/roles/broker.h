@@ -8,6 +8,7 @@
 #ifndef JITBPF_AGENT_ROLES_BROKER_H
 #define JITBPF_AGENT_ROLES_BROKER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "agent/roles/role.h"
@@ -30,7 +31,16 @@ int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret);
  */
 int broker_connect(const struct broker *broker, enum role role);
 
-/* End the broker and its processes, except blocked ones, and those of roles that outlive it. */
-void broker_stop(struct broker *broker);
+/*
+ * Returns true if the broker was killed: no process is started any more. A broker that is stopped
+ * is continued. Thread-safe.
+ */
+bool broker_is_lost(const struct broker *broker);
+
+/*
+ * End the broker and its processes, except blocked ones, and those of roles that outlive it.
+ * Returns false if the broker does not end, within seconds.
+ */
+bool broker_stop(struct broker *broker);
 
 #endif

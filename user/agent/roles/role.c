@@ -22,6 +22,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 					PRIVILEGE(CAP_CHECKPOINT_RESTORE),
 			.live_max = 32,
 			.calls = ROLE_CALLS_OPENER,
+			.replaceable = true,
 		},
 	[ROLE_FETCHER] =
 		{
@@ -30,6 +31,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.capabilities = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID),
 			.live_max = 2,
 			.calls = ROLE_CALLS_COMMON,
+			.replaceable = true,
 		},
 	[ROLE_ATTACHER] =
 		{
@@ -66,6 +68,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.id = IDENTITY(ID_RECORDER),
 			.live_max = 8,
 			.calls = ROLE_CALLS_READER,
+			.replaceable = true,
 			.forbids_files = true,
 			.memory_max = 1ull << 30,
 		},
@@ -75,6 +78,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.id = IDENTITY(ID_SERVER),
 			.live_max = 1,
 			.calls = ROLE_CALLS_SERVER,
+			.replaceable = true,
 			.outlives = true, /* for seconds: browsers read the end of the run */
 			.forbids_files = true,
 			.memory_max = 256u << 20,

@@ -50,6 +50,7 @@ struct role_rules {
 	enum role_calls calls;
 	bool outlives;	      /* ends by itself when its socket is closed, maybe after jitbpf */
 	bool forbids_files;   /* by Landlock, too */
+	bool replaceable;     /* if memory runs out, the kernel ends it before the recorder */
 	const char *readable; /* the only folder that Landlock allows to read; NULL: any */
 	uint64_t memory_max;  /* limit of the address space in bytes; 0: none */
 };

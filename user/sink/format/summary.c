@@ -189,7 +189,8 @@ static void put_unpublished(struct text *text, const struct view *view)
 	const struct engine *engine;
 	char words[300];
 
-	if (!most || samples < ledger_taken(view->ledger) / UNPUBLISHED_SHARE)
+	if (!most || samples < ledger_taken(view->ledger) / UNPUBLISHED_SHARE ||
+	    view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
 		return;
 	engine = engine_of(view, most);
 	if (engine)
@@ -252,7 +253,10 @@ static void put_unnamed(struct text *text, const struct view *view)
 	if (samples && samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
 		summary_rows_put(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL, samples);
 		put_unnamed_files(text, view, &files, &shown);
-		naming_put_advice(&next, view, &files, 0, shown);
+		if (view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
+			text_put_string(&next, LEDGER_RECORD_AGAIN);
+		else
+			naming_put_advice(&next, view, &files, 0, shown);
 		text_put(&next, "", 1);
 		text->failed |= next.failed;
 		if (!next.failed)

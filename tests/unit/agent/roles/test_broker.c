@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/roles/broker.h"
@@ -187,12 +188,52 @@ static void ends_with_the_broker(void **state)
 	close(socket);
 }
 
+static void stop(pid_t pid)
+{
+	siginfo_t stopped;
+
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &stopped, WSTOPPED | WNOWAIT), 0);
+}
+
+/* A stopped broker is continued for a request, and for its end. */
+static void is_started_by_a_broker_that_was_stopped(void **state)
+{
+	struct broker *broker = *state;
+	struct report report;
+	int socket;
+
+	stop(broker->pid);
+	socket = broker_connect(broker, ROLE_OPENER);
+	assert_true(ask(socket, &report));
+	close(socket);
+	assert_false(broker_is_lost(broker));
+	stop(broker->pid);
+	assert_true(broker_stop(broker));
+}
+
+static void is_not_started_by_a_broker_that_was_killed(void **state)
+{
+	struct broker *broker = *state;
+
+	assert_false(broker_is_lost(broker));
+	assert_int_equal(kill(broker->pid, SIGKILL), 0);
+	while (!broker_is_lost(broker))
+		usleep(1000);
+	assert_true(broker_connect(broker, ROLE_OPENER) < 0);
+	assert_true(broker_stop(broker));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(has_the_privileges_of_its_role, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_one_of_a_limited_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_broker, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_started_by_a_broker_that_was_stopped, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(is_not_started_by_a_broker_that_was_killed, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void the_summary_is_an_object(void **state)
 		"\"probes_deferred\":0,\"processes_unanswered\":0,"
 		"\"files_unverified\":0,\"readers_failed\":0,\"jit_over_share\":0,\"code_not_copied\":0,"
 		"\"code_not_kept\":0,\"jitdumps_other_user\":0,\"jitdumps_other_process\":0,"
-		"\"jitdumps_format\":0,\"jitdumps_malformed\":0},"
+		"\"jitdumps_format\":0,\"jitdumps_malformed\":0,\"broker_lost\":0},"
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
