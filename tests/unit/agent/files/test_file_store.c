@@ -264,6 +264,18 @@ static size_t signal_openers(int signal)
 	return count;
 }
 
+/* Meet a file, which starts the openers, and make another one. A busy machine needs several turns.
+ */
+static void meet_first(struct stored *stored)
+{
+	do {
+		file_store_begin_turn(stored->store);
+		meet(stored);
+	} while (!stored->module.inode_generation);
+	assert_int_equal(unlink(stored->path), 0);
+	make_file(stored);
+}
+
 /*
  * The opener of a mapping gets no CPU in time. The file is not searched by its path at once: a file
  * system that does not answer look-ups would be given up. The late answer counts.
@@ -272,19 +284,15 @@ static void test_late_mapping(void **state)
 {
 	struct stored *stored = *state;
 
-	file_store_begin_turn(stored->store);
-	meet(stored); /* starts the openers */
-	assert_int_not_equal(stored->module.inode_generation, 0);
-	assert_int_equal(unlink(stored->path), 0);
-	make_file(stored);
-	assert_int_equal(signal_openers(SIGSTOP), 2);
+	meet_first(stored);
+	assert_true(signal_openers(SIGSTOP) >= 2);
 	file_store_begin_turn(stored->store);
 	meet(stored);
 	assert_int_equal(stored->module.inode_generation, 0);
 	assert_int_equal(file_store_counts(stored->store).unanswered, 1);
 	assert_null(file_store_given_up(stored->store, 0));
 
-	assert_int_equal(signal_openers(SIGCONT), 2);
+	assert_true(signal_openers(SIGCONT) >= 2);
 	for (int i = 0; i < 1000 && !stored->module.inode_generation; i++) {
 		usleep(10000);
 		file_store_begin_turn(stored->store);
@@ -304,12 +312,7 @@ static void test_late_identity(void **state)
 	struct stored *stored = *state;
 	uint64_t generation = 0;
 
-	do { /* starts the openers */
-		file_store_begin_turn(stored->store);
-		meet(stored);
-	} while (!stored->module.inode_generation);
-	assert_int_equal(unlink(stored->path), 0);
-	make_file(stored);
+	meet_first(stored);
 	assert_true(signal_openers(SIGSTOP) >= 2);
 	file_store_begin_turn(stored->store);
 	meet(stored);
