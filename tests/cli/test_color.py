@@ -54,7 +54,7 @@ class Color(unittest.TestCase):
                 self.assertEqual(jitbpf(command)[:2], b"\x1f\x8b")
                 self.check_refused("report", name, command)
             for command in ("record", "live"):
-                self.check_refused("record", name, [command, "-f", name, "-o", "-", "--", "true"])
+                self.check_refused(command, name, [command, "-f", name, "-o", "-", "--", "true"])
 
     def check_refused(self, by, name, command):
         ours, theirs = pty.openpty()

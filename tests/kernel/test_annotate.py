@@ -183,6 +183,9 @@ class Native(Annotate):
         functions, text = self.page_code(self.run_)
         self.assertEqual(functions, {})
         self.assertNotIn("sum +=", text)
+        os.chmod(self.folder, 0o700)  # which others cannot enter
+        self.check_page_source("not everybody may read it")
+        os.chmod(self.folder, 0o755)
         functions, text = self.page_code(self.run_, "--code")
         only, = self.check_sums(self.run_, "hot_loop")
         code = functions["hot_loop"]["generations"][0]["code"]
