@@ -233,9 +233,21 @@ __noinline int copy_code_piece(struct code_copying *copying)
 	return loss;
 }
 
+#define CODE_PIECES 16 /* at a time */
+
+/* copy_code_piece() for up to CODE_PIECES pieces. A global function, as that is. */
+__noinline int copy_code_pieces(struct code_copying *copying)
+{
+	int end = 0;
+
+	for (__u32 i = 0; i < CODE_PIECES && !end; i++)
+		end = copy_code_piece(copying);
+	return end;
+}
+
 /*
  * If a stack needs code that was not copied, user space reads it from memory. By then, the memory
- * may hold other code.
+ * may hold other code, or the process has ended.
  */
 static __always_inline void copy_code(const struct ring_payer *payer, const struct jitbpf_jit *jit,
 				      const struct jitbpf_jit_header *event)
@@ -253,8 +265,8 @@ static __always_inline void copy_code(const struct ring_payer *payer, const stru
 		.payer = *payer,
 	};
 
-	for (__u32 i = 0; i < JITBPF_CODE_COPY_MAX / CODE_PIECE_MAX; i++) {
-		int end = copy_code_piece(&copying);
+	for (__u32 i = 0; i < JITBPF_CODE_COPY_MAX / (CODE_PIECES * CODE_PIECE_MAX); i++) {
+		int end = copy_code_pieces(&copying);
 
 		if (end == JITBPF_COUNT_JIT_OVER_SHARE || end == JITBPF_COUNT_JIT_RING_FULL)
 			count(JITBPF_COUNT_CODE_NOT_COPIED);

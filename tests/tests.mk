@@ -164,7 +164,7 @@ $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 	$(Q)sed -i -E 's/^(#define JITBPF_(JIT|JOURNAL)_VERSION).*/\1 99/' $(@D)/uapi/*.h
 	$(Q)cd $(@D) && $(CC) $(filter-out -MMD -MP,$(SHIM_CFLAGS)) $(SHIM_LDFLAGS) $(SHIM_SRC) -o $(@F)
 
-KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak) \
+KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak large) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(DOCS_PARTS)
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:

@@ -183,7 +183,7 @@ struct jitbpf_jit {
 	__u8 data[]; /* one part: struct jitbpf_jit_header and its slice */
 };
 
-#define JITBPF_CODE_COPY_MAX (32u << 10) /* bytes of one load's code */
+#define JITBPF_CODE_COPY_MAX (1u << 20) /* bytes of one load's code */
 
 /*
  * A piece of machine code, copied when its load was reported. The pieces follow the JIT record

@@ -31,6 +31,7 @@ SHIM = os.path.join(os.path.dirname(JITBPF), "libjitbpf.so")
 ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
 CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
 ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
+LARGE = os.path.join(BUILD, "tests/workloads/large")
 PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
 
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000

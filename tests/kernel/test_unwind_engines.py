@@ -102,6 +102,21 @@ class PyTorch(Engine):
         self.assertGreater(min(kernels.values()), 50, kernels)
 
 
+class Large(Engine):
+    def test_code_of_a_short_run(self):
+        """Rows of large code take longer than the process runs."""
+        run = self.record([harness.LARGE, "4", "8"], ["-F", "4999", "--no-inline"])
+        leaves = 0
+        for frames in self.whole_stacks(run, "large", 0.95):
+            if is_jit(frames[-1]):
+                names = [frame.name for frame in frames]
+                self.assertRegex(names[-1], r"^large_[0-3]$", names)
+                self.assertTrue(names[-2].startswith("repeat"), names)
+                self.assertEqual(names[-3], "main", names)
+                leaves += 1
+        self.assertGreater(leaves, 100)
+
+
 class Node(Engine):
     def test_prologue_in_a_builtin(self):
         """V8's baseline compiler calls a builtin that makes the frame."""

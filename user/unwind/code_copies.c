@@ -23,7 +23,7 @@ int code_copies_init(struct code_copies *copies)
 		.free = NONE,
 		.budget.limit = CODE_COPIES_BYTES_MAX,
 		.payer.uid = OWNER_UNKNOWN_UID,
-		.copy_bytes_max = JITBPF_CODE_COPY_MAX,
+		.copy_bytes_max = CODE_COPIES_COPY_MAX,
 	};
 	return copies->slots ? 0 : -ENOMEM;
 }
@@ -236,9 +236,10 @@ void code_copies_add(struct code_copies *copies, uint64_t identity, struct owner
 
 	if (!copy && !piece->offset)
 		copy = begin(copies, identity, owner, piece->size_bytes);
-	if (!copy || piece->offset != copy->size_bytes ||
-	    size_bytes > copy->room - copy->size_bytes)
+	if (!copy || piece->offset != copy->size_bytes)
 		return;
+	if (size_bytes > copy->room - copy->size_bytes)
+		size_bytes = copy->room - copy->size_bytes;
 	memcpy(copy->bytes + copy->size_bytes, piece->data, size_bytes);
 	copy->size_bytes += size_bytes;
 }

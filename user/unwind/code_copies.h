@@ -21,7 +21,8 @@
 #include "uapi/record.h"
 
 #define CODE_COPIES_BYTES_MAX (4u << 20)
-#define CODE_COPIES_CHARGE    256u /* bytes that a copy is charged for, at least */
+#define CODE_COPIES_COPY_MAX  (32u << 10) /* bytes of one region's code */
+#define CODE_COPIES_CHARGE    256u	  /* bytes that a copy is charged for, at least */
 #define CODE_COPIES_MAX	      (CODE_COPIES_BYTES_MAX / CODE_COPIES_CHARGE)
 
 struct code_copies_queue;
@@ -42,7 +43,7 @@ struct code_copies {
 	struct owner_budget budget;
 	VEC(struct code_copies_queue *) queues; /* by owner */
 	struct owner_key payer;			/* the owner that code_copies_put() charges */
-	uint32_t copy_bytes_max;		/* JITBPF_CODE_COPY_MAX, unless set after init */
+	uint32_t copy_bytes_max;		/* CODE_COPIES_COPY_MAX, unless set after init */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -52,6 +53,7 @@ void code_copies_deinit(struct code_copies *copies); /* zero-initialized is allo
 /*
  * Append a piece to the copy of a region of an owner's process; the piece must have passed
  * record_check(). The piece is dropped if it does not continue the copy, or if memory is short.
+ * Bytes beyond copy_bytes_max are left out.
  */
 void code_copies_add(struct code_copies *copies, uint64_t identity, struct owner_key owner,
 		     const struct jitbpf_code *piece);

@@ -9,11 +9,12 @@
 #include "locate/code_site.h"
 #include "state/code/code_region.h"
 
-#define REGIONS_MAX	(1u << 14)
-#define ROWS_MAX	(350u << 10) /* limit of all regions' rows, 4 MB */
-#define REGION_ROWS_MAX (ROWS_MAX / 4)
-#define TIMEOUTS_MAX	5	     /* of the requests for a region */
-#define LATE_NS		250000000ull /* after a second timeout, before the next request */
+#define REGIONS_MAX	 (1u << 14)
+#define ROWS_MAX	 (350u << 10) /* limit of all regions' rows, 4 MB */
+#define REGION_ROWS_MAX	 (ROWS_MAX / 4)
+#define COPIED_BYTES_MAX (8u << 20)   /* above this, large code is not copied for a request */
+#define TIMEOUTS_MAX	 5	      /* of the requests for a region */
+#define LATE_NS		 250000000ull /* after a second timeout, before the next request */
 
 /*
  * Engines write code before they report it. So code that is read may belong to
@@ -175,18 +176,29 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
 				     const uint8_t *copy, size_t size_bytes)
 {
+	struct unwind_region *region = find(regions, identity);
 	uint8_t *own = malloc(size_bytes);
 
-	if (own)
-		memcpy(own, copy, size_bytes);
-	find(regions, identity)->copy = own;
+	if (!own)
+		return NULL;
+	memcpy(own, copy, size_bytes);
+	region->copy = own;
+	region->copy_bytes = size_bytes;
+	regions->copied_bytes += size_bytes;
 	return own;
 }
 
-static void drop_copy(struct unwind_region *region)
+bool unwind_regions_has_room(const struct unwind_regions *regions)
 {
+	return regions->copied_bytes <= COPIED_BYTES_MAX;
+}
+
+static void drop_copy(struct unwind_regions *regions, struct unwind_region *region)
+{
+	regions->copied_bytes -= region->copy_bytes;
 	free(region->copy);
 	region->copy = NULL;
+	region->copy_bytes = 0;
 }
 
 static void settle_known(struct unwind_regions *regions, struct unwind_region *region)
@@ -198,7 +210,7 @@ static void settle_known(struct unwind_regions *regions, struct unwind_region *r
 
 static void settle_unread(struct unwind_regions *regions, struct unwind_region *region)
 {
-	drop_copy(region);
+	drop_copy(regions, region);
 	drop_rows(regions, region);
 	region->state = UNWIND_REGION_UNREAD;
 	owner_slots_let_go(&regions->owners, slot_of(regions, region));
@@ -238,7 +250,7 @@ static void settle_late(struct unwind_regions *regions, struct unwind_region *re
 		settle_unread(regions, region);
 		return;
 	}
-	drop_copy(region);
+	drop_copy(regions, region);
 	region->state = UNWIND_REGION_LATE;
 	region->due_ns = regions->now_ns + (region->timeouts > 1 ? LATE_NS : 0);
 	owner_slots_let_go(&regions->owners, slot_of(regions, region));
@@ -271,7 +283,7 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 	}
 	owner_budget_add(&regions->rows, payer, region->rows.rows.size);
 	if (region->copy) {
-		drop_copy(region);
+		drop_copy(regions, region);
 		settle_known(regions, region);
 	} else {
 		region->state = UNWIND_REGION_READ;

@@ -37,6 +37,7 @@ struct unwind_region {
 	uint64_t due_ns;	       /* LATE: when it may be requested again */
 	uint8_t timeouts;	       /* of its requests */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
+	size_t copy_bytes;
 	struct unwind_rows rows;
 	struct budget_owner *payer; /* of the rows, a reference; NULL: there are none */
 };
@@ -47,6 +48,7 @@ struct unwind_regions {
 	struct owner_budget rows;  /* of all regions */
 	struct index_map index;	   /* of the regions, by identity */
 	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
+	uint64_t copied_bytes;	   /* of all copies */
 	uint64_t now_ns;	   /* set by the caller, for timeouts */
 	uint64_t known, unread;	   /* numbers of regions that reached these states */
 };
@@ -77,6 +79,9 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 
 /* Drop the pointers to retired processes: their memory is not read any more. */
 void unwind_regions_forget_retired(struct unwind_regions *regions);
+
+/* Returns true if there is room for copies of large code. Copies of small code always have room. */
+bool unwind_regions_has_room(const struct unwind_regions *regions);
 
 /*
  * Attach a copy of the code to a requested region. Returns the copy that the table owns, valid

@@ -122,8 +122,11 @@ static bool stands_there(const struct process *process, const struct code_region
 static const struct code_copy *copy_of(struct unwinder *u, const struct code_region *region,
 				       bool stands)
 {
-	const struct code_copy *copy = code_copies_find(&u->copies, code_region_identity(region));
+	const struct code_copy *copy = NULL;
 
+	if (unwind_regions_has_room(&u->regions))
+		copy = code_copies_find(&u->large, code_region_identity(region));
+	copy = copy ?: code_copies_find(&u->copies, code_region_identity(region));
 	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
 

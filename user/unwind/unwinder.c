@@ -31,9 +31,12 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	err = err ?: unwind_processes_init(&u->processes, &u->tables, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
 	err = err ?: code_copies_init(&u->copies);
+	err = err ?: code_copies_init(&u->large);
 	err = err ?: code_checks_init(&u->checks);
 	if (err)
 		return err;
+	u->large.budget.limit = UNWIND_LARGE_BYTES_MAX;
+	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;
 	*ret = TAKE_PTR(u);
 	return 0;
 }
@@ -88,6 +91,14 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 	return err;
 }
 
+/* Append a piece of a site's code to its copy. */
+static void add_piece(struct code_copies *copies, const struct code_site *site,
+		      const struct process *process, const struct jitbpf_code *code)
+{
+	code_copies_add(copies, code_region_identity(site->region),
+			process_owner_key(&process->owner), code);
+}
+
 void unwinder_code_copied(struct unwinder *u, const struct process *process,
 			  const struct jitbpf_code *code)
 {
@@ -98,9 +109,11 @@ void unwinder_code_copied(struct unwinder *u, const struct process *process,
 	if (site.kind != LOCATION_JIT || site.offset || site.region->size_bytes != code->size_bytes)
 		return;
 	claim = code_region_claim(site.region, code->h.flags);
-	if (claim && claim->origin.sequence == code->sequence)
-		code_copies_add(&u->copies, code_region_identity(site.region),
-				process_owner_key(&process->owner), code);
+	if (!claim || claim->origin.sequence != code->sequence)
+		return;
+	add_piece(&u->copies, &site, process, code);
+	if (code->size_bytes > CODE_COPIES_COPY_MAX)
+		add_piece(&u->large, &site, process, code);
 }
 
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)
@@ -136,7 +149,7 @@ static int take_code(struct unwinder *u, const struct unwind_answer *answer)
 	if (answer->bytes)
 		code_copies_put(&u->copies, answer->request.region, answer->bytes,
 				answer->bytes_read);
-	if (answer->bytes && u->keeps_code && answer->bytes_read > JITBPF_CODE_COPY_MAX)
+	if (answer->bytes && u->keeps_code && answer->bytes_read > CODE_COPIES_COPY_MAX)
 		code_copies_put(&u->large, answer->request.region, answer->bytes,
 				answer->bytes_read);
 	return unwind_regions_take(&u->regions, answer);
@@ -172,16 +185,10 @@ int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 	return err ?: (int)collecting.came;
 }
 
-int unwinder_keep_code(struct unwinder *u)
+void unwinder_keep_code(struct unwinder *u)
 {
-	int err = code_copies_init(&u->large);
-
-	if (err)
-		return err;
 	u->large.budget.limit = UNWINDER_KEPT_BYTES_MAX;
-	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;
 	u->keeps_code = true;
-	return 0;
 }
 
 /*
@@ -202,8 +209,7 @@ bool unwinder_code_at(struct unwinder *u, const struct process *process, uint64_
 	region = unwind_regions_find(&u->regions, identity);
 	if (!region || region->state != UNWIND_REGION_KNOWN)
 		return false;
-	if (u->keeps_code)
-		copy = code_copies_find(&u->large, identity);
+	copy = code_copies_find(&u->large, identity);
 	copy = copy ?: code_copies_find(&u->copies, identity);
 	if (!copy || !copy->size_bytes || copy->size_bytes > site.region->size_bytes)
 		return false;

@@ -160,10 +160,10 @@ int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);
 /*
  * From now on, keep the JIT code that is read, for unwinder_code_at(): up to JITBPF_KEPT_CODE_MAX
  * bytes of a region, and UNWINDER_KEPT_BYTES_MAX in all, which owners share. Without this call,
- * only JITBPF_CODE_COPY_MAX bytes of a region are kept. Returns 0 or -ENOMEM.
+ * only CODE_COPIES_COPY_MAX bytes of a region are kept of code that is read.
  */
 #define UNWINDER_KEPT_BYTES_MAX (16u << 20)
-int unwinder_keep_code(struct unwinder *unwinder);
+void unwinder_keep_code(struct unwinder *unwinder);
 
 /* A region of JIT code, and the beginning of its code. Borrowed until the next change. */
 struct known_code {

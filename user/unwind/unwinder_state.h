@@ -23,7 +23,8 @@ struct wanted_page {
 
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
-#define UNWIND_OUTSTANDING_MAX 1024 /* limit of requests without an answer, of all owners */
+#define UNWIND_LARGE_BYTES_MAX (8u << 20) /* limit of large; see unwinder_keep_code() */
+#define UNWIND_OUTSTANDING_MAX 1024	  /* limit of requests without an answer, of all owners */
 
 struct unwinder {
 	struct unwind_service service;
@@ -33,8 +34,8 @@ struct unwinder {
 	struct unwind_processes processes;
 	struct unwind_regions regions;
 	struct code_copies copies;
-	struct code_copies large; /* of code beyond JITBPF_CODE_COPY_MAX; with keeps_code only */
-	bool keeps_code;
+	struct code_copies large; /* of code beyond CODE_COPIES_COPY_MAX */
+	bool keeps_code;	  /* large has code that was read, too */
 	struct code_checks checks;
 
 	struct owner_budget outstanding;    /* requests without an answer */

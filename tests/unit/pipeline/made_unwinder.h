@@ -209,10 +209,9 @@ void unwinder_code_copied(struct unwinder *unwinder, const struct process *proce
 	unwinder->copied_bytes += code->h.size_bytes - sizeof(*code);
 }
 
-int unwinder_keep_code(struct unwinder *unwinder)
+void unwinder_keep_code(struct unwinder *unwinder)
 {
 	unwinder->keeps_code = true;
-	return 0;
 }
 
 bool unwinder_code_at(struct unwinder *unwinder, const struct process *process, uint64_t address,

@@ -78,7 +78,7 @@ static void test_flood(void **state)
 	for (uint64_t i = 1; i <= own; i++)
 		add(copies, i, victim, 4096);
 	for (uint64_t i = 0; i < 1000; i++) {
-		add(copies, flood + i, attacker, JITBPF_CODE_COPY_MAX);
+		add(copies, flood + i, attacker, CODE_COPIES_COPY_MAX);
 		code_copies_find(copies, flood + i);
 	}
 	for (uint64_t i = 0; i < CODE_COPIES_MAX; i++)

@@ -154,6 +154,46 @@ static void test_cut(void **state)
 	assert_asked(w, 2, 0);
 }
 
+/* Code that is larger than a usual copy is copied, too: its process may have ended at the request.
+ */
+static void test_large(void **state)
+{
+	const uint32_t size_bytes = CODE_COPIES_COPY_MAX * 9 - 8, piece = CODE_COPIES_COPY_MAX;
+	struct world *w = *state;
+
+	world_load(w, PID, NOW, CODE, size_bytes);
+	for (uint32_t at = 0; at < size_bytes; at += piece)
+		world_copy(w, PID, NOW, CODE, size_bytes, at,
+			   size_bytes - at < piece ? size_bytes - at : piece);
+	assert_true(walks(w, NOW + 5, NOW + 20));
+	assert_asked(w, 1, size_bytes);
+	/* in one piece, as from a jitdump file */
+	world_load(w, PID, NOW + 30, CODE, size_bytes + 1);
+	world_copy(w, PID, NOW + 30, CODE, size_bytes + 1, 0, size_bytes + 1);
+	assert_true(walks(w, NOW + 35, NOW + 50));
+	assert_asked(w, 2, size_bytes + 1);
+}
+
+/* Requests hold a limited amount of large copies; code is read then. */
+static void test_many_large(void **state)
+{
+	const uint32_t size_bytes = 1u << 20, count = 16;
+	struct world *w = *state;
+	uint32_t copied = 0;
+
+	w->silent = true;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t time_ns = NOW + i * 100;
+
+		world_load(w, PID, time_ns, CODE, size_bytes);
+		world_copy(w, PID, time_ns, CODE, size_bytes, 0, size_bytes);
+		assert_false(walks(w, time_ns + 5, time_ns + 20));
+	}
+	vec_for_each (request, &w->requests)
+		copied += request->copy_bytes >> 20;
+	assert_in_range(copied, 1, 9);
+}
+
 /* Pieces that do not continue the copy are dropped. */
 static void test_pieces(void **state)
 {
@@ -223,7 +263,7 @@ static void test_bounds(void **state)
 	} bounds[] = {
 		{1, CODE_COPIES_MAX},
 		{4096, CODE_COPIES_BYTES_MAX / 4096},
-		{UINT32_MAX, CODE_COPIES_BYTES_MAX / JITBPF_CODE_COPY_MAX},
+		{UINT32_MAX, CODE_COPIES_BYTES_MAX / CODE_COPIES_COPY_MAX},
 	};
 
 	for (size_t i = 0; i < 3; i++) {
@@ -240,6 +280,21 @@ static void test_bounds(void **state)
 		code_copies_deinit(&copies);
 		free(piece);
 	}
+}
+
+/* Of a longer piece, the bytes that have room are copied. */
+static void test_long_piece(void **state)
+{
+	const uint32_t size_bytes = CODE_COPIES_COPY_MAX + 100;
+	struct jitbpf_code *piece = piece_of(size_bytes, 0, size_bytes);
+	struct code_copies copies;
+
+	(void)state;
+	assert_int_equal(code_copies_init(&copies), 0);
+	code_copies_add(&copies, 1, owner, piece);
+	assert_int_equal(code_copies_find(&copies, 1)->size_bytes, CODE_COPIES_COPY_MAX);
+	code_copies_deinit(&copies);
+	free(piece);
 }
 
 /* A copy that was used is spared once; then its use has to be repeated. */
@@ -299,10 +354,13 @@ int main(void)
 		TEST(test_code_at),
 		TEST(test_replaced),
 		TEST(test_cut),
+		TEST(test_large),
+		TEST(test_many_large),
 		TEST(test_pieces),
 		TEST(test_lies),
 		TEST(test_ends_while_it_is_asked_for),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_long_piece),
 		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_put),
 	};

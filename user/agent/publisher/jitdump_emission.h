@@ -8,7 +8,7 @@
 #include "agent/publisher/jitdump_followed.h"
 #include "pipeline/source.h"
 
-#define CODE_ROUND_BYTES (512u << 10) /* limit of copied machine code of one file in one round */
+#define CODE_ROUND_BYTES (2u << 20) /* limit of copied machine code of one file in one round */
 
 /* The state of one read of a file. */
 struct jitdump_emission {

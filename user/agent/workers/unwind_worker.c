@@ -125,6 +125,9 @@ static uint64_t cost_of(const struct unwind_request *request)
 {
 	uint64_t bytes = request->module ? PAGE_COST_BYTES : request->size_bytes;
 
+	if (request->check && bytes > UNWIND_CODE_CHECK_BYTES)
+		bytes = UNWIND_CODE_CHECK_BYTES;
+
 	return REGION_BYTE_NS * (bytes < CODE_UNWIND_BYTES_MAX ? bytes : CODE_UNWIND_BYTES_MAX);
 }
 

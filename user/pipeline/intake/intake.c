@@ -31,7 +31,7 @@ int intake_create(const struct intake_options *options, const struct record_cons
 		err = unwinder_create(options->unwind_service, options->unwind_tables,
 				      options->modules, &intake->unwinder);
 	if (!err && options->unwind_service && options->keep_code) {
-		err = unwinder_keep_code(intake->unwinder);
+		unwinder_keep_code(intake->unwinder);
 		intake->keeps_code = true;
 		intake->kept.max_bytes = options->code_bytes;
 	}

@@ -430,6 +430,25 @@ static void test_large_code_comes_later(void **state)
 	assert_null(made->answers.data[1].request.module);
 }
 
+/* A check reads the beginning of the code only, however large the region is. */
+static void test_checks_come_first(void **state)
+{
+	struct rows_made *made = *state;
+	struct unwind_request check = {
+		.region = 5,
+		.pid = CODE_PID,
+		.address = CODE_ADDRESS,
+		.size_bytes = 1 << 20,
+		.check = 1,
+	};
+
+	ask_page(made, MODULE_BAD, 0);
+	assert_int_equal(made->service.request(made->service.context, &check), 0);
+	collect_all(made, 2);
+	assert_int_equal(made->answers.data[0].request.check, 1);
+	assert_non_null(made->answers.data[1].request.module);
+}
+
 /* A process with many requests does not delay those of others. */
 static void test_processes_take_turns(void **state)
 {
@@ -481,6 +500,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_code_comes_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_checks_come_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_processes_take_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_takes, setup, teardown),
 	};
