@@ -95,13 +95,13 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 		return 0;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
-	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.thread_pointer);
+	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.state.thread_pointer);
 	wanted = copy_bytes(s, sp, limit);
 	copy->ip = s->walk.state.ip;
 	copy->sp = sp;
 	copy->bp = s->walk.state.bp;
 	copy->stack_top = s->walk.stack_top;
-	copy->thread_pointer = s->walk.thread_pointer;
+	copy->thread_pointer = s->walk.state.thread_pointer;
 	copy->size_bytes = copy->hole_start = copy->hole_end = 0;
 	copy->is_caller = s->walk.state.is_caller;
 	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && !done; i++)

@@ -14,9 +14,10 @@
 /* The state of a walk: the registers of the current frame that the unwinder tracks. */
 struct unwind_state {
 	__u64 ip, sp, bp;
-	__u32 is_caller; /* ip is a return address: look up the code before it */
-	__u32 guessed;	 /* a frame so far was found by UNWIND_FRAME_POINTER */
-	__s32 rbp;	 /* rbp of the last step's row, or UNWIND_OTHER_WORDS */
+	__u64 thread_pointer; /* fsbase of the thread; does not change */
+	__u32 is_caller;      /* ip is a return address: look up the code before it */
+	__u32 guessed;	      /* a frame so far was found by UNWIND_FRAME_POINTER */
+	__s32 rbp;	      /* rbp of the last step's row, or UNWIND_OTHER_WORDS */
 };
 
 /* The step read words besides the return address and an rbp that is relative to the CFA. */
@@ -52,7 +53,7 @@ static inline __attribute__((always_inline)) int unwind_signal_read(struct unwin
 	if (unwind_read(ret, sizeof(*ret), frame + UNWIND_SIGNAL_REGS))
 		return JITBPF_END_UNREADABLE;
 	if (!ret->ip)
-		return JITBPF_END_ROOT;
+		return JITBPF_END_NO_ROOT; /* a call through a NULL pointer */
 	cs = ret->cs & 0xffff;
 	return cs == UNWIND_CS || cs == UNWIND_CS_XEN ? 0 : JITBPF_END_BAD_FRAME;
 }
@@ -103,10 +104,34 @@ static inline __attribute__((always_inline)) int unwind_interpreter(struct unwin
 	if (saved[0] <= s->bp || saved[0] & 7)
 		return JITBPF_END_BAD_FRAME;
 	if (!saved[2])
-		return JITBPF_END_ROOT;
+		return JITBPF_END_NO_ROOT;
 	s->ip = saved[2];
 	s->sp = saved[0];
 	s->bp = saved[1];
+	s->is_caller = 1;
+	s->rbp = UNWIND_OTHER_WORDS;
+	return UNWIND_STEPPED;
+}
+
+/* Steps from a frame with an UNWIND_SAVED row. It is a root if the second pointer is NULL. */
+static inline __attribute__((always_inline)) int unwind_saved_at(struct unwind_state *s,
+								 struct unwind_row row)
+{
+	__u64 at = s->thread_pointer + (__s64)row.rbp * 8, saved[8]; /* rsp, rip, others, rbp */
+
+	if (unwind_read(&at, sizeof(at), at) ||
+	    unwind_read(&at, sizeof(at), at + UNWIND_SAVED_FIRST(row.cfa)) ||
+	    unwind_read(&at, sizeof(at), at + UNWIND_SAVED_SECOND(row.cfa)))
+		return JITBPF_END_UNREADABLE;
+	if (!at)
+		return JITBPF_END_ROOT;
+	if (unwind_read(saved, sizeof(saved), at + UNWIND_SAVED_OFFSET(row.cfa)))
+		return JITBPF_END_UNREADABLE;
+	if (!saved[0] || saved[0] & 7 || !saved[1])
+		return JITBPF_END_BAD_FRAME;
+	s->ip = saved[1];
+	s->sp = saved[0];
+	s->bp = saved[UNWIND_SAVED_FRAME(row.cfa) & 7];
 	s->is_caller = 1;
 	s->rbp = UNWIND_OTHER_WORDS;
 	return UNWIND_STEPPED;
@@ -149,15 +174,17 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 							     struct unwind_row row)
 {
 	__s64 offset = row.cfa & ~UNWIND_RULE_MASK;
-	int other_words = 0;
+	int other_words = 0, switched = 0;
 	__u32 guessed = s->guessed;
 	__u64 cfa, ip, bp = s->bp, bp_base;
 
 	switch (row.cfa & UNWIND_RULE_MASK) {
 	case UNWIND_CFA_RSP:
+	case UNWIND_CFA_RSP_FINAL:
 		cfa = s->sp + offset;
 		break;
 	case UNWIND_CFA_RBP:
+	case UNWIND_CFA_RBP_FINAL:
 		cfa = s->bp + offset;
 		break;
 	case UNWIND_CFA_SAVED:
@@ -184,34 +211,45 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 			break;
 		case UNWIND_FRAME_POINTER:
 			if (!s->bp)
-				return JITBPF_END_ROOT;
+				return JITBPF_END_NO_ROOT;
 			if (s->bp < s->sp)
 				return JITBPF_END_BAD_FRAME;
 			cfa = s->bp + 16;
 			row.rbp = -2;
 			guessed = 1;
 			break;
+		case UNWIND_SWITCHED:
+			cfa = s->bp + 16;
+			row.rbp = -2;
+			other_words = switched = 1;
+			break;
+		case UNWIND_FROZEN:
+			return JITBPF_END_FROZEN;
 		default:
-			return JITBPF_END_NO_RULE;
+			return UNWIND_COMMAND_OF(row.cfa) == UNWIND_SAVED ? unwind_saved_at(s, row)
+									  : JITBPF_END_NO_RULE;
 		}
 		break;
 	default:
 		return JITBPF_END_NO_RULE;
 	}
-	/* Each frame is above the one before, so a walk cannot loop. */
-	if (cfa <= s->sp || cfa & 7)
+	/*
+	 * Each frame is above the one before, except on another stack. A loop through several
+	 * stacks ends at the limit of frames.
+	 */
+	if ((cfa <= s->sp && !switched) || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
 	/*
 	 * The slot is below rsp, so rbp has been popped already. Compilers leave the rule in force
 	 * in an epilogue, because the slot still holds the value.
 	 */
-	if (row.rbp != UNWIND_RBP_KEPT && bp_base + (__s64)row.rbp * 8 < s->sp)
+	if (row.rbp != UNWIND_RBP_KEPT && !switched && bp_base + (__s64)row.rbp * 8 < s->sp)
 		row.rbp = UNWIND_RBP_KEPT;
 	if (unwind_saved(s, cfa, bp_base, row.rbp, &ip, &bp))
 		return JITBPF_END_UNREADABLE;
 	if (!ip)
-		return JITBPF_END_ROOT;
+		return JITBPF_END_NO_ROOT;
 	s->ip = ip;
 	s->sp = cfa;
 	s->bp = bp;
@@ -245,7 +283,8 @@ static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, 
  * Corrects the end of a walk that ended as `end` at `top`. If the top of the stack is known,
  * the distance to it decides whether the walk reached the root: libc's outermost frames have
  * no frame pointers, so the end of the chain proves nothing. A walk without any caller has
- * not reached the root. On other stacks (coroutines), `end` is unchanged.
+ * not reached the root. On other stacks (coroutines), `end` is unchanged: only code where a stack
+ * begins is a root there.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
 	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,
@@ -258,26 +297,30 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_
 		return end;
 	if (top <= limit && limit - top <= room)
 		return callers ? JITBPF_END_ROOT : end;
-	return end == JITBPF_END_ROOT ? JITBPF_END_BAD_FRAME : end;
+	return end;
 }
 
 /*
  * Corrects the end of a walk by tables, after `callers` steps and an unwind_step(s, row) that
  * returned `end`:
- * - A row UNWIND_ROOT is the root.
+ * - Code where stacks begin (JITBPF_END_ROOT) is the root.
+ * - A return address 0 or a frame pointer 0 is none by itself: rows may be wrong, or rsp may have
+ *   been switched. It is the root of a function that cannot return.
  * - Other frames without a caller are judged by their distance to the top of the stack.
  * - A failed step is no root, even near the top, since libc's frames there have rows.
  * - Code without a file (has_file 0) is no root, since other code has called it.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_end(
 	const struct unwind_state *s, struct unwind_row row, enum jitbpf_stack_end end,
-	__u32 callers, __u64 stack_top, __u64 thread_pointer, __u32 has_file)
+	__u32 callers, __u64 stack_top, __u32 has_file)
 {
-	if (end != JITBPF_END_ROOT || row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
+	__u32 rule = row.cfa & UNWIND_RULE_MASK;
+
+	if (end != JITBPF_END_NO_ROOT || !has_file)
 		return end;
-	if (!has_file)
-		return JITBPF_END_BAD_FRAME;
-	return unwind_judge_end(end, callers, s->sp, s->sp, stack_top, thread_pointer);
+	if (rule == UNWIND_CFA_RSP_FINAL || rule == UNWIND_CFA_RBP_FINAL)
+		return JITBPF_END_ROOT;
+	return unwind_judge_end(end, callers, s->sp, s->sp, stack_top, s->thread_pointer);
 }
 
 #endif

@@ -35,7 +35,7 @@ struct {
 
 struct user_walk {
 	struct unwind_state state;
-	__u64 stack_top, thread_pointer;
+	__u64 stack_top;
 	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
 	struct unwind_range range;     /* of a search */
 	__u32 first, count;	       /* the process's mappings in their array; 0: none */
@@ -131,8 +131,8 @@ __noinline int judge_end(struct user_walk *w, int end, __s32 rule)
 	w->not_made = rule == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 	if (w->by_frame_pointers)
 		return unwind_judge_end(end, w->callers, w->state.sp, w->state.sp, w->stack_top,
-					w->thread_pointer);
-	return unwind_end(&w->state, row, end, w->callers, w->stack_top, w->thread_pointer,
+					w->state.thread_pointer);
+	return unwind_end(&w->state, row, end, w->callers, w->stack_top,
 			  !(w->mapping.owner & UNWIND_OWNER_CODE));
 }
 
@@ -175,9 +175,9 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	 */
 	w->removals = *(volatile __u64 *)&unwind_removals;
 	process = bpf_map_lookup_elem(&unwind_processes, &pid);
-	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};
+	w->state = (struct unwind_state){
+		.ip = user->ip, .sp = user->sp, .bp = user->bp, .thread_pointer = thread_pointer};
 	w->stack_top = stack_top;
-	w->thread_pointer = thread_pointer;
 	w->mapping.start = w->mapping.end = 0;
 	w->callers = 0;
 	w->by_frame_pointers = false;

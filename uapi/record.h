@@ -67,6 +67,8 @@ enum jitbpf_stack_end {
 	JITBPF_END_NO_RULE = 6,	   /* no unwind rule for the code */
 	JITBPF_END_COPY = 7,	   /* reached the end of the copied stack */
 	JITBPF_END_NO_ROOM = 8,	   /* NO_RULE, and the ring had no room for a stack copy */
+	JITBPF_END_NO_ROOT = 9,	   /* no caller, at code where no stack is known to begin */
+	JITBPF_END_FROZEN = 10,	   /* the callers of a virtual thread are not on the stack */
 	JITBPF_END_COUNT
 };
 

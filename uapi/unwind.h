@@ -18,7 +18,13 @@ enum unwind_rule {
 	UNWIND_CFA_RBP = 1,	  /* the CFA is rbp + offset */
 	UNWIND_CFA_SAVED = 2,	  /* the CFA is at rbp + offset; the saved rbp is relative to rbp */
 	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is distance + the word at rsp + slot */
-	UNWIND_COMMAND = 7,	  /* offset / 8 is an enum unwind_command */
+	/*
+	 * As UNWIND_CFA_RSP and UNWIND_CFA_RBP, in a function that cannot return. If its return
+	 * address is 0, it is the first function of a stack that the program made itself.
+	 */
+	UNWIND_CFA_RSP_FINAL = 4,
+	UNWIND_CFA_RBP_FINAL = 5,
+	UNWIND_COMMAND = 7, /* offset / 8 is an enum unwind_command */
 };
 
 enum unwind_command {
@@ -33,6 +39,12 @@ enum unwind_command {
 	 * callee has moved the arguments.
 	 */
 	UNWIND_INTERPRETER = 6,
+	/* rbp is a frame pointer, and the code has switched rsp to another stack since. */
+	UNWIND_SWITCHED = 7,
+	/* The caller's registers are in memory that the thread pointer leads to: UNWIND_SAVED_AT.
+	 */
+	UNWIND_SAVED = 8,
+	UNWIND_FROZEN = 9, /* the callers were moved from the stack to the heap */
 };
 
 #define UNWIND_RULE_MASK 7
@@ -60,6 +72,27 @@ struct unwind_row {
 		 UNWIND_CFA_SAVED_RSP))
 #define UNWIND_SLOT(cfa)	  (((cfa) >> 17) * 8)
 #define UNWIND_SLOT_DISTANCE(cfa) (((__s32)((__u32)(cfa) << 15) >> 18) * 8)
+
+/*
+ * The row UNWIND_SAVED. Pointers lead from the word at thread pointer + 8 * rbp through the words
+ * at offsets `first` and `second` to an object, which has rsp at `offset` and rip behind it. rbp is
+ * at offset + frame. Offsets are multiples of 8.
+ */
+#define UNWIND_SAVED_FIRST_MAX	64   /* first / 8 is less */
+#define UNWIND_SAVED_SECOND_MAX 1024 /* second / 8 */
+#define UNWIND_SAVED_OFFSET_MAX 64   /* offset / 8 */
+#define UNWIND_SAVED_FRAME_MAX	8    /* frame / 8 */
+#define UNWIND_SAVED_AT(first, second, offset, frame)                                              \
+	((__s32)((__u32)((frame) / 8) << 29 | (__u32)((offset) / 8) << 23 |                        \
+		 (__u32)((second) / 8) << 13 | (__u32)((first) / 8) << 7 |                         \
+		 (__u32)UNWIND_CFA_COMMAND(UNWIND_SAVED)))
+#define UNWIND_SAVED_FIRST(cfa)	 (((__u32)(cfa) >> 7 & 63) * 8)
+#define UNWIND_SAVED_SECOND(cfa) (((__u32)(cfa) >> 13 & 1023) * 8)
+#define UNWIND_SAVED_OFFSET(cfa) (((__u32)(cfa) >> 23 & 63) * 8)
+#define UNWIND_SAVED_FRAME(cfa)	 ((__u32)(cfa) >> 29) /* in words */
+
+/* Returns the enum unwind_command of a row with the rule UNWIND_COMMAND. */
+#define UNWIND_COMMAND_OF(cfa) ((cfa) >> 3 & 15)
 
 #define UNWIND_PAGE_SHIFT 16
 #define UNWIND_PAGE_BYTES (1u << UNWIND_PAGE_SHIFT)

@@ -30,10 +30,9 @@ PROGRAMS = {
 
 # Programs with fewer whole stacks. Stacks are cut where a library was just replaced. Frames larger
 # than a copy wait for the kernel's tables. A system call that starts a thread or a program has no
-# table or no stack any more. libc has no table for the end of a context. Tables are wrong just before
-# an exception is caught.
+# table or no stack any more. Tables are wrong just before an exception is caught.
 FEWER = {"frames": 0.95, "exceptions": 0.95, "threads": 0.95, "std_thread": 0.95, "respawn": 0.95,
-         "reload": 0.95, "contexts": 0.3}
+         "reload": 0.95}
 
 
 def program(source):

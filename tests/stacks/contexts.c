@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Stacks that a program allocates and switches between. Their outermost frame is where libc ends
- * a context: no call leads there, so the address before it belongs to another function.
+ * a context: no call leads there.
  *
- * stack: ? system coroutine resumed leaf
- * stack: ? system coroutine resumed system
+ * stack: system coroutine resumed leaf
+ * stack: system coroutine resumed system
  * stack: _start system main resumes leaf
  * stack: _start system main resumes system
  * stack: _start system main system

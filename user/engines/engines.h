@@ -55,10 +55,13 @@ enum engine_frames {
 	/* An interpreter: the caller's rsp is in the word below the saved rbp. */
 	ENGINE_FRAMES_INTERPRETER,
 	/*
-	 * The virtual machine replaces a return address on the stack by the start of this code, so
-	 * no call instruction precedes that address.
+	 * The virtual machine has moved the callers of a frame from the stack to its heap, and
+	 * replaced the frame's return address by the start of this code, which brings them back. No
+	 * call instruction precedes that address.
 	 */
 	ENGINE_FRAMES_RETURNED_TO,
+	/* The first function of a virtual thread. Its own caller is the scheduler. */
+	ENGINE_FRAMES_FIRST,
 };
 
 #define ENGINE_OPTION_FOLDER "/PATH/OF"

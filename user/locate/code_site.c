@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "locate/code_site.h"
 
+#include "engines/engines.h"
 #include "state/process/process_code.h"
 
 /*
@@ -53,6 +54,24 @@ struct code_site code_site_at(const struct process *process, uint64_t address, u
 	    !(mapping && place.code == process->code && replaced_by_file(region, &mapped)))
 		return site_of_region(region, place.address);
 	return site_of_mapping(mapping, address);
+}
+
+bool code_site_is_returned_to(const struct code_site *site)
+{
+	return site->kind == LOCATION_JIT && !site->offset &&
+	       engine_frames_of(site->region->name) == ENGINE_FRAMES_RETURNED_TO;
+}
+
+struct code_site code_site_of_caller(const struct process *process, uint64_t return_address,
+				     uint64_t time_ns)
+{
+	struct code_site site = code_site_at(process, return_address - 1, time_ns), next;
+
+	if (site.kind == LOCATION_JIT ? site.offset + 1 < site.region->size_bytes
+				      : site.kind != LOCATION_ANON)
+		return site;
+	next = code_site_at(process, return_address, time_ns);
+	return code_site_is_returned_to(&next) ? next : site;
 }
 
 /*

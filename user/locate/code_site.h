@@ -3,6 +3,7 @@
 #ifndef JITBPF_LOCATE_CODE_SITE_H
 #define JITBPF_LOCATE_CODE_SITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "locate/location.h"
@@ -18,6 +19,17 @@ struct code_site {
 
 /* Returns the code site at an address of a process at time_ns. The region, if any, is borrowed. */
 struct code_site code_site_at(const struct process *process, uint64_t address, uint64_t time_ns);
+
+/*
+ * Returns the code site of a caller by its return address. A caller is looked up at its call, which
+ * is before that address. The address can also be the start of code of ENGINE_FRAMES_RETURNED_TO,
+ * which is the site then, with offset 0.
+ */
+struct code_site code_site_of_caller(const struct process *process, uint64_t return_address,
+				     uint64_t time_ns);
+
+/* Returns true if a site is the start of code of ENGINE_FRAMES_RETURNED_TO. */
+bool code_site_is_returned_to(const struct code_site *site);
 
 /*
  * Returns the latest known code site at an address. *ret_end > address is an

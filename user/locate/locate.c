@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "engines/engines.h"
 #include "locate/code_site.h"
 
 /* A location that the table has no room for is LOCATION_NO_ROOM. */
@@ -35,30 +34,10 @@ static int locate_kernel(struct location_table *table, const struct space_map *k
 	return add_location(table, &location, ret);
 }
 
-/*
- * A caller is looked up at its call, which is before the return address. Some engines replace a
- * return address by the start of special code (ENGINE_FRAMES_RETURNED_TO). That code begins at the
- * return address.
- */
-static struct code_site caller_site(const struct process *process, uint64_t address,
-				    uint64_t time_ns)
-{
-	struct code_site site = code_site_at(process, address - 1, time_ns), next;
-
-	if (site.kind == LOCATION_JIT ? site.offset + 1 < site.region->size_bytes
-				      : site.kind != LOCATION_ANON)
-		return site;
-	next = code_site_at(process, address, time_ns);
-	if (next.kind == LOCATION_JIT && !next.offset &&
-	    engine_frames_of(next.region->name) == ENGINE_FRAMES_RETURNED_TO)
-		return next;
-	return site;
-}
-
 static struct location user_location(const struct process *process, uint64_t address,
 				     uint64_t time_ns, bool is_caller)
 {
-	struct code_site site = is_caller ? caller_site(process, address, time_ns)
+	struct code_site site = is_caller ? code_site_of_caller(process, address, time_ns)
 					  : code_site_at(process, address, time_ns);
 	struct location location = {.kind = site.kind, .offset = site.offset};
 

@@ -67,6 +67,16 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		 "The walk had to go on in user space, but the stack could not be copied.",
 		 "The ring of samples was nearly full.",
 		 "use a larger --sample-ring, or fewer samples with -F"},
+	[JITBPF_END_NO_ROOT] =
+		{"no_root", "no known beginning of the stack",
+		 "No caller was found, and no stack is known to begin in the outermost frame's code.",
+		 "The program switches between stacks in a way that jitbpf does not know, or a rule "
+		 "for a frame was wrong."},
+	[JITBPF_END_FROZEN] =
+		{"frozen", "callers of a virtual thread in the heap",
+		 "The callers of the outermost frame are not on the stack.",
+		 "A virtual thread of Java has waited since; the JVM keeps its outer frames in the "
+		 "heap until the inner ones return."},
 	[LEDGER_CUT_LEFT_OUT] =
 		{"left_out", "too many call paths (--max-memory)",
 		 "The profile had no room for the innermost part of the stack, shown as "

@@ -45,6 +45,17 @@ static int add_region(const struct unwind_regions *regions, const struct code_si
 	return add_rows(&region->rows, site->offset, size_bytes, offset, ret);
 }
 
+/*
+ * Frames return to the start of such code without a call before it, so a caller is looked up at the
+ * byte before.
+ */
+static int add_before(const struct code_site *site, uint64_t offset, struct unwind_rows *ret)
+{
+	return offset && code_site_is_returned_to(site)
+		       ? add_command(ret, offset - 1, UNWIND_FROZEN)
+		       : 0;
+}
+
 int code_page_rows(const struct unwind_regions *regions, const struct process *process,
 		   uint64_t start, uint32_t *budget, struct unwind_rows *ret)
 {
@@ -57,6 +68,9 @@ int code_page_rows(const struct unwind_regions *regions, const struct process *p
 
 		if (end > page_end)
 			end = page_end;
+		err = add_before(&site, at - start, ret);
+		if (err)
+			break;
 		if (site.kind == LOCATION_JIT)
 			err = add_region(regions, &site, end - at, at - start, ret);
 		else
@@ -64,7 +78,12 @@ int code_page_rows(const struct unwind_regions *regions, const struct process *p
 					  site.kind == LOCATION_ANON && !late ? UNWIND_FRAME_POINTER
 									      : UNWIND_NOT_MADE);
 	}
-	if (!err && at < page_end)
+	if (!err && at < page_end) {
 		err = add_command(ret, at - start, UNWIND_NOT_MADE);
+	} else if (!err) {
+		struct code_site next = code_site_now(process, page_end, &end);
+
+		err = add_before(&next, UNWIND_PAGE_BYTES, ret);
+	}
 	return err;
 }

@@ -58,7 +58,9 @@ static uint64_t address_of(const struct unwind_state *state)
 static bool find_caller(const struct unwind_account *account, const struct walk *walk,
 			uint64_t time_ns, struct code_site *ret)
 {
-	*ret = code_site_at(account->process, address_of(&walk->state), time_ns);
+	*ret = walk->state.is_caller
+		       ? code_site_of_caller(account->process, walk->state.ip, time_ns)
+		       : code_site_at(account->process, walk->state.ip, time_ns);
 	return ret->kind != LOCATION_UNKNOWN;
 }
 
@@ -82,7 +84,7 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	if (end == UNWIND_STEPPED)
 		return end;
 	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top,
-			 copy->thread_pointer, site->kind == LOCATION_NATIVE);
+			 site->kind == LOCATION_NATIVE);
 	return end == JITBPF_END_UNREADABLE && walk->beyond_copy ? JITBPF_END_COPY : end;
 }
 
@@ -114,6 +116,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 		.ip = copy->ip,
 		.sp = copy->sp,
 		.bp = copy->bp,
+		.thread_pointer = copy->thread_pointer,
 		.is_caller = copy->is_caller,
 		.guessed = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS,
 	};

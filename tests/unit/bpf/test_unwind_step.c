@@ -214,7 +214,7 @@ static void test_signal_frames_that_lie(void **state)
 	struct unwind_state s = leaf;
 
 	made_signal_frame(0, 0, 0x600010, 0x600040);
-	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_ROOT);
+	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_NO_ROOT);
 	made_signal_frame(0, 0x405678, 0x600010, 0x600040)->cs = 0x23;
 	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_BAD_FRAME);
 	s.sp = at(WORDS) - UNWIND_SIGNAL_REGS - sizeof(struct unwind_signal_regs) + 8;
@@ -291,7 +291,7 @@ static void test_interpreter_frames_that_lie(void **state)
 	assert_ends(s, row, JITBPF_END_BAD_FRAME);
 	stack[19] = at(27);
 	stack[21] = 0;
-	assert_ends(s, row, JITBPF_END_ROOT);
+	assert_ends(s, row, JITBPF_END_NO_ROOT);
 	s.sp = at(21);
 	assert_ends(s, row, JITBPF_END_BAD_FRAME);
 	s.sp = leaf.sp;
@@ -308,10 +308,13 @@ static void test_rules_that_end_a_walk(void **state)
 	assert_ends(leaf, command_row(UNWIND_ROOT), JITBPF_END_ROOT);
 	assert_ends(leaf, command_row(UNWIND_NOT_MADE), JITBPF_END_NO_RULE);
 	assert_ends(leaf, command_row(UNWIND_UNKNOWN), JITBPF_END_NO_RULE);
-	for (int command = UNWIND_INTERPRETER + 1; command < 100; command++)
-		assert_ends(leaf, command_row(command), JITBPF_END_NO_RULE);
+	assert_ends(leaf, command_row(UNWIND_FROZEN), JITBPF_END_FROZEN);
+	for (int command = UNWIND_FROZEN + 1; command < 100; command++) {
+		if (command % 16 != UNWIND_SAVED)
+			assert_ends(leaf, command_row(command), JITBPF_END_NO_RULE);
+	}
 	assert_ends(leaf, command_row(-1), JITBPF_END_NO_RULE);
-	for (int rule = UNWIND_CFA_SAVED_RSP + 1; rule < UNWIND_COMMAND; rule++)
+	for (int rule = UNWIND_CFA_RBP_FINAL + 1; rule < UNWIND_COMMAND; rule++)
 		assert_ends(leaf, made_row(UNWIND_CFA(rule, 16), UNWIND_RBP_KEPT),
 			    JITBPF_END_NO_RULE);
 }
@@ -338,7 +341,7 @@ static void test_frame_pointers_that_point_elsewhere(void **state)
 	struct unwind_state s = leaf;
 
 	s.bp = 0;
-	assert_ends(s, row, JITBPF_END_ROOT);
+	assert_ends(s, row, JITBPF_END_NO_ROOT);
 	s.sp = at(10);
 	for (int word = 0; word < 10; word++) {
 		s.bp = at(word);
@@ -395,7 +398,7 @@ static void test_rows_that_lead_nowhere(void **state)
 static void test_no_return_address(void **state)
 {
 	stack[5] = 0;
-	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -2), JITBPF_END_ROOT);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -2), JITBPF_END_NO_ROOT);
 }
 
 #define STACK_TOP      0x7fff00000000ull
@@ -419,31 +422,32 @@ static void test_limits(void **state)
 static enum jitbpf_stack_end judged(int command, enum jitbpf_stack_end end, uint64_t below,
 				    uint32_t callers)
 {
-	struct unwind_state s = {.sp = STACK_TOP - below};
+	struct unwind_state s = {.sp = STACK_TOP - below, .thread_pointer = THREAD_POINTER};
 
-	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, THREAD_POINTER, true);
+	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, true);
 }
 
 static void test_guesses_are_judged_by_where_they_end(void **state)
 {
-	struct unwind_state s = {.sp = STACK_TOP - 100};
+	struct unwind_state s = {.sp = STACK_TOP - 100, .thread_pointer = THREAD_POINTER};
 	int guess = UNWIND_FRAME_POINTER;
 
-	assert_int_equal(judged(guess, JITBPF_END_ROOT, 100, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(guess, JITBPF_END_NO_ROOT, 100, 3), JITBPF_END_ROOT);
 	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 3), JITBPF_END_BAD_FRAME);
 	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 100, 3), JITBPF_END_UNREADABLE);
-	assert_int_equal(judged(guess, JITBPF_END_ROOT, UNWIND_MAIN_TOP_BYTES + 8, 3),
-			 JITBPF_END_BAD_FRAME);
+	assert_int_equal(judged(guess, JITBPF_END_NO_ROOT, UNWIND_MAIN_TOP_BYTES + 8, 3),
+			 JITBPF_END_NO_ROOT);
 	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 5000, 3), JITBPF_END_UNREADABLE);
 	/* Without callers there is no proof of a root. */
 	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 0), JITBPF_END_BAD_FRAME);
+	assert_int_equal(judged(guess, JITBPF_END_NO_ROOT, 100, 0), JITBPF_END_NO_ROOT);
 	/* JIT code is no outermost frame. */
-	assert_int_equal(unwind_end(&s, command_row(guess), JITBPF_END_ROOT, 3, STACK_TOP,
-				    THREAD_POINTER, false),
-			 JITBPF_END_BAD_FRAME);
-	/* For an unknown stack, the end of the frame pointer chain is the only evidence. */
-	assert_int_equal(judged(guess, JITBPF_END_ROOT, 2 * UNWIND_STACK_BYTES_MAX, 3),
-			 JITBPF_END_ROOT);
+	assert_int_equal(
+		unwind_end(&s, command_row(guess), JITBPF_END_NO_ROOT, 3, STACK_TOP, false),
+		JITBPF_END_NO_ROOT);
+	/* On an unknown stack, the end of the frame pointer chain is no evidence. */
+	assert_int_equal(judged(guess, JITBPF_END_NO_ROOT, 2 * UNWIND_STACK_BYTES_MAX, 3),
+			 JITBPF_END_NO_ROOT);
 }
 
 /* A walk by frame pointers alone. libc's outermost frames have none. */
@@ -471,15 +475,122 @@ static void test_rules_are_believed(void **state)
 	assert_int_equal(judged(UNWIND_ROOT, JITBPF_END_ROOT, 100, 0), JITBPF_END_ROOT);
 	assert_int_equal(judged(UNWIND_NOT_MADE, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
 	assert_int_equal(judged(UNWIND_UNKNOWN, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_UNREADABLE, 3, STACK_TOP, 0, true),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_UNREADABLE, 3, STACK_TOP, true),
 			 JITBPF_END_UNREADABLE);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0, true),
-			 JITBPF_END_BAD_FRAME);
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_NO_ROOT, 3, STACK_TOP, true),
+			 JITBPF_END_NO_ROOT);
 	s.sp = STACK_TOP - 100;
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0, true),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_NO_ROOT, 3, STACK_TOP, true),
 			 JITBPF_END_ROOT);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_BAD_FRAME, 3, STACK_TOP, 0, true),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_BAD_FRAME, 3, STACK_TOP, true),
 			 JITBPF_END_BAD_FRAME);
+}
+
+/* On a stack that is not the thread's own, a return address 0 is a root in few functions only. */
+static void test_functions_that_cannot_return(void **state)
+{
+	struct unwind_row by_rsp = made_row(UNWIND_CFA(UNWIND_CFA_RSP_FINAL, 16), -2);
+	struct unwind_row by_rbp = made_row(UNWIND_CFA(UNWIND_CFA_RBP_FINAL, 16), -2);
+	struct unwind_row other = made_row(UNWIND_CFA(UNWIND_CFA_RSP, 16), -2);
+	struct unwind_state s = leaf;
+
+	/* Otherwise they are functions like others. */
+	stack[0] = at(33);
+	assert_steps(leaf, by_rsp, stack[1], at(2), at(33));
+	stack[20] = at(34);
+	assert_steps(leaf, by_rbp, stack[21], at(22), at(34));
+	stack[1] = stack[21] = 0;
+	assert_ends(leaf, by_rsp, JITBPF_END_NO_ROOT);
+	assert_ends(leaf, by_rbp, JITBPF_END_NO_ROOT);
+	assert_int_equal(unwind_end(&s, by_rsp, JITBPF_END_NO_ROOT, 3, STACK_TOP, true),
+			 JITBPF_END_ROOT);
+	assert_int_equal(unwind_end(&s, by_rbp, JITBPF_END_NO_ROOT, 3, STACK_TOP, true),
+			 JITBPF_END_ROOT);
+	assert_int_equal(unwind_end(&s, other, JITBPF_END_NO_ROOT, 3, STACK_TOP, true),
+			 JITBPF_END_NO_ROOT);
+	assert_int_equal(unwind_end(&s, by_rsp, JITBPF_END_NO_ROOT, 3, STACK_TOP, false),
+			 JITBPF_END_NO_ROOT);
+	assert_int_equal(unwind_end(&s, by_rsp, JITBPF_END_UNREADABLE, 3, STACK_TOP, true),
+			 JITBPF_END_UNREADABLE);
+}
+
+/* rbp is a frame pointer, and rsp is above it, on another stack. */
+static void test_switched_stack(void **state)
+{
+	struct unwind_row row = command_row(UNWIND_SWITCHED);
+	struct unwind_state s = leaf;
+
+	s.sp = at(30);
+	s.bp = at(10);
+	stack[10] = at(5);
+	assert_steps(s, row, stack[11], at(12), at(5));
+	assert_int_equal(unwind_step(&s, row), UNWIND_STEPPED);
+	assert_int_equal(s.rbp, UNWIND_OTHER_WORDS);
+	assert_int_equal(s.guessed, 0);
+	s.sp = at(30);
+	s.bp = at(10) + 4;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	s.bp = 0;
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	s.bp = at(10);
+	stack[11] = 0;
+	assert_ends(s, row, JITBPF_END_NO_ROOT);
+}
+
+/* thread pointer - 8: the first pointer; and so on up to the saved registers. */
+static void test_registers_that_were_saved(void **state)
+{
+	enum { FIRST = 48, SECOND = 192, OFFSET = 56, FRAME = 48 };
+	struct unwind_row row = made_row(UNWIND_SAVED_AT(FIRST, SECOND, OFFSET, FRAME), -1);
+	struct unwind_state s = leaf;
+	int g = 2, m = 1, stopped = 5;
+
+	s.thread_pointer = at(1);
+	stack[0] = at(g);
+	stack[g + FIRST / 8] = at(m);
+	stack[m + SECOND / 8] = at(stopped);
+	stack[stopped + OFFSET / 8] = at(3); /* below rsp: on another stack */
+	stack[stopped + OFFSET / 8 + 1] = 0x405678;
+	stack[stopped + OFFSET / 8 + FRAME / 8] = at(4);
+	assert_steps(s, row, 0x405678, at(3), at(4));
+	assert_int_equal(unwind_step(&s, row), UNWIND_STEPPED);
+	assert_int_equal(s.is_caller, 1);
+	assert_int_equal(s.rbp, UNWIND_OTHER_WORDS);
+
+	stack[stopped + OFFSET / 8 + 1] = 0;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	stack[stopped + OFFSET / 8 + 1] = 0x405678;
+	stack[stopped + OFFSET / 8] = at(3) + 1;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	stack[stopped + OFFSET / 8] = 0;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	stack[m + SECOND / 8] = 0; /* the thread works for none */
+	assert_ends(s, row, JITBPF_END_ROOT);
+	stack[m + SECOND / 8] = at(WORDS);
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	stack[0] = 0;
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	s.thread_pointer = 0;
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+}
+
+static void test_offsets_of_saved_registers(void **state)
+{
+	static const uint32_t firsts[] = {0, 48, 504}, seconds[] = {0, 184, 8184},
+			      offsets[] = {0, 56, 504}, frames[] = {8, 40, 56};
+
+	for (int i = 0; i < 81; i++) {
+		uint32_t first = firsts[i % 3], second = seconds[i / 3 % 3],
+			 offset = offsets[i / 9 % 3], frame = frames[i / 27];
+		int32_t cfa = UNWIND_SAVED_AT(first, second, offset, frame);
+
+		assert_int_equal(cfa & UNWIND_RULE_MASK, UNWIND_COMMAND);
+		assert_int_equal(UNWIND_COMMAND_OF(cfa), UNWIND_SAVED);
+		assert_int_equal(UNWIND_SAVED_FIRST(cfa), first);
+		assert_int_equal(UNWIND_SAVED_SECOND(cfa), second);
+		assert_int_equal(UNWIND_SAVED_OFFSET(cfa), offset);
+		assert_int_equal(UNWIND_SAVED_FRAME(cfa), frame / 8);
+	}
 }
 
 int main(void)
@@ -509,6 +620,10 @@ int main(void)
 		cmocka_unit_test(test_guesses_are_judged_by_where_they_end),
 		cmocka_unit_test(test_chains_are_judged_by_where_they_end),
 		cmocka_unit_test(test_rules_are_believed),
+		cmocka_unit_test_setup(test_functions_that_cannot_return, setup),
+		cmocka_unit_test_setup(test_switched_stack, setup),
+		cmocka_unit_test_setup(test_registers_that_were_saved, setup),
+		cmocka_unit_test(test_offsets_of_saved_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -456,7 +456,7 @@ static void test_zero_return_address(void **state)
 	call(w, 0, 1);
 	call(w, ips[1], 1);
 	assert_false(world_sample(w, PID, NOW, LIB, 0, &made));
-	assert_int_equal(made.sample.user_end, JITBPF_END_BAD_FRAME);
+	assert_int_equal(made.sample.user_end, JITBPF_END_NO_ROOT);
 	assert_int_equal(made.sample.user_frames, 2);
 }
 

@@ -252,7 +252,7 @@ static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t 
 				       s->ip - s->is_caller);
 		end = unwind_step(s, row);
 		if (end)
-			return unwind_end(s, row, end, count - 1, stack_top, 0, true);
+			return unwind_end(s, row, end, count - 1, stack_top, true);
 		if (count == JITBPF_USER_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
 	}

@@ -8,6 +8,7 @@
 #include "base/sort_keys.h"
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/fde_table.h"
+#include "decode/cfi/row_corrections.h"
 #include "decode/cfi/signal_return.h"
 
 #define WORK_BYTES     (4u << 20) /* work budget of one page */
@@ -30,6 +31,7 @@ struct unwind_file {
 	/* of code in the gaps of all tables */
 	struct unwind_gap_source sources[UNWIND_GAP_SOURCES_MAX];
 	uint32_t source_count;
+	struct row_corrections corrections;
 };
 
 DEFINE_CLEANUP(struct unwind_file *, unwind_file_destroy);
@@ -104,6 +106,8 @@ int unwind_file_create(const struct blob *blob, struct unwind_file **ret)
 		err = ranges_read(file, &elf);
 	if (!err)
 		err = tables_read(file, &elf);
+	if (!err)
+		err = row_corrections_init(&file->corrections, &elf);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(file);
@@ -116,6 +120,7 @@ void unwind_file_destroy(struct unwind_file *file)
 		return;
 	for (uint32_t i = 0; i < ARRAY_SIZE(file->tables); i++)
 		fde_table_deinit(&file->tables[i]);
+	row_corrections_deinit(&file->corrections);
 	vec_deinit(&file->ranges);
 	free(file);
 }
@@ -126,7 +131,7 @@ size_t unwind_file_bytes(const struct unwind_file *file)
 
 	for (uint32_t i = 0; i < file->table_count; i++)
 		bytes += fde_table_bytes(&file->tables[i]);
-	return bytes;
+	return bytes + row_corrections_bytes(&file->corrections);
 }
 
 void unwind_file_add_source(struct unwind_file *file, const struct unwind_gap_source *source)
@@ -145,6 +150,16 @@ static struct frame_window window_part(const struct frame_window *of, uint64_t s
 		.offset = of->offset + (uint32_t)(start - of->start),
 		.rows = of->rows,
 	};
+}
+
+/* Returns the file offset of an address; UINT64_MAX if it is in no range. */
+static uint64_t offset_of(const struct unwind_file *file, uint64_t address)
+{
+	vec_for_each (range, &file->ranges) {
+		if (address - range->address < range->size_bytes)
+			return range->file_offset + (address - range->address);
+	}
+	return UINT64_MAX;
 }
 
 /* A walk over the functions of one table. */
@@ -218,7 +233,8 @@ static int walk_function(struct walk *walk, const struct fde_table_entry *entry,
 	walk->low = end;
 	part = window_part(walk->window, walk->at, end);
 	walk->at = end;
-	return call_frame_rows(&frame, &part);
+	return row_corrections_function(&walk->file->corrections, &frame, table->section.is_eh,
+					offset_of(walk->file, frame.start), &part);
 }
 
 /*
@@ -345,13 +361,11 @@ static int page_part_add(struct unwind_file *file, const struct code_range *rang
 	return err;
 }
 
-int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret)
+static int page_add(struct unwind_file *file, uint64_t page_start, struct unwind_rows *ret)
 {
-	uint64_t page_start = (uint64_t)page << UNWIND_PAGE_SHIFT;
 	uint64_t page_end = page_start + UNWIND_PAGE_BYTES;
 	int err = rows_add_command(ret, 0, UNWIND_FRAME_POINTER);
 
-	file->budget.work_bytes = WORK_BYTES;
 	vec_for_each (range, &file->ranges) {
 		uint64_t start = range->file_offset, end = start + range->size_bytes;
 
@@ -365,6 +379,18 @@ int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows
 			err = rows_add_command(ret, (uint32_t)(end - page_start),
 					       UNWIND_FRAME_POINTER);
 	}
+	return err;
+}
+
+int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret)
+{
+	uint64_t page_start = (uint64_t)page << UNWIND_PAGE_SHIFT;
+	int err = row_corrections_begin(&file->corrections, page_start);
+
+	file->budget.work_bytes = WORK_BYTES;
+	err = err ?: page_add(file, page_start, ret);
+	err = err ?: row_corrections_page(&file->corrections, page_start, ret);
+	row_corrections_end(&file->corrections);
 	return err;
 }
 

@@ -531,6 +531,72 @@ static void test_signal_returns_bounded(void **state)
 	assert_in_range(signals, 1, 64);
 }
 
+static struct unwind_row row_at(struct image *image, uint32_t offset)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+
+	if (!image->file)
+		assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_page(image->file, offset >> UNWIND_PAGE_SHIFT, &rows), 0);
+	return unwind_rows_at(&rows, offset & (UNWIND_PAGE_BYTES - 1));
+}
+
+/* Functions without a return instruction, also across the end of a page. */
+static void test_functions_that_cannot_return(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	image->bytes[0xf02f] = 0xc3; /* the last byte of the first function */
+	assert_int_equal(row_at(image, 0xf011).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+	assert_int_equal(row_at(image, 0xf041).cfa, UNWIND_CFA(UNWIND_CFA_RSP_FINAL, 16));
+	assert_int_equal(row_at(image, 0xfff1).cfa, UNWIND_CFA(UNWIND_CFA_RSP_FINAL, 16));
+	assert_int_equal(row_at(image, 0x10000).cfa, UNWIND_CFA(UNWIND_CFA_RSP_FINAL, 16));
+	unwind_file_destroy(image->file);
+	image->file = NULL;
+	image->bytes[0xfff8] = 0xc3;
+	assert_int_equal(row_at(image, 0xfff1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+	assert_int_equal(row_at(image, 0x10000).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+}
+
+/* Code where stacks begin, across the end of a page and without call frame information. */
+static void test_stack_starts(void **state)
+{
+	static const uint8_t code[] = {0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7,
+				       0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	memcpy(image->bytes + 0xf032, code, sizeof(code));
+	memcpy(image->bytes + 0xfff8, code, sizeof(code));
+	assert_page(image, 0,
+		    "0:guess f010:8 f011:16 f030:guess f032:root f041:16 f140:guess "
+		    "fff0:8 fff1:16 fff8:root");
+	assert_page(image, 1, "0:root 7:16 f0:guess");
+	assert_page(image, 2, PAGE_2);
+}
+
+/* The start of a program. In a library, the entry point can be any function. */
+static void test_entry(void **state)
+{
+	static const uint8_t code[] = {0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x83, 0xe4,
+				       0xf0, 0xe8, 0x00, 0x00, 0x00, 0x00, 0xf4};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	((Elf64_Ehdr *)image->bytes)->e_entry = CODE(0xf200);
+	assert_pages(image);
+	unwind_file_destroy(image->file);
+	image->file = NULL;
+	memcpy(image->bytes + 0xf200, code, sizeof(code));
+	assert_page(image, 0,
+		    "0:guess f010:8 f011:16 f030:guess f040:8 f041:16 f140:guess f200:root "
+		    "f20e:guess fff0:8 fff1:16");
+}
+
 /* Rows are unknown after the work budget is spent. */
 static void test_budget(void **state)
 {
@@ -748,6 +814,9 @@ int main(void)
 		TEST(test_segments),
 		TEST(test_signal_return),
 		TEST(test_signal_returns_bounded),
+		TEST(test_functions_that_cannot_return),
+		TEST(test_stack_starts),
+		TEST(test_entry),
 		TEST(test_budget),
 		TEST(test_blob_errors),
 		TEST(test_not_elf),
