@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Java: the stacks of virtual threads. Those that continue have their innermost frames on the stack
-of their carrier, and below them its own."""
+of their carrier, and the others in the heap. The carrier's own frames are no callers of theirs."""
 
 import os
 import subprocess
@@ -8,10 +8,12 @@ import unittest
 
 import harness
 import jdks
+import recording
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Virtual.java")
 BARRIER, THAW = "cont_returnBarrier_[j]", "cont_thaw_[j]"
+FIRST = "jdk.internal.vm.Continuation.enterSpecial"
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
@@ -33,19 +35,25 @@ class Virtual(harness.KernelTest):
     def count(stacks, condition):
         return sum(count for stack, count in stacks.items() if condition(stack))
 
+    def check_no_carrier(self, stacks):
+        """Checks that no stack of a virtual thread has the frames of its carrier."""
+        self.assertEqual(self.count(stacks, lambda stack: "start_thread" in stack or any(
+            frame.startswith("jdk.internal.vm.Continuation.run") for frame in stack)), 0, stacks)
+
     def test_yielding(self):
-        """The outermost frame of a thread that has yielded returns to the barrier, behind which
-        the frames of its carrier follow. Nothing has called it but the barrier."""
+        """The outermost frame of a thread that has yielded returns to the barrier. Its callers are
+        in the heap, so the stack is cut there."""
         run, stacks = self.record_threads()
         total = sum(stacks.values())
         barrier = self.count(stacks, lambda stack: BARRIER in stack)
         self.assertGreater(barrier, 0.8 * total, run.stderr)
-        whole = self.count(stacks, lambda stack: "start_thread" in stack)
-        self.assertGreater(whole, 0.95 * total, run.stderr)
-        carried = self.count(stacks, lambda stack: BARRIER in stack and "start_thread" in stack and
-                             stack[stack.index(BARRIER) - 1].startswith(
-                                 ("jdk.internal.vm.Continuation.run", "Interpreter")))
-        self.assertGreater(carried, 0.95 * barrier, stacks)
+        self.check_no_carrier(stacks)
+        self.assertEqual(self.count(stacks, lambda stack: BARRIER in stack and
+                                    stack[1:3] != (recording.CUT, BARRIER)), 0, stacks)
+        cut = self.check_ledger(run)["samples"]["cut"]
+        self.assertGreaterEqual(cut["frozen"], barrier, cut)
+        whole = self.count(stacks, lambda stack: stack[1].startswith(FIRST))
+        self.assertGreater(whole + barrier, 0.95 * total, run.stderr)
         # The stub copies frames before it returns: then a thread computes.
         self.assertEqual(self.count(stacks, lambda stack: THAW in stack and not
                                     stack[-1].endswith("_[k]")), 0, stacks)
@@ -56,7 +64,8 @@ class Virtual(harness.KernelTest):
         run, stacks = self.record_threads("steady")
         steady = {stack: count for stack, count in stacks.items() if BARRIER not in stack}
         self.assertGreater(sum(steady.values()), 200, run.stderr)
-        whole = self.count(steady, lambda stack: "start_thread" in stack)
+        self.check_no_carrier(stacks)
+        whole = self.count(steady, lambda stack: stack[1].startswith(FIRST))
         self.assertGreater(whole, 0.97 * sum(steady.values()), run.stderr)
 
 

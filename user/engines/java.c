@@ -20,6 +20,12 @@ static bool is_return_barrier(const char *name)
 	       begins_with(name, "Cont thaw return barrier");
 }
 
+/* A virtual thread begins here, on the stack of its carrier. */
+static bool is_thread_start(const char *name)
+{
+	return begins_with(name, "jdk.internal.vm.Continuation.enterSpecial");
+}
+
 /*
  * A method's name contains its class and a dot. Names of the virtual machine's own code have no
  * dot.
@@ -32,6 +38,8 @@ static enum engine_frames frames(const char *name)
 		return ENGINE_FRAMES_PUSHED;
 	if (is_return_barrier(name))
 		return ENGINE_FRAMES_RETURNED_TO;
+	if (is_thread_start(name))
+		return ENGINE_FRAMES_FIRST;
 	return strchr(name, '.') ? ENGINE_FRAMES_ONE : ENGINE_FRAMES_ANY;
 }
 

@@ -33,6 +33,8 @@ static void test_frames(void **state)
 	assert_int_equal(engine_frames_of("Interpreter.run"), ENGINE_FRAMES_ONE);
 	assert_int_equal(engine_frames_of("ExceptionBlob"), ENGINE_FRAMES_PUSHED);
 	assert_int_equal(engine_frames_of("cont_returnBarrier"), ENGINE_FRAMES_RETURNED_TO);
+	assert_int_equal(engine_frames_of("jdk.internal.vm.Continuation.enterSpecial"),
+			 ENGINE_FRAMES_FIRST);
 	assert_int_equal(engine_frames_of("Cont thaw return barrier exception"),
 			 ENGINE_FRAMES_RETURNED_TO);
 	assert_int_equal(engine_frames_of("Cont thaw"), ENGINE_FRAMES_ANY);

@@ -153,12 +153,21 @@ static int entry_of(struct unwind_files *files, const struct engine_host *host,
 	return 0;
 }
 
+static int add_command(struct unwind_rows *rows, enum unwind_command command)
+{
+	return unwind_rows_add(rows, 0, UNWIND_CFA_COMMAND(command), UNWIND_RBP_KEPT);
+}
+
 static int make_region(struct unwind_files *files, const struct unwind_code *code,
 		       struct unwind_rows *ret)
 {
 	struct code_entry entry;
 	int err;
 
+	if (code->host.frames == ENGINE_FRAMES_RETURNED_TO)
+		return add_command(ret, UNWIND_FROZEN);
+	if (code->host.frames == ENGINE_FRAMES_FIRST)
+		return add_command(ret, UNWIND_ROOT);
 	if (code->host.frames == ENGINE_FRAMES_INTERPRETER)
 		return code_interpreter(code->bytes, code->bytes_read, code->address, ret);
 	err = entry_of(files, &code->host, &entry);
