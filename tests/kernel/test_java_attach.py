@@ -492,6 +492,20 @@ class Launched25(Launched):
         return [*super().archive_options(),
                 ["-XX:+AutoCreateSharedArchive", "-XX:SharedArchiveFile=" + self.archive() + "2"]]
 
+    def test_only_writes_an_archive(self):
+        """Its output does not change: a late agent would make it print a warning."""
+        cache, made = (os.path.join(self.folder, name) for name in ("app.aotconf", "app.aot"))
+        subprocess.run([*self.java, "-XX:AOTMode=record", "-XX:AOTConfiguration=" + cache, "-version"],
+                       check=True, stderr=subprocess.DEVNULL, timeout=60)
+        for options in (["-Xshare:dump", "-XX:SharedArchiveFile=" + made + ".jsa"],
+                        ["-XX:AOTMode=create", "-XX:AOTConfiguration=" + cache,
+                         "-XX:AOTCache=" + made]):
+            with self.subTest(options=options):
+                run = self.launch(["sh", "-c", '"$@" 2>&1; echo ended', "sh", *self.java, *options])
+                self.assertIn(b"ended", run.stdout)
+                self.assertNotIn(b"loaded dynamically", run.stdout)
+                self.assertIn("it writes an archive of its classes", run.stderr)
+
 
 @jdks.needs_jdk_25
 class Late25(Late):

@@ -30,7 +30,7 @@ static const char *const reasons[] = {
 				"left out without a message",
 	[JVM_AGENT_IS_MISSING] = "libjitbpf-jvmti.so is not beside libjitbpf.so, or of another "
 				 "version: 'make' builds it if there is a JDK",
-	[JVM_ARCHIVES] = "it writes an archive of its classes, which fails with an agent",
+	[JVM_ARCHIVES] = "it writes an archive of its classes, and an agent would be in the way",
 	[JVM_NOT_ANSWERED] = "jitbpf ended before it answered",
 	[JVM_REFUSED] = "it refused",
 	[JVM_LOAD_FAILED] = "loading failed",

@@ -89,33 +89,39 @@ static int read_maps(int proc_fd, process_text *text, struct jvm_evidence *evide
 	return err;
 }
 
-/* The last option decides. */
-static void read_options(const char *words, bool *closed)
+/* The last option decides on attaching. */
+static void read_options(const char *words, struct jvm_evidence *evidence)
 {
+	static const char *const dumps[] = {"-Xshare:dump", "-XX:+DumpSharedSpaces",
+					    "-XX:AOTMode=create"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dumps); i++)
+		evidence->dumps |= strstr(words, dumps[i]) != NULL;
 	for (const char *at = words; (at = strstr(at, "DisableAttachMechanism")); at++) {
 		size_t before = strlen(DISABLES) - strlen("DisableAttachMechanism");
 
 		if ((size_t)(at - words) < before)
 			continue;
 		if (begins_with(at - before, DISABLES))
-			*closed = true;
+			evidence->closed = true;
 		else if (begins_with(at - before, ENABLES))
-			*closed = false;
+			evidence->closed = false;
 	}
 }
 
-static void read_variables(const process_text *environment, const char *name, bool *closed)
+static void read_variables(const process_text *environment, const char *name,
+			   struct jvm_evidence *evidence)
 {
 	const char *end = environment->data + environment->size;
 
 	for (const char *at = environment->data; at < end; at += strlen(at) + 1) {
 		if (begins_with(at, name))
-			read_options(at, closed);
+			read_options(at, evidence);
 	}
 }
 
 /* In the order in which HotSpot reads them. Options in files of options are not seen. */
-static int read_closed(int proc_fd, process_text *text, bool *ret)
+static int read_all_options(int proc_fd, process_text *text, struct jvm_evidence *ret)
 {
 	CLEANUP(process_text_deinit) process_text line = {0};
 	int err = read_file(proc_fd, "environ", OPTIONS_BYTES_MAX, text);
@@ -178,7 +184,7 @@ int jvm_evidence_read(int proc_fd, uint64_t start_ticks, struct jvm_evidence *re
 	int err = check_start(proc_fd, start_ticks, &text);
 
 	err = err ?: read_maps(proc_fd, &text, &evidence);
-	err = err ?: read_closed(proc_fd, &text, &evidence.closed);
+	err = err ?: read_all_options(proc_fd, &text, &evidence);
 	err = err ?: read_threads(proc_fd, &text, &evidence.threads);
 	if (!err)
 		read_frozen(proc_fd, &text, &evidence.frozen);

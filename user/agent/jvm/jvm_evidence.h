@@ -18,6 +18,7 @@ struct jvm_evidence {
 	bool threads; /* it has HotSpot's threads: "VM Thread", and that which takes SIGQUIT */
 	bool frozen;  /* by its cgroup */
 	bool closed;  /* its command line or its variables forbid attaching */
+	bool dumps;   /* they say that it only writes an archive of classes, and runs no program */
 };
 
 /*

@@ -111,6 +111,8 @@ static enum jvm_load_result examine(struct load *load)
 		return evidence.cut ? JVM_IS_NOT_KNOWN : JVM_ENDED;
 	if (evidence.closed)
 		return JVM_IS_CLOSED;
+	if (evidence.dumps)
+		return JVM_ARCHIVES;
 	return evidence.frozen ? JVM_IS_STOPPED : JVM_LOADED;
 }
 

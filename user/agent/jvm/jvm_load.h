@@ -40,11 +40,12 @@ enum jvm_load_result {
 	JVM_IS_NOT_KNOWN, /* it has too many mappings to be identified */
 	JVM_IS_SILENT,	  /* it did not answer in time */
 	JVM_IS_FOREIGN,	  /* its socket or its file belongs to someone else */
-	JVM_ANSWER_INVALID,   /* its answer cannot be parsed */
-	JVM_HAS_NO_PLACE,     /* no folder takes a copy of the agent: see err */
-	JVM_HAS_TWO_USERS,    /* its real and effective IDs differ */
-	JVM_LACKS_EVENTS,     /* it does not report its compiled methods */
-	JVM_ARCHIVES,	      /* it writes an archive of classes, which fails if it has an agent */
+	JVM_ANSWER_INVALID, /* its answer cannot be parsed */
+	JVM_HAS_NO_PLACE,   /* no folder takes a copy of the agent: see err */
+	JVM_HAS_TWO_USERS,  /* its real and effective IDs differ */
+	JVM_LACKS_EVENTS,   /* it does not report its compiled methods */
+	/* It writes an archive of classes, which fails, or prints a warning, if it has an agent. */
+	JVM_ARCHIVES,
 	JVM_REFUSED,	      /* such as with -XX:-EnableDynamicAgentLoading: see words */
 	JVM_IS_BEYOND_LIMIT,  /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
 	JVM_AGENT_IS_MISSING, /* libjitbpf-jvmti.so is not installed: jvm_loads_create() */
