@@ -74,7 +74,7 @@ class Patches(harness.KernelTest):
         for sample in script:
             # The frames of inlined methods come before that of the method that has them.
             frames = [frame for frame in sample.frames
-                      if frame.address < 1 << 63 and not frame.inlined]
+                      if frame.address < 1 << 63 and frame.module != "inlined"]
             for i, frame in enumerate(frames):
                 names = compiled.names(frame.address - bool(i), sample.time / 1e9)
                 if not names:
