@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "decode/x86/code_extent.h"
+#include "decode/x86/code_functions.h"
 #include "decode/x86/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/fuzz/check.h"
@@ -25,6 +27,29 @@ static void check_rows(struct unwind_rows *rows, size_t code_bytes)
 	unwind_rows_deinit(rows);
 }
 
+/* The code as a part of a file, of which the first bytes say where functions may start. */
+static void check_functions(const uint8_t *data, size_t size)
+{
+	struct code_starts starts = {.low = 0x3f0000, .high = 0x410000, .entry = 0x400020};
+	struct unwind_rows rows = {0};
+	struct code_decoder decoder;
+
+	for (size_t i = 0; i < 8 && i < size; i++) {
+		struct code_start start = {(uint32_t)(0x10000 + 16 * i + (data[i] & 15)),
+					   data[i] >> 4};
+
+		CHECK(!vec_push(&starts.starts, start));
+	}
+	CHECK(!code_functions(data, size, 0x400000, &starts, &rows));
+	CHECK(rows.rows.size && rows.rows.data[0].offset == 0);
+	vec_for_each (row, &rows.rows)
+		CHECK(row->offset < size);
+	unwind_rows_deinit(&rows);
+	code_starts_deinit(&starts);
+	CHECK(!code_decoder_init(&decoder));
+	CHECK(code_extent(&decoder, data, size, 0x400000) <= size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct code_entry inside[] = {
@@ -37,6 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	if (data[0] == 4) {
+		check_functions(data + 1, size - 1 < CODE_FUNCTIONS_BYTES_MAX
+						  ? size - 1
+						  : CODE_FUNCTIONS_BYTES_MAX);
+		return 0;
+	}
 	if (data[0] == 3) {
 		CHECK(!code_interpreter(data + 1, size - 1, 0x400000, &rows));
 		check_rows(&rows, size - 1);

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "decode/elf/debug_link.h"
 #include "decode/elf/elf_file.h"
+#include "decode/x86/code_extent.h"
 #include "symbolize/plt_map.h"
 #include "symbolize/symbol_map.h"
 #include "symbolize/symbol_table.h"
@@ -15,6 +16,8 @@
 #define TABLES_MAX	   2
 #define PLT_SUFFIX	   "@plt"
 #define GO_PREFIX	   "runtime.sigreturn" /* of the names of Go's signal trampolines */
+#define UNSIZED_BYTES_MAX  2048		       /* of functions whose symbol has no size */
+#define UNSIZED_MAX	   2048		       /* functions of a file whose size is found */
 #define PLT_NAME_BYTES_MAX (4u << 10)	       /* longer names of functions are truncated */
 
 struct symbol_file {
@@ -54,6 +57,8 @@ struct gathered {
 	const struct elf_file *elf; /* with the current table's sections */
 	uint32_t base;		    /* id of the current table's first symbol */
 	bool complete;		    /* the current table has all functions */
+	struct code_decoder decoder;
+	uint32_t unsized_left; /* functions whose size may still be found */
 };
 
 static void gathered_deinit(struct gathered *gathered)
@@ -62,9 +67,47 @@ static void gathered_deinit(struct gathered *gathered)
 }
 
 /*
- * Add a symbol. Without a known section, an unsized symbol is empty. An unsized symbol is also
- * empty in a table of exported functions only: the code after it may belong to another function.
+ * Returns the size of a function whose symbol has none, as those of assembly, by its instructions.
+ * Returns 0 if it is not known.
  */
+static uint64_t size_by_code(struct gathered *gathered, uint64_t address)
+{
+	const struct elf_file *elf = &gathered->file->elf;
+	uint8_t code[UNSIZED_BYTES_MAX];
+	uint64_t offset, size_bytes;
+
+	if (!gathered->unsized_left || !elf_file_offset(elf, address, &offset) ||
+	    offset > elf->blob->size_bytes)
+		return 0;
+	gathered->unsized_left--;
+	size_bytes = elf->blob->size_bytes - offset;
+	if (size_bytes > sizeof(code))
+		size_bytes = sizeof(code);
+	if (blob_read(elf->blob, offset, code, size_bytes))
+		return 0;
+	return code_extent(&gathered->decoder, code, size_bytes, address);
+}
+
+/*
+ * Returns the highest end of an unsized symbol. In a table of all functions, it is the end of the
+ * section, and else that of the function's code: the code behind it may belong to a function
+ * without a symbol. Without a known section, the symbol is empty.
+ */
+static uint64_t unsized_limit(struct gathered *gathered, const struct elf_symbol *symbol)
+{
+	const struct elf_section *section;
+	uint64_t start = symbol->address;
+
+	if (!symbol->section || symbol->size_bytes)
+		return start;
+	if (!gathered->complete)
+		return start + size_by_code(gathered, start);
+	section = &gathered->elf->sections.data[symbol->section];
+	return section->size_bytes <= UINT64_MAX - section->address
+		       ? section->address + section->size_bytes
+		       : start;
+}
+
 static int add_symbol(void *gathered_, const struct elf_symbol *symbol, uint32_t number)
 {
 	struct gathered *gathered = gathered_;
@@ -73,15 +116,9 @@ static int add_symbol(void *gathered_, const struct elf_symbol *symbol, uint32_t
 		.size_bytes = symbol->size_bytes,
 		.scope = symbol_scope_of(symbol->bind),
 	};
-	uint64_t limit = span.start;
 
-	if (symbol->section && gathered->complete) {
-		const struct elf_section *section = &gathered->elf->sections.data[symbol->section];
-
-		if (section->size_bytes <= UINT64_MAX - section->address)
-			limit = section->address + section->size_bytes;
-	}
-	return symbol_list_add(&gathered->list, &span, limit, gathered->base + number);
+	return symbol_list_add(&gathered->list, &span, unsized_limit(gathered, symbol),
+			       gathered->base + number);
 }
 
 /* Add the symbols of a table, which is taken over. */
@@ -174,13 +211,15 @@ static uint64_t lowest_address(const struct elf_file *elf)
 int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file **ret)
 {
 	CLEANUP(symbol_file_destroyp) struct symbol_file *file = calloc(1, sizeof(*file));
-	CLEANUP(gathered_deinit) struct gathered gathered = {.file = file};
+	CLEANUP(gathered_deinit)
+	struct gathered gathered = {.file = file, .unsized_left = UNSIZED_MAX};
 	struct symbol_reader reader = reader_of(file);
 	int err;
 
 	if (!file)
 		return -ENOMEM;
 	err = elf_file_init(&file->elf, blob);
+	err = err ?: code_decoder_init(&gathered.decoder);
 	err = err ?: gather_best(&gathered, blob, debug);
 	err = err
 		      ?: symbol_map_init(&file->map, lowest_address(&file->elf), &gathered.list,
