@@ -27,6 +27,7 @@ struct symbol_file {
 	symbol_room room;      /* of names of `tables` */
 	struct symbol_map map; /* ids count the symbols of all tables */
 	struct plt_map plt;
+	struct go_table *go; /* NULL: not a program of Go */
 };
 
 DEFINE_CLEANUP(struct symbol_file *, symbol_file_destroy);
@@ -208,6 +209,12 @@ static uint64_t lowest_address(const struct elf_file *elf)
 	return lowest;
 }
 
+/* Without a function table that can be read, the functions of Go have no names. */
+static int absent_go(int err)
+{
+	return err == -ENOENT || err == -ENOTSUP || err == -EBADMSG || err == -E2BIG ? 0 : err;
+}
+
 int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file **ret)
 {
 	CLEANUP(symbol_file_destroyp) struct symbol_file *file = calloc(1, sizeof(*file));
@@ -225,6 +232,7 @@ int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file
 		      ?: symbol_map_init(&file->map, lowest_address(&file->elf), &gathered.list,
 					 &reader);
 	err = err ?: plt_map_init(&file->plt, &file->elf, blob);
+	err = err ?: absent_go(go_table_create(&file->elf, blob, &file->go));
 	if (err)
 		return err;
 	file->elf.blob = NULL;
@@ -241,6 +249,7 @@ void symbol_file_destroy(struct symbol_file *file)
 	elf_file_deinit(&file->elf);
 	symbol_map_deinit(&file->map);
 	plt_map_deinit(&file->plt);
+	go_table_destroy(file->go);
 	for (uint32_t i = 0; i < file->table_count; i++)
 		symbol_table_deinit(&file->tables[i]);
 	vec_deinit(&file->room);
@@ -303,6 +312,40 @@ static bool span_find(struct symbol_file *file, uint64_t address, struct symbol_
 	       is_signal_trampoline(ret->name);
 }
 
+/*
+ * Returns the address by which to look up a function of Go. Padding belongs to the function before
+ * it, except for the byte before a signal trampoline, see span_find().
+ */
+static uint64_t go_address(struct symbol_file *file, uint64_t address)
+{
+	uint64_t start, end;
+	const char *name;
+
+	if (!go_table_range(file->go, address + 1, &start, &end) || start != address + 1)
+		return address;
+	name = go_table_name(file->go, start);
+	return name && is_signal_trampoline(name) ? start : address;
+}
+
+static const char *go_name(struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
+{
+	uint64_t at = file->go ? go_address(file, address) : address, start, end;
+	const char *name = file->go ? go_table_name(file->go, at) : NULL;
+
+	if (!name || !*name || !go_table_range(file->go, at, &start, &end))
+		return NULL;
+	*ret_offset = at - start;
+	return name;
+}
+
+int symbol_file_go_frames(struct symbol_file *file, uint64_t address,
+			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count)
+{
+	*ret_count = 0;
+	return file->go ? go_frames_find(file->go, go_address(file, address), frames, ret_count)
+			: 0;
+}
+
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
 {
 	const struct elf_plt_entry *entry = plt_map_find(&file->plt, address);
@@ -314,7 +357,7 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
 		return name;
 	}
 	if (!span_find(file, address, &span) || !*span.name)
-		return NULL;
+		return go_name(file, address, ret_offset);
 	*ret_offset = address > span.start ? address - span.start : 0;
 	return span.name;
 }
@@ -332,7 +375,7 @@ bool symbol_file_range(struct symbol_file *file, uint64_t address, uint64_t *ret
 		return true;
 	}
 	if (!symbol_map_find(&file->map, address, &reader, &span))
-		return false;
+		return file->go && go_table_range(file->go, address, ret_start, ret_end);
 	*ret_start = span.start;
 	*ret_end = span.size_bytes ? span.start + span.size_bytes
 				   : symbol_map_next(&file->map, address);
@@ -359,7 +402,7 @@ size_t symbol_file_bytes(const struct symbol_file *file)
 
 	for (uint32_t i = 0; i < file->table_count; i++)
 		size_bytes += file->tables[i].held_bytes;
-	return size_bytes;
+	return size_bytes + (file->go ? go_table_bytes(file->go) : 0);
 }
 
 bool symbol_file_open(const struct symbol_file *file)
@@ -368,10 +411,10 @@ bool symbol_file_open(const struct symbol_file *file)
 		if (!file->tables[i].held)
 			return true;
 	}
-	return file->plt.dynamic.blob.read && !file->plt.dynamic.held;
+	return file->go || (file->plt.dynamic.blob.read && !file->plt.dynamic.held);
 }
 
 size_t symbol_file_count(const struct symbol_file *file)
 {
-	return file->map.count;
+	return file->map.count + (file->go ? go_table_count(file->go) : 0);
 }

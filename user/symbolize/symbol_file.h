@@ -8,13 +8,15 @@
 #include <stdint.h>
 
 #include "base/blob.h"
+#include "decode/elf/go_frames.h"
 
 struct symbol_file; /* see symbol_file.c */
 
 /*
  * Read the symbols of a file. The sources are, in this order: its .symtab,
  * which includes static functions; the .symtab of debug, its separate debug
- * file (NULL if there is none); .gnu_debugdata together with .dynsym. Missing
+ * file (NULL if there is none); .gnu_debugdata together with .dynsym. Functions of Go that have no
+ * symbol are in the program's own function table (decode/elf/go_table.h). Missing
  * and damaged tables yield no symbols, without an error. PLT entries are named
  * "function@plt". The caller closes the blobs; the blob with long string tables
  * is shared (base/shared_blob.h). Returns 0, -ENOEXEC, -EBADMSG, -ENOMEM or the
@@ -35,6 +37,13 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset);
 
 /*
+ * Find the inlined calls and the lines of a function of Go, which it has without debug info, as
+ * go_frames_find().
+ */
+int symbol_file_go_frames(struct symbol_file *file, uint64_t address,
+			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count);
+
+/*
  * Find the range of addresses of the function that symbol_file_find() names. An unsized function
  * ends at the next symbol, or with *ret_end UINT64_MAX. Returns false if there is none.
  */
@@ -48,7 +57,7 @@ uint64_t symbol_file_text_start(const struct symbol_file *file);
 size_t symbol_file_bytes(const struct symbol_file *file);
 bool symbol_file_open(const struct symbol_file *file);
 
-/* Returns the number of address ranges in the map; 0 if there are no symbols. */
+/* Returns the number of address ranges and functions of Go; 0 if there are no names. */
 size_t symbol_file_count(const struct symbol_file *file);
 
 #endif

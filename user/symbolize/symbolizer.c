@@ -8,7 +8,8 @@
 #include "symbolize/name/demangle.h"
 #include "symbolize/kernel_symbol.h"
 
-_Static_assert(SYMBOL_FRAMES_MAX == DEBUG_FRAMES_MAX, "each of the one is one of the other");
+_Static_assert(SYMBOL_FRAMES_MAX == DEBUG_FRAMES_MAX && DEBUG_FRAMES_MAX == GO_FRAMES_MAX,
+	       "each of the one is one of the other");
 
 struct symbolizer {
 	struct known_files files;
@@ -82,7 +83,19 @@ static int set_name(struct symbolizer *symbolizer, uint32_t i, const char *name,
 	return 0;
 }
 
-/* Get the frames of the debug info. If there are none, sets one empty frame. */
+/* Get the frames of the function table of Go. */
+static int go_frames(struct known_file *file, uint64_t address,
+		     struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
+{
+	struct go_frame found[GO_FRAMES_MAX];
+	int err = symbol_file_go_frames(file->symbols, address, found, ret_count);
+
+	for (uint32_t i = 0; i < *ret_count; i++)
+		frames[i] = (struct debug_frame){found[i].name, found[i].file, found[i].line};
+	return err;
+}
+
+/* Get the frames of the debug info, or of Go's. If there are none, sets one empty frame. */
 static int debug_frames(struct known_file *file, uint64_t address,
 			struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
@@ -91,6 +104,8 @@ static int debug_frames(struct known_file *file, uint64_t address,
 	*ret_count = 0;
 	if (file->debug)
 		err = debug_info_frames(file->debug, address, frames, ret_count);
+	if (!err && !*ret_count)
+		err = go_frames(file, address, frames, ret_count);
 	if (!err && !*ret_count) {
 		frames[0] = (struct debug_frame){.name = ""};
 		*ret_count = 1;
