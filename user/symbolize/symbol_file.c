@@ -338,11 +338,11 @@ static const char *go_name(struct symbol_file *file, uint64_t address, uint64_t 
 	return name;
 }
 
-int symbol_file_go_frames(struct symbol_file *file, uint64_t address,
+int symbol_file_go_inlines(struct symbol_file *file, uint64_t address,
 			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count)
 {
 	*ret_count = 0;
-	return file->go ? go_frames_find(file->go, go_address(file, address), frames, ret_count)
+	return file->go ? go_inlines_find(file->go, go_address(file, address), frames, ret_count)
 			: 0;
 }
 

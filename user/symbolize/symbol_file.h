@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/blob.h"
-#include "decode/elf/go_frames.h"
+#include "decode/elf/go_inlines.h"
 
 struct symbol_file; /* see symbol_file.c */
 
@@ -38,9 +38,9 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
 
 /*
  * Find the inlined calls and the lines of a function of Go, which it has without debug info, as
- * go_frames_find().
+ * go_inlines_find().
  */
-int symbol_file_go_frames(struct symbol_file *file, uint64_t address,
+int symbol_file_go_inlines(struct symbol_file *file, uint64_t address,
 			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count);
 
 /*

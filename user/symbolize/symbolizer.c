@@ -88,7 +88,7 @@ static int go_frames(struct known_file *file, uint64_t address,
 		     struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
 	struct go_frame found[GO_FRAMES_MAX];
-	int err = symbol_file_go_frames(file->symbols, address, found, ret_count);
+	int err = symbol_file_go_inlines(file->symbols, address, found, ret_count);
 
 	for (uint32_t i = 0; i < *ret_count; i++)
 		frames[i] = (struct debug_frame){found[i].name, found[i].file, found[i].line};

@@ -53,7 +53,7 @@ struct go_function {
 
 typedef VEC(char) go_strings;
 
-/* Private to go_table.c and go_frames.c. */
+/* Private to go_table.c and go_inlines.c. */
 struct go_table {
 	struct blob blob;
 	struct elf_file elf; /* its segments only */
@@ -62,7 +62,7 @@ struct go_table {
 	struct go_module module;
 	struct go_function_entry *functions; /* count + 1: the last one is the end */
 	uint32_t count;
-	go_strings strings; /* of the last call of go_frames_find() */
+	go_strings strings; /* of the last call of go_inlines_find() */
 	go_strings name;    /* of the last call of go_table_name() */
 };
 
@@ -99,7 +99,7 @@ struct go_stack_range {
 int go_table_stack(struct go_table *table, uint64_t address,
 		   int (*take)(void *context, const struct go_stack_range *range), void *context);
 
-/* --- for go_frames.c ---------------------------------------------------------------- */
+/* --- for go_inlines.c ---------------------------------------------------------------- */
 
 /* Returns true for Go 1.18 and 1.19. */
 bool go_table_is_old(const struct go_table *table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/elf/go_frames.h"
+#include "decode/elf/go_inlines.h"
 
 #include <errno.h>
 
@@ -162,8 +162,8 @@ static void set_frame(const struct go_table *table, const struct placed_frame *p
 	};
 }
 
-int go_frames_find(struct go_table *table, uint64_t address, struct go_frame frames[GO_FRAMES_MAX],
-		   uint32_t *ret_count)
+int go_inlines_find(struct go_table *table, uint64_t address, struct go_frame frames[GO_FRAMES_MAX],
+		    uint32_t *ret_count)
 {
 	struct placed_frame placed[GO_FRAMES_MAX];
 	struct go_function function;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The functions at an address of a Go program, with inlined calls and source lines. */
-#ifndef JITBPF_DECODE_ELF_GO_FRAMES_H
-#define JITBPF_DECODE_ELF_GO_FRAMES_H
+#ifndef JITBPF_DECODE_ELF_GO_INLINES_H
+#define JITBPF_DECODE_ELF_GO_INLINES_H
 
 #include "decode/elf/go_table.h"
 
@@ -19,7 +19,7 @@ struct go_frame {
  * GO_FRAMES_MAX, and if the table is damaged, the frames next to the function are dropped, and the
  * function has no line. Sets *ret_count, to 0 if there is no function. Returns 0 or -ENOMEM.
  */
-int go_frames_find(struct go_table *table, uint64_t address, struct go_frame frames[GO_FRAMES_MAX],
-		   uint32_t *ret_count);
+int go_inlines_find(struct go_table *table, uint64_t address, struct go_frame frames[GO_FRAMES_MAX],
+		    uint32_t *ret_count);
 
 #endif
