@@ -339,7 +339,7 @@ static const char *go_name(struct symbol_file *file, uint64_t address, uint64_t 
 }
 
 int symbol_file_go_inlines(struct symbol_file *file, uint64_t address,
-			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count)
+			   struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count)
 {
 	*ret_count = 0;
 	return file->go ? go_inlines_find(file->go, go_address(file, address), frames, ret_count)

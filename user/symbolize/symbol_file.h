@@ -41,7 +41,7 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
  * go_inlines_find().
  */
 int symbol_file_go_inlines(struct symbol_file *file, uint64_t address,
-			  struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count);
+			   struct go_frame frames[GO_FRAMES_MAX], uint32_t *ret_count);
 
 /*
  * Find the range of addresses of the function that symbol_file_find() names. An unsized function
