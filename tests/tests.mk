@@ -165,7 +165,7 @@ $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 	$(Q)cd $(@D) && $(CC) $(filter-out -MMD -MP,$(SHIM_CFLAGS)) $(SHIM_LDFLAGS) $(SHIM_SRC) -o $(@F)
 
 KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak large) \
-	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(DOCS_PARTS)
+	$(addprefix $(B)/tests/engine/,jit-engine jit-engine-musl conformance-client) $(DOCS_PARTS)
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
 # ONLY=REGEX; with a jitbpf that is built with sanitizers: JITBPF=build/san/jitbpf

@@ -15,7 +15,7 @@ deb) packages="$packages build-essential git debhelper dpkg-dev lintian debootst
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
-	e2fsprogs nodejs zsh fish mandoc tmux"
+	e2fsprogs nodejs zsh fish mandoc tmux musl-tools"
 	# Any JDK has the header and the compiler that the agent for Java and its tests need.
 	{ command -v javac && ls /usr/lib/jvm/*/include/jvmti.h; } >/dev/null 2>&1 ||
 		packages="$packages default-jdk-headless"

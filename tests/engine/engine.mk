@@ -19,3 +19,12 @@ $(B)/tests/engine/libsecond-engine.so: tests/engine/second/notify.c
 $(B)/tests/engine/jit-engine: $(ENGINE_OBJ) | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -lpthread -ldl -o $@
+
+# The same engine as a program of musl. Headers of the kernel are not among those of musl.
+MUSL_CC ?= musl-gcc
+MUSL_FLAGS = -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+
+$(B)/tests/engine/jit-engine-musl: $(ENGINE_OBJ)
+	$(call say,CC,$@)
+	$(Q)$(MUSL_CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -I. -Iuser -fno-optimize-sibling-calls \
+		$(MUSL_FLAGS) $(filter %.c,$(ENGINE_OBJ:$(B)/%.o=%.c)) -o $@

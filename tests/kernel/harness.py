@@ -29,6 +29,7 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 JITBPF = os.path.join(ROOT, os.environ.get("JITBPF") or os.path.join(BUILD, "jitbpf"))
 SHIM = os.path.join(os.path.dirname(JITBPF), "libjitbpf.so")
 ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
+ENGINE_MUSL = ENGINE + "-musl"
 CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
 ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
 LARGE = os.path.join(BUILD, "tests/workloads/large")

@@ -33,11 +33,13 @@ run @0 300
 
 
 class JitApi(harness.KernelTest):
+    ENGINE = harness.ENGINE
+
     def test_script(self):
         path = os.path.join(self.folder, "script")
         with open(path, "w", encoding="utf-8") as out:
             out.write(SCRIPT)
-        run = self.record([harness.ENGINE, "api", "--file", path], ["-F", "999"],
+        run = self.record([self.ENGINE, "api", "--file", path], ["-F", "999"],
                           endings=(".jitbpf", ".folded"))
         inside = {}
         for stack, count in run.folded().items():
@@ -64,10 +66,15 @@ class JitApi(harness.KernelTest):
         path = os.path.join(self.folder, "script")
         with open(path, "w", encoding="utf-8") as out:
             out.write("code @0 1\nlines 62:7 64:8\nv2 1 top @0 64 - top.js mod\nrun @0 300\n")
-        run = self.record([harness.ENGINE, "api", "--file", path], ["-F", "999"])
+        run = self.record([self.ENGINE, "api", "--file", path], ["-F", "999"])
         for options, found in (((), True), (("--line-offsets=mod=start",), False),
                                (("--line-offsets=mod=end",), True),
                                (("--line-offsets=other=start",), True)):
             done = run.report("-f", "script", "--fields=+srcline", *options)
             self.assertEqual(b"top.js:7" in done.stdout, found, options)
         self.assertEqual(run.report("--line-offsets=mod").returncode, 2)
+
+
+class OnMusl(JitApi):
+    """The shim and the engine in a process with musl, which loads no library that needs glibc."""
+    ENGINE = harness.ENGINE_MUSL

@@ -20,7 +20,8 @@ FATES = {"root": "whole", "cut": "cut"}  # keys as in the programs' descriptions
 # Programs by source file.
 PROGRAMS = {
     "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-stripped",
-                "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
+                "chain-debug-frame", "chain-frame-pointers", "chain-nothing",
+                "chain-musl"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
     **{f"{name}.c": [name] for name in ("frames", "swap", "thin", "signals", "kernel", "threads",
                                         "contexts", "respawn", "reload", "liar", "delivery")},

@@ -140,7 +140,6 @@ int usdt_site_find(const void *symbol, const char *provider, const char *name,
 		   struct usdt_site *ret)
 {
 	AUTO_FREE uint8_t *bytes = NULL;
-	struct link_map *map;
 	struct image image = {0};
 	uint64_t moved;
 	Elf64_Shdr base;
@@ -148,7 +147,7 @@ int usdt_site_find(const void *symbol, const char *provider, const char *name,
 	Dl_info info;
 	int err;
 
-	if (!dladdr1(symbol, &info, (void **)&map, RTLD_DL_LINKMAP))
+	if (!dladdr(symbol, &info))
 		return -ENOENT;
 	err = image_read(info.dli_fname, &image);
 	if (err)
@@ -161,7 +160,7 @@ int usdt_site_find(const void *symbol, const char *provider, const char *name,
 		return err;
 	if (strlen(note.arguments) >= sizeof(ret->arguments))
 		return -EBADMSG;
-	moved = map->l_addr + base.sh_addr - note.base;
+	moved = (uintptr_t)info.dli_fbase + base.sh_addr - note.base; /* a library begins at 0 */
 	ret->location = (uint8_t *)(note.location + moved);
 	ret->semaphore = note.semaphore ? (uint16_t *)(note.semaphore + moved) : NULL;
 	strcpy(ret->arguments, note.arguments);

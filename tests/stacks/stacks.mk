@@ -9,7 +9,7 @@ STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -
 STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar \
 	delivery
 STACKS_OF_CXX := std_thread exceptions
-STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing
+STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing musl
 STACKS_CALLS := lazy ibt now
 
 STACKS_ALL := $(addprefix $(STACKS)/,$(STACKS_OF_C) $(STACKS_OF_CXX) rust \
@@ -24,6 +24,8 @@ STACKS_FLAGS_chain-stripped := -rdynamic -s
 STACKS_FLAGS_chain-debug-frame := $(STACKS_NO_TABLES) -g
 STACKS_FLAGS_chain-frame-pointers := $(STACKS_NO_TABLES) -fno-omit-frame-pointer
 STACKS_FLAGS_chain-nothing := $(STACKS_NO_TABLES)
+STACKS_FLAGS_chain-musl := $(STACKS_NO_TABLES)
+STACKS_CC_chain-musl = $(MUSL_CC)
 STACKS_FLAGS_calls-lazy := -fcf-protection=none -Wl,-z,lazy
 STACKS_FLAGS_calls-ibt := -fcf-protection -Wl,-z,ibtplt,-z,lazy
 STACKS_FLAGS_calls-now := -Wl,-z,now
@@ -41,7 +43,7 @@ $(addprefix $(STACKS)/,$(STACKS_OF_CXX)): $(STACKS)/%: tests/stacks/%.cpp tests/
 $(STACKS_CHAINS:%=$(STACKS)/chain-%): tests/stacks/chain.c tests/stacks/stacks.h tests/stacks/stacks.mk
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) $< -o $@
+	$(Q)$(or $(STACKS_CC_$(@F)),$(CC)) -std=gnu11 $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) $< -o $@
 
 $(STACKS_CALLS:%=$(STACKS)/calls-%): tests/stacks/calls.c tests/stacks/stacks.h | $(STACKS)/libempty.so
 	$(call say,CC,$@)
