@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "decode/elf/elf_file.h"
+#include "decode/cfi/go_rows.h"
 #include "decode/cfi/unwind_file.h"
 #include "decode/x86/code_gaps.h"
 #include "tests/fuzz/check.h"
@@ -19,11 +20,16 @@ static void check_row(struct unwind_row row)
 {
 	int32_t rule = row.cfa & UNWIND_RULE_MASK, offset = row.cfa & ~UNWIND_RULE_MASK;
 
-	if (rule == UNWIND_COMMAND)
-		CHECK(offset / 8 > UNWIND_NOT_MADE && offset / 8 <= UNWIND_FRAME_POINTER);
-	else
-		CHECK(rule == UNWIND_CFA_SAVED_RSP ||
-		      (rule < UNWIND_CFA_SAVED_RSP && offset >= -(1 << 30) && offset <= 1 << 30));
+	if (rule == UNWIND_COMMAND) {
+		int32_t command = UNWIND_COMMAND_OF(row.cfa);
+
+		CHECK(command > UNWIND_NOT_MADE && command <= UNWIND_SAVED &&
+		      command != UNWIND_INTERPRETER);
+		CHECK(command == UNWIND_SAVED || command == offset / 8);
+	} else {
+		CHECK(rule <= UNWIND_CFA_RBP_FINAL);
+		CHECK(rule == UNWIND_CFA_SAVED_RSP || (offset >= -(1 << 30) && offset <= 1 << 30));
+	}
 }
 
 static void check_page(struct unwind_file *file, uint32_t page)
@@ -65,9 +71,10 @@ static void check_segments(struct unwind_file *file, const struct blob *blob)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct blob blob = blob_of_memory(data, size_bytes);
-	struct unwind_gap_source source;
+	struct unwind_gap_source source, go_source;
 	struct unwind_file *file;
 	struct code_gaps *gaps;
+	struct go_rows *go;
 	struct unwind_row row;
 
 	if (unwind_file_create(&blob, &file))
@@ -75,14 +82,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	check_segments(file, &blob);
 	CHECK(!code_gaps_create(&blob, &gaps));
 	source = code_gaps_source(gaps);
+	CHECK(!go_rows_create(&blob, &source, &go));
+	go_source = go_rows_source(go);
+	unwind_file_add_source(file, &go_source);
 	unwind_file_add_source(file, &source);
 	check_segments(file, &blob);
 	check_page(file, 0);
 	if (!unwind_file_body_row(file, "body", &row))
 		check_row(row);
 	CHECK(unwind_file_bytes(file));
-	CHECK(code_gaps_bytes(gaps));
+	CHECK(code_gaps_bytes(gaps) && go_rows_bytes(go));
 	unwind_file_destroy(file);
+	go_rows_destroy(go);
 	code_gaps_destroy(gaps);
 	return 0;
 }

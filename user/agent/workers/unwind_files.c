@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/cfi/go_rows.h"
 #include "decode/x86/code_compare.h"
 #include "decode/x86/code_gaps.h"
 #include "decode/x86/code_interpreter.h"
@@ -15,6 +16,7 @@ struct open_file {
 	const struct module *module; /* held */
 	struct blob blob;
 	struct unwind_file *file; /* NULL if `error` is set */
+	struct go_rows *go;	  /* the same; for gaps in the call frame information */
 	struct code_gaps *gaps;	  /* the same */
 	int error;
 	/* As a host of an engine: the frame that JIT code is entered with. */
@@ -31,6 +33,7 @@ struct unwind_files {
 static void close_file(struct open_file *file)
 {
 	unwind_file_destroy(file->file);
+	go_rows_destroy(file->go);
 	code_gaps_destroy(file->gaps);
 	blob_close(&file->blob);
 	module_release(file->module);
@@ -51,7 +54,9 @@ static void close_first(struct unwind_files *files)
 
 static size_t bytes_of(const struct open_file *file)
 {
-	return file->file ? unwind_file_bytes(file->file) + code_gaps_bytes(file->gaps) : 0;
+	return file->file ? unwind_file_bytes(file->file) + go_rows_bytes(file->go) +
+				    code_gaps_bytes(file->gaps)
+			  : 0;
 }
 
 /* Close files over the memory limit, least recently used first. The current file stays open. */
@@ -69,16 +74,23 @@ static void close_what_is_too_much(struct unwind_files *files)
 
 static int open_rows(struct open_file *file)
 {
-	struct unwind_gap_source source;
+	struct unwind_gap_source source, go;
 	int err = code_gaps_create(&file->blob, &file->gaps);
 
+	if (!err) {
+		source = code_gaps_source(file->gaps);
+		err = go_rows_create(&file->blob, &source, &file->go);
+	}
 	err = err ?: unwind_file_create(&file->blob, &file->file);
 	if (err) {
+		go_rows_destroy(file->go);
 		code_gaps_destroy(file->gaps);
+		file->go = NULL;
 		file->gaps = NULL;
 		return err;
 	}
-	source = code_gaps_source(file->gaps);
+	go = go_rows_source(file->go);
+	unwind_file_add_source(file->file, &go);
 	unwind_file_add_source(file->file, &source);
 	return 0;
 }

@@ -145,37 +145,68 @@ static bool is_of_go(const struct elf_file *elf)
 	return false;
 }
 
+static void frames_begin(struct go_frames *ret, bool is_go)
+{
+	*ret = (struct go_frames){
+		.is_go = is_go,
+		.stopped = {.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), .rbp = UNWIND_RBP_KEPT},
+	};
+}
+
+struct frames_context {
+	struct go_frames *frames;
+	const struct elf_file *elf;
+};
+
+static int add_function(void *context_, const char *name, uint64_t start)
+{
+	const struct frames_context *context = context_;
+	struct go_function function = {start, go_role_of(name)};
+
+	if (function.role == GO_ORDINARY)
+		return 0;
+	if (go_is_systemstack(name))
+		read_stopped(context->frames, context->elf, start);
+	return vec_push(&context->frames->functions, function);
+}
+
+static int frames_end(struct go_frames *frames, int err)
+{
+	if (frames->functions.size)
+		qsort(frames->functions.data, frames->functions.size,
+		      sizeof(*frames->functions.data), by_start);
+	if (err)
+		vec_deinit(&frames->functions);
+	return err;
+}
+
 int go_frames_init(struct go_frames *ret, const struct elf_file *elf)
 {
 	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
+	struct frames_context context = {ret, elf};
 	int err;
 
-	*ret = (struct go_frames){
-		.is_go = is_of_go(elf),
-		.stopped = {.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), .rbp = UNWIND_RBP_KEPT},
-	};
+	frames_begin(ret, is_of_go(elf));
 	if (!ret->is_go)
 		return 0;
 	err = elf_file_symbols(elf, false, &symbols);
 	if (err)
 		return err == -ENOENT || err == -EBADMSG || err == -E2BIG ? 0 : err;
-	vec_for_each (symbol, &symbols.symbols) {
-		struct go_function function = {symbol->address, go_role_of(symbol->name)};
+	vec_for_each (symbol, &symbols.symbols)
+		err = err ?: add_function(&context, symbol->name, symbol->address);
+	return frames_end(ret, err);
+}
 
-		if (function.role == GO_ORDINARY)
-			continue;
-		if (go_is_systemstack(symbol->name))
-			read_stopped(ret, elf, symbol->address);
-		err = vec_push(&ret->functions, function);
-		if (err) {
-			vec_deinit(&ret->functions);
-			return err;
-		}
-	}
-	if (ret->functions.size)
-		qsort(ret->functions.data, ret->functions.size, sizeof(*ret->functions.data),
-		      by_start);
-	return 0;
+int go_frames_init_stripped(struct go_frames *ret, const struct elf_file *elf,
+			    const struct go_table *table)
+{
+	struct frames_context context = {ret, elf};
+	int err;
+
+	frames_begin(ret, true);
+	err = go_table_each(table, add_function, &context);
+	/* Of a table that is damaged or too large, the functions that were found count. */
+	return frames_end(ret, err == -EBADMSG || err == -E2BIG ? 0 : err);
 }
 
 void go_frames_deinit(struct go_frames *frames)

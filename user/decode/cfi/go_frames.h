@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "decode/cfi/frame_program.h"
 #include "decode/elf/elf_file.h"
+#include "decode/elf/go_table.h"
 #include "engines/go_runtime.h"
 
 struct go_function {
@@ -31,8 +32,16 @@ struct go_frames {
 
 #define GO_CODE_BYTES 512 /* of a function that go_frames_add() needs at most */
 
-/* Returns 0, -ENOMEM or the blob's error. *ret borrows nothing. */
+/*
+ * Learn the functions from the file's symbols. Returns 0, -ENOMEM or the blob's error. *ret borrows
+ * nothing.
+ */
 int go_frames_init(struct go_frames *ret, const struct elf_file *elf);
+
+/* The same from the function table of the file, which has no symbols. */
+int go_frames_init_stripped(struct go_frames *ret, const struct elf_file *elf,
+			    const struct go_table *table);
+
 void go_frames_deinit(struct go_frames *frames);
 
 /* A function, and the beginning of its code. */

@@ -49,8 +49,8 @@ struct placed_frame {
 };
 
 /* Add the place of an offset in a function: its line, and its file in `strings`. */
-static int add_place(struct go_table *table, const struct go_function *function, uint64_t offset,
-		     struct placed_frame *ret)
+static int add_place(struct go_table *table, const struct go_function_fields *function,
+		     uint64_t offset, struct placed_frame *ret)
 {
 	int32_t number, line;
 	uint32_t file;
@@ -99,7 +99,7 @@ struct function_tree {
 	uint32_t calls;	  /* relative to module.functions_data */
 };
 
-static int read_tree(const struct go_table *table, const struct go_function *function,
+static int read_tree(const struct go_table *table, const struct go_function_fields *function,
 		     uint64_t behind, struct function_tree *ret)
 {
 	uint64_t part = table->header.functions;
@@ -124,8 +124,9 @@ static int read_tree(const struct go_table *table, const struct go_function *fun
  * call. Returns 0, -E2BIG (more than GO_FRAMES_MAX) or another negative errno, after which
  * *ret_count calls are right.
  */
-static int place_calls(struct go_table *table, const struct go_function *function, uint64_t behind,
-		       uint64_t *offset, struct placed_frame *frames, uint32_t *ret_count)
+static int place_calls(struct go_table *table, const struct go_function_fields *function,
+		       uint64_t behind, uint64_t *offset, struct placed_frame *frames,
+		       uint32_t *ret_count)
 {
 	struct function_tree tree;
 	struct inlined_call call;
@@ -166,7 +167,7 @@ int go_inlines_find(struct go_table *table, uint64_t address, struct go_frame fr
 		    uint32_t *ret_count)
 {
 	struct placed_frame placed[GO_FRAMES_MAX];
-	struct go_function function;
+	struct go_function_fields function;
 	uint64_t start, behind, offset;
 	uint32_t count;
 	int err;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/search.h"
 #include "base/shared_blob.h"
 #include "base/vec.h"
@@ -15,7 +16,7 @@
 #define NAME_PIECE_BYTES 128
 
 _Static_assert(sizeof(struct go_table_header) == 72, "as in the file");
-_Static_assert(sizeof(struct go_function) == 44, "as in the file");
+_Static_assert(sizeof(struct go_function_fields) == 44, "as in the file");
 
 bool go_table_is_old(const struct go_table *table)
 {
@@ -85,7 +86,7 @@ int go_table_create(const struct elf_file *elf, struct blob *blob, struct go_tab
 {
 	const struct elf_section *section = find_section(elf);
 	CLEANUP(go_table_destroyp) struct go_table *table = NULL;
-	int err;
+	int err = 0;
 
 	if (!section)
 		return -ENOENT;
@@ -94,7 +95,14 @@ int go_table_create(const struct elf_file *elf, struct blob *blob, struct go_tab
 		return -ENOMEM;
 	table->offset = section->file_offset;
 	table->size_bytes = section->size_bytes;
-	err = blob_share(blob, &table->blob);
+	if (blob)
+		err = blob_share(blob, &table->blob);
+	else
+		table->blob = (struct blob){
+			.size_bytes = elf->blob->size_bytes,
+			.read = elf->blob->read,
+			.context = elf->blob->context,
+		};
 	err = err ?: read_header(table);
 	err = err
 		      ?: go_module_find(elf, section->address, table->header.function_count,
@@ -132,6 +140,16 @@ static uint32_t function_at(const struct go_table *table, uint64_t address)
 	return partition_point(0u, table->count, i, table->functions[i].start <= offset) - 1;
 }
 
+uint64_t go_table_start(const struct go_table *table)
+{
+	return table->module.text + table->functions[0].start;
+}
+
+uint64_t go_table_end(const struct go_table *table)
+{
+	return table->module.text + table->functions[table->count].start;
+}
+
 bool go_table_range(const struct go_table *table, uint64_t address, uint64_t *ret_start,
 		    uint64_t *ret_end)
 {
@@ -144,12 +162,12 @@ bool go_table_range(const struct go_table *table, uint64_t address, uint64_t *re
 	return true;
 }
 
-int go_table_function(const struct go_table *table, uint64_t address, struct go_function *ret,
-		      uint64_t *ret_start, uint64_t *ret_behind)
+int go_table_function(const struct go_table *table, uint64_t address,
+		      struct go_function_fields *ret, uint64_t *ret_start, uint64_t *ret_behind)
 {
 	uint32_t i = function_at(table, address);
 	const size_t short_by = go_table_is_old(table) ? sizeof(ret->start_line) : 0;
-	const size_t before = offsetof(struct go_function, start_line);
+	const size_t before = offsetof(struct go_function_fields, start_line);
 	uint8_t bytes[sizeof(*ret)] = {0};
 	uint64_t at;
 	int err;
@@ -200,7 +218,7 @@ int go_table_string(const struct go_table *table, uint64_t part, uint64_t offset
 
 const char *go_table_name(struct go_table *table, uint64_t address)
 {
-	struct go_function function;
+	struct go_function_fields function;
 	uint64_t start, behind;
 	size_t at;
 
@@ -209,6 +227,74 @@ const char *go_table_name(struct go_table *table, uint64_t address)
 	    go_table_string(table, table->header.names, function.name, &table->name, &at))
 		return NULL;
 	return table->name.data + at;
+}
+
+/* --- all functions ----------------------------------------------------------------- */
+
+#define WINDOW_BYTES (64u << 10)
+
+/* A part of the table, of which a window is in memory. */
+struct part_window {
+	uint64_t part; /* in the table */
+	uint64_t offset;
+	size_t filled;
+	uint8_t *bytes;
+};
+
+/* Set *ret to up to `wanted` bytes at an offset of the part. Reduces *left_bytes by what is read.
+ */
+static int view(const struct go_table *table, struct part_window *window, uint64_t offset,
+		size_t wanted, uint64_t *left_bytes, struct cursor *ret)
+{
+	uint64_t behind = table->size_bytes - window->part, size_bytes;
+	int err;
+
+	if (window->part > table->size_bytes || offset >= behind)
+		return -EBADMSG;
+	behind -= offset;
+	wanted = wanted < behind ? wanted : behind;
+	if (offset < window->offset || offset - window->offset > window->filled ||
+	    window->filled - (offset - window->offset) < wanted) {
+		size_bytes = behind < WINDOW_BYTES ? behind : WINDOW_BYTES;
+		if (size_bytes > *left_bytes)
+			return -E2BIG;
+		*left_bytes -= size_bytes;
+		window->filled = 0;
+		err = go_table_read(table, window->part, offset, window->bytes, size_bytes);
+		if (err)
+			return err;
+		window->offset = offset;
+		window->filled = size_bytes;
+	}
+	*ret = cursor_of(window->bytes + (offset - window->offset), wanted);
+	return 0;
+}
+
+int go_table_each(const struct go_table *table,
+		  int (*take)(void *context, const char *name, uint64_t start), void *context)
+{
+	AUTO_FREE uint8_t *bytes = malloc(2 * WINDOW_BYTES);
+	struct part_window functions = {.part = table->header.functions, .bytes = bytes};
+	struct part_window names = {.part = table->header.names, .bytes = bytes + WINDOW_BYTES};
+	uint64_t left_bytes = GO_EACH_BYTES_MAX;
+	int err = bytes ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < table->count && !err; i++) {
+		char name[NAME_PIECE_BYTES] = "";
+		struct cursor c;
+		uint32_t at;
+
+		err = view(table, &functions, table->functions[i].function, 2 * sizeof(at),
+			   &left_bytes, &c);
+		err = err ?: cursor_skip(&c, sizeof(at));
+		err = err ?: cursor_read(&c, &at, sizeof(at));
+		err = err ?: view(table, &names, at, sizeof(name) - 1, &left_bytes, &c);
+		if (err)
+			break;
+		memcpy(name, c.at, cursor_left(&c));
+		err = take(context, name, table->module.text + table->functions[i].start);
+	}
+	return err;
 }
 
 /* --- values by address -------------------------------------------------------------- */
@@ -222,7 +308,7 @@ struct go_values go_table_values(const struct go_table *table, uint32_t at)
 int go_table_stack(struct go_table *table, uint64_t address,
 		   int (*take)(void *context, const struct go_stack_range *range), void *context)
 {
-	struct go_function function;
+	struct go_function_fields function;
 	struct go_values values;
 	uint64_t start, behind;
 	int more;

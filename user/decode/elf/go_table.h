@@ -39,7 +39,7 @@ struct go_function_entry {
 };
 
 /* Go 1.20 and later. Before, there was no start_line. */
-struct go_function {
+struct go_function_fields {
 	uint32_t start;
 	uint32_t name;
 	uint32_t arguments, deferred;
@@ -68,9 +68,9 @@ struct go_table {
 
 /*
  * Read the table of a program. The table shares blob (base/shared_blob.h), which is that of elf;
- * elf is copied as far as it is needed. Returns 0, -ENOENT (no program of Go), -ENOTSUP (another
- * version of the table), -EBADMSG, -E2BIG, -ENOMEM or the blob's error; on failure *ret is
- * unchanged.
+ * with blob NULL, it borrows the blob of elf. elf is copied as far as it is needed. Returns 0,
+ * -ENOENT (no program of Go), -ENOTSUP (another version of the table), -EBADMSG, -E2BIG, -ENOMEM or
+ * the blob's error; on failure *ret is unchanged.
  */
 int go_table_create(const struct elf_file *elf, struct blob *blob, struct go_table **ret);
 void go_table_destroy(struct go_table *table);
@@ -83,8 +83,21 @@ DEFINE_CLEANUP(struct go_table *, go_table_destroy);
 bool go_table_range(const struct go_table *table, uint64_t address, uint64_t *ret_start,
 		    uint64_t *ret_end);
 
+/* Returns where the functions begin, and where they end. */
+uint64_t go_table_start(const struct go_table *table);
+uint64_t go_table_end(const struct go_table *table);
+
 /* Returns the name of the function at an address, or NULL. Valid until the next call. */
 const char *go_table_name(struct go_table *table, uint64_t address);
+
+#define GO_EACH_BYTES_MAX (64u << 20) /* bytes that go_table_each() reads */
+
+/*
+ * Pass all functions in order, with their names (at most 127 bytes of them) and addresses. Returns
+ * 0, the taker's result if that is not 0, -E2BIG, -EBADMSG, -ENOMEM or the blob's error.
+ */
+int go_table_each(const struct go_table *table,
+		  int (*take)(void *context, const char *name, uint64_t start), void *context);
 
 /* How a function's stack pointer moves: a range of its addresses, in which it does not. */
 struct go_stack_range {
@@ -109,8 +122,8 @@ bool go_table_is_old(const struct go_table *table);
  * offset, in the part `functions`, of what follows the fields. Returns 0, -ENOENT (no function),
  * -EBADMSG or the blob's error.
  */
-int go_table_function(const struct go_table *table, uint64_t address, struct go_function *ret,
-		      uint64_t *ret_start, uint64_t *ret_behind);
+int go_table_function(const struct go_table *table, uint64_t address,
+		      struct go_function_fields *ret, uint64_t *ret_start, uint64_t *ret_behind);
 
 /* Read bytes at an offset of a part of the table. Returns 0, -EBADMSG or the blob's error. */
 int go_table_read(const struct go_table *table, uint64_t part, uint64_t offset, void *ret,
