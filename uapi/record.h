@@ -56,6 +56,14 @@ struct jitbpf_record {
  */
 #define JITBPF_RECORD_COUNTED 0x8000u
 
+/*
+ * jitbpf_record.flags of any type but samples, in recordings only: bit N of the field is set if the
+ * run had no memory for the N-th thing that the record adds to the state, counted from 0; the last
+ * bit stands for all further ones. A replay leaves out the same.
+ */
+#define JITBPF_RECORD_REFUSED_SHIFT 8
+#define JITBPF_RECORD_REFUSED	    (0x7fu << JITBPF_RECORD_REFUSED_SHIFT)
+
 /* How the walk of a user stack ended. */
 enum jitbpf_stack_end {
 	JITBPF_END_NONE = 0,	   /* no user stack: a kernel thread */

@@ -13,10 +13,10 @@
 
 DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
 
-static int write_to(struct recorder *recorder, const struct jitbpf_record *record, bool counted)
+static int write_to(struct recorder *recorder, const struct jitbpf_record *record, uint16_t flags)
 {
-	return counted ? recorder_write_counted(recorder, record)
-		       : recorder_write(recorder, record);
+	return flags ? recorder_write_with(recorder, record, flags)
+		     : recorder_write(recorder, record);
 }
 
 static int take_snapshot(void *recorder, const struct jitbpf_record *record)
@@ -24,9 +24,9 @@ static int take_snapshot(void *recorder, const struct jitbpf_record *record)
 	return recorder_write(recorder, record);
 }
 
-/* Write a record if the recording of an epoch has it. */
+/* Write a record, with more flags, if the recording of an epoch has it. */
 static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder *recorder,
-			     const struct jitbpf_record *record, bool counted)
+			     const struct jitbpf_record *record, uint16_t flags)
 {
 	const struct jitbpf_owner *owner = (const struct jitbpf_owner *)record;
 	int err = 0;
@@ -36,7 +36,7 @@ static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder
 	if (record->type == JITBPF_OWNER)
 		err = analysis_record_cgroup(p->analysis, epoch, owner->cgroup, record->time_ns,
 					     (struct record_receiver){take_snapshot, recorder});
-	return err ?: write_to(recorder, record, counted);
+	return err ?: write_to(recorder, record, flags);
 }
 
 /*
@@ -44,7 +44,7 @@ static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder
  * record also goes to the closing recorders, whose deferred samples depend on it. Only the oldest
  * of these recordings counts it. A failure affects one recorder only.
  */
-static void write_record(struct pipeline *p, const struct jitbpf_record *record)
+static void write_record(struct pipeline *p, const struct jitbpf_record *record, uint16_t flags)
 {
 	bool is_sample = record->type == JITBPF_SAMPLE, done = false;
 
@@ -55,12 +55,49 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 			continue;
 		if (!closing->error)
 			closing->error = write_if_recorded(p, closing->epoch, closing->recorder,
-							   record, done);
+							   record, flags);
+		if (!done && !is_sample)
+			flags |= JITBPF_RECORD_COUNTED;
 		done = true;
 	}
 	if (p->recorder && !p->recorder_error && !(is_sample && done))
 		p->recorder_error = write_if_recorded(p, analysis_epoch(p->analysis), p->recorder,
-						      record, done);
+						      record, flags);
+}
+
+/*
+ * Returns true if a record is taken before it is written, since it may add to the state: the
+ * recording says what there was no memory for. Whether the record is written does not depend on the
+ * order.
+ */
+static bool is_taken_first(const struct jitbpf_record *record)
+{
+	switch (record->type) {
+	case JITBPF_CODE_EVENT:
+	case JITBPF_JOURNAL:
+	case JITBPF_MAPPING:
+	case JITBPF_COMM:
+	case JITBPF_FORK:
+	case JITBPF_OWNER:
+	case JITBPF_INNER_PID:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Apply a record, and write it to the recordings that have it. */
+static int write_and_take(struct pipeline *p, const struct jitbpf_record *record)
+{
+	int err;
+
+	if (!is_taken_first(record)) {
+		write_record(p, record, 0);
+		return analysis_take(p->analysis, record);
+	}
+	err = analysis_take(p->analysis, record);
+	write_record(p, record, analysis_refused(p->analysis));
+	return err;
 }
 
 /*
@@ -109,8 +146,7 @@ static int take_finished(void *context, const struct jitbpf_record *record)
 		err = expect_lost(p, (const struct jitbpf_lost_samples *)record);
 	if (err)
 		return err;
-	write_record(p, record);
-	err = analysis_take(p->analysis, record);
+	err = write_and_take(p, record);
 	if (!err && p->only_sampled && record->type == JITBPF_MAPPING)
 		err = analysis_begin_sharer(p->analysis, (const struct jitbpf_mapping *)record,
 					    describer(p));

@@ -177,6 +177,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	    record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
 	a->change.time_ns = record->time_ns;
+	charge_log_begin(&a->processes.charges,
+			 (record->flags & JITBPF_RECORD_REFUSED) >> JITBPF_RECORD_REFUSED_SHIFT);
 	switch (record->type) {
 	case JITBPF_SAMPLE:
 		return analysis_take_sample(a, (const struct jitbpf_sample *)record);
@@ -221,6 +223,11 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	default:
 		return 0;
 	}
+}
+
+uint16_t analysis_refused(const struct analysis *a)
+{
+	return (uint16_t)(a->processes.charges.refused << JITBPF_RECORD_REFUSED_SHIFT);
 }
 
 /* Add counts to the row that change without an event: inlined methods without a parent. */

@@ -97,6 +97,9 @@ void analysis_unsubscribe(struct analysis *analysis, const struct sink *sink);
 int analysis_take(struct analysis *analysis, const struct jitbpf_record *record);
 int analysis_end_round(struct analysis *analysis, uint64_t time_ns);
 
+/* Returns the flags JITBPF_RECORD_REFUSED for the last record that analysis_take() has taken. */
+uint16_t analysis_refused(const struct analysis *analysis);
+
 /*
  * Close the current epoch as of the last round, and begin the next one, described by info, without
  * outputs. Samples with a time up to that round still go to the closing epoch. The closing epoch is

@@ -262,10 +262,8 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 static int put_code(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
-	int err = snapshot_put_sequences(snapshot);
+	int err = code_map_for_each(process->code, put_private, snapshot);
 
-	err = err ?: snapshot_put_threads(snapshot);
-	err = err ?: code_map_for_each(process->code, put_private, snapshot);
 	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);
 	err = err ?: code_map_for_each_registered(process->code, put_registered, snapshot);
 	return err ?: space_map_for_each(process->mappings, put_shared_code, snapshot);
@@ -277,10 +275,11 @@ static int put_process(struct snapshot *snapshot, bool again)
 	int err = snapshot_put_identity(snapshot, again);
 
 	snapshot->engine_module = MAPPING_ANON;
-	if (err || !process->mappings)
-		return err;
-	err = snapshot_put_mappings(snapshot);
-	return err ?: put_code(snapshot);
+	if (!err && process->mappings)
+		err = snapshot_put_mappings(snapshot);
+	err = err ?: snapshot_put_sequences(snapshot);
+	err = err ?: snapshot_put_threads(snapshot);
+	return err || !process->mappings ? err : put_code(snapshot);
 }
 
 /* Put the throttlings that last. The ledger of the previous epoch counts their time up to now. */

@@ -16,6 +16,9 @@ static int put_comm(struct snapshot *snapshot, bool again)
 		return -ENOMEM;
 	if (again)
 		record->h.flags |= JITBPF_COMM_EXEC;
+	/* There was no memory for its maps. */
+	if (!process->mappings && process->mappings_lost && process->exit_ns == UINT64_MAX)
+		record->h.flags |= JITBPF_RECORD_REFUSED;
 	record->pid = record->tid = process->pid;
 	record->start_ns = process->start_ns;
 	strncpy(record->comm, string_pool_get(snapshot->analysis->strings, process->comm),

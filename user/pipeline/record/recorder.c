@@ -115,14 +115,15 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 	return put(recorder, record, record + 1);
 }
 
-int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record)
+int recorder_write_with(struct recorder *recorder, const struct jitbpf_record *record,
+			uint16_t flags)
 {
 	struct jitbpf_record head = *record;
 	int err = prepare(recorder, record);
 
 	if (err || record->type == JITBPF_SAMPLE)
 		return err ?: -EINVAL;
-	head.flags |= JITBPF_RECORD_COUNTED;
+	head.flags |= flags;
 	return put(recorder, &head, record + 1);
 }
 

@@ -35,10 +35,11 @@ void recorder_destroy(struct recorder *recorder);
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 
 /*
- * Write a record, other than a sample, that an earlier recording of the run counts: it gets the
- * flag JITBPF_RECORD_COUNTED. Errors are those of recorder_write().
+ * Write a record, other than a sample, with flags that only records of recordings have, such as
+ * JITBPF_RECORD_COUNTED. Errors are those of recorder_write().
  */
-int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record);
+int recorder_write_with(struct recorder *recorder, const struct jitbpf_record *record,
+			uint16_t flags);
 
 /*
  * End a round whose drain began at time_ns. A ROUND chunk is written for the first round of a step

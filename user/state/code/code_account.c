@@ -65,17 +65,26 @@ int code_account_charge(struct code_account *account, uint64_t bytes)
 {
 	bytes += OBJECT_EXTRA_BYTES;
 	account->starved =
-		account->owner && owner_budget_charge(account->memory, account->owner, bytes);
+		(account->charges && charge_log_refuses(account->charges)) ||
+		(account->owner && owner_budget_charge(account->memory, account->owner, bytes));
+	if (account->charges)
+		charge_log_note(account->charges, account->starved);
 	if (account->starved)
 		return -EDQUOT;
 	account->bytes += bytes;
 	return 0;
 }
 
+void code_account_skip_charge(struct code_account *account)
+{
+	if (account->charges)
+		charge_log_note(account->charges, true);
+}
+
 void code_account_count_refused(struct code_account *account)
 {
 	account->counts.over_budget++;
-	if (account->starved)
+	if (account->starved && account->owner)
 		account->owner->refused++;
 }
 

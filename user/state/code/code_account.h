@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/charge_log.h"
 #include "base/owner_budget.h"
 #include "base/scope.h"
 #include "uapi/code_event.h"
@@ -92,6 +93,7 @@ struct code_account {
 	struct owner_budget *memory; /* borrowed */
 	struct budget_owner *owner;  /* a reference */
 	uint64_t bytes;		     /* charged to the owner */
+	struct charge_log *charges;  /* of the owners' memory; borrowed; NULL: none is kept */
 	bool starved;		     /* the owner had no room for the last charge */
 };
 
@@ -117,10 +119,13 @@ int code_account_set_owner(struct code_account *account, struct owner_budget *me
 
 /*
  * Charge or release the memory of one object of `bytes`, plus its nodes in trees and history.
- * Charging returns 0 or -EDQUOT (the owner has no room).
+ * Charging returns 0 or -EDQUOT: the owner has no room, or had none when the record was recorded.
  */
 int code_account_charge(struct code_account *account, uint64_t bytes);
 void code_account_release(struct code_account *account, uint64_t bytes);
+
+/* Note a charge that was not tried, since an earlier one was refused. */
+void code_account_skip_charge(struct code_account *account);
 
 /* Count an event or object that was refused by the last charge, or by the budget. */
 void code_account_count_refused(struct code_account *account);

@@ -63,6 +63,14 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
 	return before->shared != shared || before->read_only;
 }
 
+static int charge_once(struct process *process)
+{
+	if (!process->mappings_lost)
+		return code_account_charge(process->account, sizeof(struct mapping));
+	code_account_skip_charge(process->account);
+	return -EDQUOT;
+}
+
 /*
  * Charge a mapping to the owner of the process. If there is no room, mappings that have ended are
  * dropped first. If that is not enough, the process loses all of its mappings: without the new one,
@@ -71,14 +79,11 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
  */
 static int charge_mapping(struct process_table *table, struct process *process, uint64_t time_ns)
 {
-	int err = -EDQUOT;
+	int err = charge_once(process);
 
-	if (!process->mappings_lost)
-		err = code_account_charge(process->account, sizeof(struct mapping));
 	if (err && space_map_has_history(process->mappings)) {
 		space_map_forget(process->mappings, time_ns);
-		if (!process->mappings_lost)
-			err = code_account_charge(process->account, sizeof(struct mapping));
+		err = charge_once(process);
 	}
 	if (!err)
 		return 0;

@@ -229,6 +229,7 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	if (err)
 		return err;
 	process->account->watch = table->watch;
+	process->account->charges = &table->charges;
 	process->charged = !code_account_charge(process->account, PROCESS_BYTES);
 	err = process_make_maps(table, process, parent);
 	err = err ?: add(table, process);

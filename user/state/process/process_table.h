@@ -124,6 +124,7 @@ struct process_table {
 	struct shared_code_table shared;
 	struct code_budget budget;
 	struct owner_budget memory; /* of code and mappings, by the owner of the process */
+	struct charge_log charges;  /* of the present record, to `memory` */
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	const struct code_watch *watch;		  /* of code of new processes; borrowed, or NULL */
 	uint64_t next_region;			  /* next region number of all code maps */
