@@ -115,7 +115,8 @@ static void look_up(const struct fuzzed *f)
 	for (uint32_t tid = 0; tid < 256; tid++) {
 		for (uint64_t back = 0; back < 4; back++) {
 			const char *name =
-				thread_names_at(&f->names, tid, f->time_ns - (back << 28));
+				thread_names_at(&f->names, tid, "thread", back & 1 ? "thread" : "",
+						f->time_ns - (back << 28));
 
 			require(!name || (*name && strlen(name) <= JITBPF_THREAD_NAME_MAX));
 		}

@@ -25,7 +25,8 @@ THREADS = {
     "pooled": {"pool-of-workers-1", "pool-of-workers-2"},
     "common": {"ForkJoinPool.commonPool-worker-1"},
 }
-LATER = {"delta": {"request-handler"}, "after": {"renamed-by-itse"}}
+EARLIER = {"earlier": {"earlier-renamed"}}
+LATER = {**EARLIER, "delta": {"request-handler"}, "after": {"renamed-by-itse"}}
 SMILE_COMM = "smörgås-?????" # the kernel has cut it in a character
 LONG_NAMES = ["request-handler-alpha-1", "request-handler-beta-2", "pool-of-workers-1"]
 
@@ -162,6 +163,15 @@ class Late(JavaThreads):
         for name in LONG_NAMES:
             self.assertTrue(any(name in names for names in found.values()), found)
         self.check_journal(pid)
+
+    def test_renamed_before(self):
+        """The journal has the name that the thread had before it renamed itself."""
+        self.names.insert(1, f"-agentpath:{test_java_attach.AGENT}")
+        pid = self.start_names()
+        self.wait_for(lambda: self.has_thread(pid, "earlier-renamed"))
+        run = self.record_late(pid)
+        self.assertNotIn("agent", run.stderr)
+        self.check(run.script(), {**THREADS, **EARLIER}, 5)
 
     def test_in_a_container(self):
         """The JVM knows other tids than jitbpf."""

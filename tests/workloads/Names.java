@@ -53,6 +53,14 @@ public class Names {
 		sink += sum;
 	}
 
+	static void earlier() {
+		long sum = 0;
+
+		for (int i = 0; i < 100000; i++)
+			sum += i * (sum | 1);
+		sink += sum;
+	}
+
 	static void before() {
 		long sum = 0;
 
@@ -161,6 +169,10 @@ public class Names {
 			spin(Names::gamma);
 			rename("request-handler-delta-4");
 			spin(Names::delta);
+		});
+		start("named-when-it-began", () -> {
+			rename("earlier-renamed-by-itself");
+			spin(Names::earlier);
 		});
 		start("before-it-renames-itself", () -> {
 			spin(Names::before);

@@ -287,7 +287,9 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	err = err ?: comm_of(a, process, sample, &comm);
 	if (err)
 		return err;
-	name = thread_names_at(&process->threads, sample->tid, sample->h.time_ns) ?: sample->comm;
+	name = thread_names_at(&process->threads, sample->tid, sample->comm,
+			       string_pool_get(a->strings, comm), sample->h.time_ns)
+		       ?: sample->comm;
 	if (!sample_filter_passes(&a->filter, sample, name, string_pool_get(a->strings, comm),
 				  analysis_cgroup_at(a, process, sample->h.time_ns),
 				  e->info.start_ns))

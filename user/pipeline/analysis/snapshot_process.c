@@ -180,7 +180,7 @@ static int put_thread(struct snapshot *snapshot, const struct thread_name *name)
 		.reported_ns = snapshot->time_ns,
 		.since_ns = snapshot->time_ns,
 		.kind = JITBPF_CODE_THREAD,
-		.flags = JITBPF_EVENT_RECOVERED | JITBPF_EVENT_BEFORE_RUN,
+		.flags = JITBPF_EVENT_RECOVERED | (name->before_run ? JITBPF_EVENT_BEFORE_RUN : 0),
 		.method_id = name->tid,
 		.size_bytes = name->until_ns == UINT64_MAX ? 0 : name->until_ns - snapshot->time_ns,
 		.name = {.bytes = name->text, .size_bytes = strlen(name->text)},

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/search.h"
+#include "uapi/code_event.h"
 #include "uapi/jit_record.h"
 #include "uapi/record.h"
 
@@ -74,6 +75,7 @@ static int add(struct thread_names *names, struct code_account *account,
 		.until_ns = UINT64_MAX,
 		.sequence = event->origin.sequence,
 		.awaits_comm = event->tid == event->method_id,
+		.before_run = event->flags & JITBPF_EVENT_BEFORE_RUN,
 	};
 	size_t bytes = event->name.size_bytes;
 	int err;
@@ -179,13 +181,19 @@ void thread_names_gap(struct thread_names *names, const uint64_t *live, size_t l
 	}
 }
 
-const char *thread_names_at(const struct thread_names *names, uint32_t tid, uint64_t time_ns)
+const char *thread_names_at(const struct thread_names *names, uint32_t tid, const char *comm,
+			    const char *process_comm, uint64_t time_ns)
 {
 	const struct thread_name *name = latest(names, tid);
 
 	while (name && time_ns < name->from_ns)
 		name = name->previous ? &names->names.data[name->previous - 1] : NULL;
-	return name && time_ns < name->until_ns ? name->text : NULL;
+	if (!name || time_ns >= name->until_ns)
+		return NULL;
+	if (name->before_run && strcmp(comm, process_comm) &&
+	    !thread_names_is_abbreviation(comm, name->text))
+		return NULL;
+	return name->text;
 }
 
 /*

@@ -10,6 +10,10 @@
  * the name. Any other comm means that the thread has a new name, of which only the comm is known.
  * Look-ups of earlier times find an ended name until thread_names_forget(). Zero-initialized is
  * empty. Single-threaded.
+ *
+ * A thread may have renamed itself between an event from before the run and the run. Then its comm
+ * is not an abbreviation of the name. That is so as well for a thread to which HotSpot did not pass
+ * the name: one that native code has created. It often has the comm of its process.
  */
 #ifndef JITBPF_STATE_PROCESS_THREAD_NAMES_H
 #define JITBPF_STATE_PROCESS_THREAD_NAMES_H
@@ -36,6 +40,7 @@ struct thread_name {
 	uint64_t from_ns, until_ns; /* [from, until); UINT64_MAX: still valid */
 	uint64_t sequence;	    /* of its event, whose publisher is JVMTI */
 	bool awaits_comm;	    /* the thread has just begun, and will set its name as comm */
+	bool before_run;	    /* its event is from before the run */
 	char *text;		    /* owned */
 };
 
@@ -71,8 +76,13 @@ void thread_names_end_all(struct thread_names *names, uint64_t time_ns);
 void thread_names_gap(struct thread_names *names, const uint64_t *live, size_t live_count,
 		      uint64_t time_ns);
 
-/* Returns the name of a thread at a time, borrowed until the next change; or NULL. */
-const char *thread_names_at(const struct thread_names *names, uint32_t tid, uint64_t time_ns);
+/*
+ * Returns the name of a thread at a time, borrowed until the next change; or NULL. Its comm was
+ * `comm` then, and that of the process process_comm: a name from before the run of which `comm` is
+ * no abbreviation is returned only if the two are equal.
+ */
+const char *thread_names_at(const struct thread_names *names, uint32_t tid, const char *comm,
+			    const char *process_comm, uint64_t time_ns);
 
 /* Drop names that ended before time_ns. May keep some of them. */
 void thread_names_forget(struct thread_names *names, struct code_account *account,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "state/process/thread_names.h"
+#include "uapi/code_event.h"
 #include "uapi/jit_record.h"
 
 #define LONG_NAME "request-handler-alpha-1"
@@ -74,7 +75,7 @@ static void tell(struct fixture *f, uint32_t tid, const char *name, uint64_t tim
 
 static void expect(struct fixture *f, uint32_t tid, uint64_t time_ns, const char *want)
 {
-	const char *name = thread_names_at(&f->names, tid, time_ns);
+	const char *name = thread_names_at(&f->names, tid, "other", "process", time_ns);
 
 	assert_string_equal(name ?: "", want);
 }
@@ -103,6 +104,35 @@ static void test_over_time(void **state)
 	expect(f, 6, 1999, "other");
 	expect(f, 6, 2000, "");
 	expect(f, 7, 1000, "");
+}
+
+/* It may have renamed itself since then, which its comm shows. */
+static void test_reported_before_the_run(void **state)
+{
+	static const struct {
+		const char *comm, *process_comm, *want;
+	} cases[] = {
+		{"request-handler", "java", LONG_NAME},
+		{"request..lpha-1", "java", LONG_NAME},
+		{"java", "java", LONG_NAME},
+		{"renamed-itself", "java", NULL},
+		{"request-handle", "java", NULL},
+		{"java", "embedder", NULL},
+		{"", "java", NULL},
+	};
+	struct fixture *f = *state;
+	struct code_event event = event_of(f, 5, LONG_NAME, 10);
+
+	event.flags = JITBPF_EVENT_BEFORE_RUN;
+	assert_int_equal(thread_names_apply(&f->names, f->account, &event), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *name =
+			thread_names_at(&f->names, 5, cases[i].comm, cases[i].process_comm, 20);
+
+		assert_string_equal(name ?: "", cases[i].want ?: "");
+	}
+	tell(f, 5, LONG_NAME, 30);
+	expect(f, 5, 30, LONG_NAME);
 }
 
 static void test_a_new_thread_has_the_tid(void **state)
@@ -186,7 +216,7 @@ static void test_hostile(void **state)
 	memset(huge, 'x', sizeof(huge));
 	event.name.size_bytes = sizeof(huge); /* without a NUL */
 	assert_int_equal(thread_names_apply(&f->names, f->account, &event), 0);
-	assert_int_equal(strlen(thread_names_at(&f->names, 5, 10)), JITBPF_THREAD_NAME_MAX);
+	assert_int_equal(strlen(thread_names_at(&f->names, 5, "", "", 10)), JITBPF_THREAD_NAME_MAX);
 	event.name.size_bytes = 0;
 	event.time_ns = 20;
 	assert_int_equal(thread_names_apply(&f->names, f->account, &event), 0);
@@ -291,10 +321,15 @@ static void test_random(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_over_time),	   TEST(test_a_new_thread_has_the_tid),
-		TEST(test_comm),	   TEST(test_abbreviations),
-		TEST(test_exec_and_gap),   TEST(test_hostile),
-		TEST(test_without_memory), TEST(test_many),
+		TEST(test_over_time),
+		TEST(test_reported_before_the_run),
+		TEST(test_a_new_thread_has_the_tid),
+		TEST(test_comm),
+		TEST(test_abbreviations),
+		TEST(test_exec_and_gap),
+		TEST(test_hostile),
+		TEST(test_without_memory),
+		TEST(test_many),
 		TEST(test_random),
 	};
 
