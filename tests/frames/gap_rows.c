@@ -104,10 +104,23 @@ static int page_make(struct comparison *c, uint64_t offset)
 	return err;
 }
 
+/* A function that cannot return has another rule for the same frame. */
+static int32_t frame_of(int32_t cfa)
+{
+	switch (cfa & UNWIND_RULE_MASK) {
+	case UNWIND_CFA_RSP_FINAL:
+		return cfa - UNWIND_CFA_RSP_FINAL + UNWIND_CFA_RSP;
+	case UNWIND_CFA_RBP_FINAL:
+		return cfa - UNWIND_CFA_RBP_FINAL + UNWIND_CFA_RBP;
+	default:
+		return cfa;
+	}
+}
+
 /* Rows agree if they differ only in rbp that is in its register and in its slot. */
 static bool agree(struct unwind_row a, struct unwind_row b)
 {
-	return a.cfa == b.cfa &&
+	return frame_of(a.cfa) == frame_of(b.cfa) &&
 	       (a.rbp == b.rbp || a.rbp == UNWIND_RBP_KEPT || b.rbp == UNWIND_RBP_KEPT);
 }
 
