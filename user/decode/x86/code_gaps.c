@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "decode/x86/code_functions.h"
 #include "decode/x86/code_step.h"
+#include "decode/x86/frame_pointers.h"
 
 /*
  * A part begins and ends this much before and behind the page that is wanted, so that functions are
@@ -17,7 +18,15 @@
 
 #define WORK_PER_BYTE 4 /* of the page's work budget, since following costs more than reading */
 
+/* Code before and behind a window that is searched for frame pointers, and its work per byte. */
+#define NEAR_BYTES	    (1u << 20)
+#define NEAR_BYTES_PER_WORK 4
+
 #define PADDING_BYTES_MAX 64 /* larger gaps are followed, whatever they hold */
+
+struct extent {
+	uint64_t start, end;
+};
 
 struct code_gaps {
 	const struct blob *blob; /* borrowed */
@@ -26,6 +35,10 @@ struct code_gaps {
 	struct code_decoder decoder;
 	struct frame_states frames; /* only the unknown one */
 	bool searched;		    /* starts are known */
+	bool quick;
+	enum frame_pointers pointers; /* of `near` in the gap that begins at near_low */
+	struct extent near;
+	uint64_t near_low;
 	/* The last part, of addresses [start, end) in a gap [low, high). */
 	struct unwind_rows rows;
 	uint64_t start, end, low, high;
@@ -60,6 +73,11 @@ void code_gaps_destroy(struct code_gaps *gaps)
 	free(gaps);
 }
 
+void code_gaps_set_quick(struct code_gaps *gaps, bool quick)
+{
+	gaps->quick = quick;
+}
+
 static int open_file(struct code_gaps *gaps)
 {
 	return gaps->elf.blob ? 0 : elf_file_init(&gaps->elf, gaps->blob);
@@ -91,39 +109,93 @@ static bool is_padding(const struct code_gaps *gaps, const uint8_t *code, size_t
 	return true;
 }
 
-/* Make the rows of a part, from its code. Padding gets none. */
-static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
+/* Returns what a gap has from a margin before its window to a page and a margin behind its start.
+ */
+static struct extent extent_of(const struct unwind_gap *gap, uint64_t margin_bytes)
 {
-	uint64_t start = gap->low, end = gap->high, offset, bytes;
+	struct extent all = {gap->low, gap->high};
+
+	if (gap->window->start - all.start > margin_bytes)
+		all.start = gap->window->start - margin_bytes;
+	if (all.end - gap->window->start > UNWIND_PAGE_BYTES + margin_bytes)
+		all.end = gap->window->start + UNWIND_PAGE_BYTES + margin_bytes;
+	return all;
+}
+
+/* Returns 0, -ENOENT (not in the file), -ENOMEM or the blob's error. The caller frees *ret. */
+static int read_code(const struct code_gaps *gaps, const struct extent *of, uint8_t **ret)
+{
+	AUTO_FREE uint8_t *code = malloc(of->end - of->start + 1);
+	uint64_t offset;
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	if (!elf_file_offset(&gaps->elf, of->start, &offset))
+		return -ENOENT;
+	err = blob_read(gaps->blob, offset, code, of->end - of->start);
+	if (err)
+		return err == -EBADMSG ? -ENOENT : err;
+	*ret = TAKE_PTR(code);
+	return 0;
+}
+
+static int spend(uint64_t *work_bytes, uint64_t work)
+{
+	if (work > *work_bytes)
+		return -E2BIG;
+	*work_bytes -= work;
+	return 0;
+}
+
+/* Find out whether the code around a window keeps frame pointers. */
+static int search_near(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
+{
+	const struct extent near = extent_of(gap, NEAR_BYTES);
 	AUTO_FREE uint8_t *code = NULL;
 	int err;
 
-	if (gap->window->start - start > MARGIN_BYTES)
-		start = gap->window->start - MARGIN_BYTES;
-	if (end - gap->window->start > UNWIND_PAGE_BYTES + MARGIN_BYTES)
-		end = gap->window->start + UNWIND_PAGE_BYTES + MARGIN_BYTES;
-	bytes = end - start;
-	if (bytes * WORK_PER_BYTE > *work_bytes)
-		return -E2BIG;
-	*work_bytes -= bytes * WORK_PER_BYTE;
-	code = malloc(bytes + 1);
-	if (!code)
-		return -ENOMEM;
-	if (!elf_file_offset(&gaps->elf, start, &offset))
-		return -ENOENT;
-	err = blob_read(gaps->blob, offset, code, bytes);
+	if (gaps->near_low == gap->low && gap->window->start >= gaps->near.start &&
+	    gap->window->end <= gaps->near.end)
+		return 0;
+	gaps->near = (struct extent){0};
+	gaps->pointers = FRAME_POINTERS_NONE;
+	if (gap->high - gap->low < FRAME_POINTERS_BYTES_MIN)
+		return 0;
+	err = spend(work_bytes, (near.end - near.start) / NEAR_BYTES_PER_WORK);
+	err = err ?: read_code(gaps, &near, &code);
 	if (err)
-		return err == -EBADMSG ? -ENOENT : err;
+		return err;
+	gaps->near = near;
+	gaps->near_low = gap->low;
+	gaps->pointers = frame_pointers_of(code, near.end - near.start);
+	return 0;
+}
+
+/* Make the rows of a part, from its code. Padding gets none. */
+static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
+{
+	const struct extent part = extent_of(gap, MARGIN_BYTES);
+	uint64_t bytes = part.end - part.start;
+	AUTO_FREE uint8_t *code = NULL;
+	int err;
+
+	err = spend(work_bytes, bytes * WORK_PER_BYTE);
+	err = err ?: read_code(gaps, &part, &code);
+	if (err)
+		return err;
 	if (bytes <= PADDING_BYTES_MAX && is_padding(gaps, code, bytes))
 		return -ENOENT;
+	if (gaps->quick)
+		return -EAGAIN;
 	gaps->end = 0;
 	gaps->rows.rows.size = 0;
 	err = search_starts(gaps);
-	err = err ?: code_functions(code, bytes, start, &gaps->starts, &gaps->rows);
+	err = err ?: code_functions(code, bytes, part.start, &gaps->starts, &gaps->rows);
 	if (err)
 		return err;
-	gaps->start = start;
-	gaps->end = end;
+	gaps->start = part.start;
+	gaps->end = part.end;
 	gaps->low = gap->low;
 	gaps->high = gap->high;
 	return 0;
@@ -139,6 +211,16 @@ static bool is_kept(const struct code_gaps *gaps, const struct unwind_gap *gap)
 	       (gaps->end == gap->high || gaps->end - end >= KEPT_MARGIN_BYTES);
 }
 
+/* Add a row. Code whose frame is unknown has its frame pointer, if the code around it keeps them.
+ */
+static int add_row(const struct code_gaps *gaps, const struct frame_window *window,
+		   uint64_t address, int32_t cfa, int16_t rbp)
+{
+	if (cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN) && gaps->pointers == FRAME_POINTERS_KEPT)
+		cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
+	return frame_window_add(window, address, cfa, rbp);
+}
+
 static int add(void *gaps_, const struct unwind_gap *gap, uint64_t *work_bytes)
 {
 	struct code_gaps *gaps = gaps_;
@@ -149,19 +231,22 @@ static int add(void *gaps_, const struct unwind_gap *gap, uint64_t *work_bytes)
 
 	if (err)
 		return err == -EBADMSG || err == -ENOEXEC ? -ENOENT : err;
-	if (!is_kept(gaps, gap))
+	err = search_near(gaps, gap, work_bytes);
+	if (!err && gaps->pointers == FRAME_POINTERS_ONLY)
+		err = -ENOENT;
+	if (!err && !is_kept(gaps, gap))
 		err = make_part(gaps, gap, work_bytes);
 	if (err)
 		return err;
 	row = unwind_rows_at(&gaps->rows, (uint32_t)(window->start - gaps->start));
-	err = frame_window_add(window, window->start, row.cfa, row.rbp);
+	err = add_row(gaps, window, window->start, row.cfa, row.rbp);
 	next = unwind_rows_behind(&gaps->rows, (uint32_t)(window->start - gaps->start));
 	for (; !err && next < gaps->rows.rows.size; next++) {
 		const struct unwind_wide_row *at = &gaps->rows.rows.data[next];
 
 		if (gaps->start + at->offset >= window->end)
 			break;
-		err = frame_window_add(window, gaps->start + at->offset, at->cfa, at->rbp);
+		err = add_row(gaps, window, gaps->start + at->offset, at->cfa, at->rbp);
 	}
 	return err;
 }

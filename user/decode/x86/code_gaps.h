@@ -2,7 +2,8 @@
 /*
  * Unwind rows of a file's code without call frame information, from its instructions: a source for
  * unwind_file_add_source(). Code is followed in parts of up to CODE_FUNCTIONS_BYTES_MAX around the
- * rows that are wanted, and the last part is kept.
+ * rows that are wanted, and the last part is kept. Where nearly all functions have frame pointers,
+ * code that cannot be placed has them, too.
  */
 #ifndef JITBPF_DECODE_X86_CODE_GAPS_H
 #define JITBPF_DECODE_X86_CODE_GAPS_H
@@ -14,6 +15,12 @@ struct code_gaps; /* see code_gaps.c */
 /* blob is the file, and must outlive *ret. Nothing is read before rows are wanted. */
 int code_gaps_create(const struct blob *blob, struct code_gaps **ret);
 void code_gaps_destroy(struct code_gaps *gaps); /* NULL is allowed */
+
+/*
+ * While quick is set, the source returns -EAGAIN instead of following code, which takes long. The
+ * default is false.
+ */
+void code_gaps_set_quick(struct code_gaps *gaps, bool quick);
 
 /* Returns the source, which borrows gaps. */
 struct unwind_gap_source code_gaps_source(struct code_gaps *gaps);

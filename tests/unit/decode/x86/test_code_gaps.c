@@ -27,6 +27,14 @@ static const uint8_t function[16] = {
 	0x0f, 0x1f, 0x44, 0,	0,
 };
 
+/* No path of it returns, so that its frame is unknown. */
+static const uint8_t lost[16] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0, 0xcc, 0xcc,
+				 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+
+/* push %rbp; mov %rsp,%rbp; pop %rbp; ret */
+static const uint8_t pointed[16] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3, 0xcc, 0xcc,
+				    0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+
 struct program {
 	uint8_t bytes[TEXT + TEXT_BYTES];
 	struct blob blob;
@@ -160,6 +168,58 @@ static void test_padding(void **state)
 	assert_true(program->bytes_read < TEXT_BYTES); /* The file was not searched. */
 }
 
+static struct unwind_row row_at(struct program *program, uint64_t start)
+{
+	uint64_t work_bytes = UINT64_MAX;
+
+	assert_int_equal(add(program, start, start + 0x100, &work_bytes), 0);
+	return unwind_rows_at(&program->rows, 4);
+}
+
+/* Code that cannot be placed has frame pointers only if the code around it does. */
+static void test_frame_pointers(void **state)
+{
+	struct program *program = *state;
+
+	memcpy(program->bytes + TEXT + 0x40000, lost, sizeof(lost));
+	assert_int_equal(row_at(program, 0x40000).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+	for (size_t at = 0; at < TEXT_BYTES; at += 64)
+		memcpy(program->bytes + TEXT + at, pointed, sizeof(pointed));
+	memcpy(program->bytes + TEXT + 0x40000, lost, sizeof(lost));
+	code_gaps_destroy(program->gaps);
+	assert_int_equal(code_gaps_create(&program->blob, &program->gaps), 0);
+	assert_int_equal(row_at(program, 0x40000).cfa, UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER));
+	assert_int_equal(row_at(program, 0x40040).cfa, UNWIND_CFA(UNWIND_CFA_RBP, 16));
+}
+
+/* Functions that do not return as others do, as builtins of engines, are not followed. */
+static void test_frame_pointers_only(void **state)
+{
+	struct program *program = *state;
+	uint64_t work_bytes = UINT64_MAX;
+
+	for (size_t at = 0; at < TEXT_BYTES; at += 64)
+		memcpy(program->bytes + TEXT + at, lost, sizeof(lost));
+	code_gaps_set_quick(program->gaps, true);
+	assert_int_equal(add(program, 0x40000, 0x50000, &work_bytes), -ENOENT);
+	assert_int_equal(program->rows.rows.size, 0);
+}
+
+/* Nothing that takes long is done while the source must be quick. */
+static void test_quick(void **state)
+{
+	struct program *program = *state;
+	uint64_t work_bytes = UINT64_MAX;
+
+	code_gaps_set_quick(program->gaps, true);
+	assert_int_equal(add(program, 0x40000, 0x50000, &work_bytes), -EAGAIN);
+	assert_int_equal(program->rows.rows.size, 0);
+	code_gaps_set_quick(program->gaps, false);
+	assert_int_equal(add(program, 0x40000, 0x50000, &work_bytes), 0);
+	code_gaps_set_quick(program->gaps, true); /* The part is kept. */
+	assert_int_equal(add(program, 0x40100, 0x40200, &work_bytes), 0);
+}
+
 static void test_blob_error(void **state)
 {
 	struct program *program = *state;
@@ -176,8 +236,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_windows), TEST(test_part_is_kept), TEST(test_budget),
-		TEST(test_padding), TEST(test_blob_error),
+		TEST(test_windows),
+		TEST(test_part_is_kept),
+		TEST(test_budget),
+		TEST(test_padding),
+		TEST(test_blob_error),
+		TEST(test_frame_pointers),
+		TEST(test_frame_pointers_only),
+		TEST(test_quick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
