@@ -153,7 +153,7 @@ static double make_rows(const struct unwind_maker *maker, uint32_t rounds)
 
 		require(!maker->page(maker->context, &module,
 				     (uint32_t)(text_offset >> UNWIND_PAGE_SHIFT) + i % page_count,
-				     &rows));
+				     false, &rows));
 		unwind_rows_deinit(&rows);
 	}
 	return cpu_us() - began_us;

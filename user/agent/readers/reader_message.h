@@ -74,6 +74,7 @@ struct reader_names {
 struct reader_page {
 	struct reader_module module;
 	uint32_t page;
+	uint32_t quick; /* see struct unwind_maker */
 };
 
 struct reader_code {

@@ -117,7 +117,7 @@ static int page(struct reader *reader)
 	module = reader_files_module(&reader->files, &head.module, path);
 	if (!module)
 		return -ENOMEM;
-	err = reader->maker.page(reader->maker.context, module, head.page, &rows);
+	err = reader->maker.page(reader->maker.context, module, head.page, head.quick, &rows);
 	return answer_rows(reader, err, &rows);
 }
 

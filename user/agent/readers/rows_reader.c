@@ -52,9 +52,11 @@ static int ask(struct rows_reader *rows, enum reader_message kind, const struct 
 	return answered;
 }
 
-static int page(void *context, const struct module *module, uint32_t page_, struct unwind_rows *ret)
+static int page(void *context, const struct module *module, uint32_t page_, bool quick,
+		struct unwind_rows *ret)
 {
-	struct reader_page head = {.module = reader_module_of(module), .page = page_};
+	struct reader_page head = {
+		.module = reader_module_of(module), .page = page_, .quick = quick};
 	struct rows_reader *rows = context;
 	int err;
 

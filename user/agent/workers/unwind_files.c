@@ -130,7 +130,7 @@ static struct open_file *file_of(struct unwind_files *files, const struct module
 	return file;
 }
 
-static int make_page(void *context, const struct module *module, uint32_t page,
+static int make_page(void *context, const struct module *module, uint32_t page, bool quick,
 		     struct unwind_rows *ret)
 {
 	struct unwind_files *files = context;
@@ -139,7 +139,12 @@ static int make_page(void *context, const struct module *module, uint32_t page,
 
 	if (!file)
 		return -ENOMEM;
-	err = file->error ?: unwind_file_page(file->file, page, ret);
+	err = file->error;
+	if (!err) {
+		code_gaps_set_quick(file->gaps, quick);
+		err = unwind_file_page(file->file, page, ret);
+		code_gaps_set_quick(file->gaps, false);
+	}
 	if (file->error == -ETIMEDOUT)
 		close_first(files); /* it may answer a later request */
 	close_what_is_too_much(files);

@@ -4,7 +4,9 @@
  * files from call frame information, and rows of JIT code from its machine
  * code. Requests of the process that has used the least of the thread's time
  * come first. For equal use, small regions come first, since their code may not
- * exist for long, then pages of files, then large regions.
+ * exist for long, then pages of files, then large regions. Pages whose rows are made from
+ * instructions take longest, which is known only when one is tried: it is put back, behind the
+ * other requests.
  */
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 #define JITBPF_AGENT_WORKERS_UNWIND_WORKER_H

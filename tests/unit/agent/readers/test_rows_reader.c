@@ -71,10 +71,11 @@ static void check_equal(const struct unwind_rows *rows, const struct unwind_rows
 static size_t check_page(struct fixture *fixture, const struct module *module, uint32_t page)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0}, own = {0};
-	int err = fixture->own_maker.page(fixture->own_maker.context, module, page, &own);
+	int err = fixture->own_maker.page(fixture->own_maker.context, module, page, false, &own);
 	size_t count = own.rows.size;
 
-	assert_int_equal(fixture->maker.page(fixture->maker.context, module, page, &rows), err);
+	assert_int_equal(fixture->maker.page(fixture->maker.context, module, page, false, &rows),
+			 err);
 	check_equal(&rows, &own);
 	unwind_rows_deinit(&own);
 	return count;

@@ -183,6 +183,13 @@ static uint32_t first_page(void)
 	return last >= PAGES ? (uint32_t)last - PAGES + 1 : 0;
 }
 
+static int by_page(const void *a_, const void *b_)
+{
+	const struct unwind_answer *a = a_, *b = b_;
+
+	return (a->request.page > b->request.page) - (a->request.page < b->request.page);
+}
+
 /* Pages of this program, with rows from its own call frame information. */
 static void test_pages(void **state)
 {
@@ -193,6 +200,8 @@ static void test_pages(void **state)
 	for (uint32_t i = 0; i < PAGES; i++)
 		ask_page(made, 0, first + PAGES - 1 - i);
 	collect_all(made, PAGES);
+	/* A page that takes long comes last. */
+	qsort(made->answers.data, PAGES, sizeof(*made->answers.data), by_page);
 	for (uint32_t i = 0; i < PAGES; i++) {
 		const struct unwind_answer *answer = &made->answers.data[i];
 
@@ -406,6 +415,35 @@ static void test_code_with_host(void **state)
 	assert_int_equal(made->opened[0], 1);
 }
 
+/* The first page takes long. */
+static int make_slow_page(void *context, const struct module *module, uint32_t page, bool quick,
+			  struct unwind_rows *ret)
+{
+	if (!page && quick)
+		return -EAGAIN;
+	return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+}
+
+/* Pages that take long come behind all others, and are delivered by the same wait. */
+static void test_slow_pages_come_last(void **state)
+{
+	struct unwind_maker maker = {.page = make_slow_page};
+	struct memory_source memory = {0};
+	struct rows_made *made = *state;
+
+	unwind_worker_destroy(made->worker);
+	made->worker = NULL;
+	assert_int_equal(unwind_worker_create(&maker, &memory, &made->worker, &made->service), 0);
+	for (uint32_t page = 0; page < PAGES; page++)
+		ask_page(made, 0, page);
+	collect_all(made, PAGES);
+	for (uint32_t i = 0; i < PAGES; i++) {
+		assert_int_equal(made->answers.data[i].error, 0);
+		assert_int_equal(made->answers.data[i].rows.rows.size, 1);
+		assert_int_equal(made->answers.data[i].request.page, (i + 1) % PAGES);
+	}
+}
+
 /* Small regions come before pages, since their code may disappear. */
 static void test_code_comes_first(void **state)
 {
@@ -499,6 +537,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slow_pages_come_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_code_comes_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_checks_come_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_processes_take_turns, setup, teardown),
