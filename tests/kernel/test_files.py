@@ -57,6 +57,46 @@ int main(int argc, char **argv)
 	busy_in_mapped_file();
 }
 """
+# Copies its text to anonymous memory at the same addresses, as programs do that want large pages.
+# "changed": the copy has other bytes in a function that is not called.
+COPIER = """
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+volatile unsigned long count;
+static char *start, *copy;
+static size_t bytes;
+__attribute__((noinline)) void busy_in_copied_text(void) { for (;;) count++; }
+__attribute__((noinline)) void first_function(void) { count++; }
+__attribute__((section("mover"), noinline)) void move(void)
+{
+	long result;
+	register long flags __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	register long fd __asm__("r8") = -1;
+	register long offset __asm__("r9") = 0;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(9l), "D"(start), "S"(bytes), "d"(7l),
+			 "r"(flags), "r"(fd), "r"(offset) : "rcx", "r11", "memory");
+	for (size_t i = 0; i < bytes; i++)
+		((volatile char *)start)[i] = copy[i];
+	__asm__ volatile("syscall" : "=a"(result) : "0"(10l), "D"(start), "S"(bytes), "d"(5l)
+			 : "rcx", "r11", "memory");
+}
+int main(int argc, char **argv)
+{
+	start = (char *)strtoul(argv[1], 0, 16);
+	bytes = strtoul(argv[2], 0, 16);
+	copy = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(copy, start, bytes);
+	if (argc > 3)
+		memset(copy, 0x90, 16);
+	move();
+	alarm(60);
+	busy_in_copied_text();
+}
+"""
 FAR = 4 << 20  # bytes between what the program has read of itself and its section headers
 
 
@@ -376,3 +416,70 @@ class FoundFiles(KernelTest):
                   if line.startswith("\t") and line.rstrip().endswith("([vdso])")]
         self.assertGreater(len(inside), 3)
         self.assertTrue(all("clock_gettime" in name for name in inside), set(inside))
+
+
+class CopiedText(KernelTest):
+    """A program whose text is a copy in anonymous memory, at the same addresses."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.join(self.folder, "copier")
+        with open(self.program + ".c", "w", encoding="ascii") as file:
+            file.write(COPIER)
+        # The function that copies has a segment of its own, so that it is not replaced.
+        subprocess.run(["cc", "-O1", "-no-pie", "-static", "-Wl,--build-id", "-Wl,-z,separate-code",
+                        "-Wl,--section-start=mover=0x8000000", "-o", self.program,
+                        self.program + ".c"], check=True)
+        headers = subprocess.run(["readelf", "-lW", self.program], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout
+        text = next(line.split() for line in headers.splitlines()
+                    if line.split()[:1] == ["LOAD"] and " R E " in line)
+        start, size = int(text[2], 16), int(text[4], 16)
+        self.start_address, self.size = start, (size + 4095) & ~4095
+
+    def argv(self, offset, size, *more):
+        return [self.program, hex(self.start_address + offset), hex(size), *more]
+
+    def check_run(self, run, pid, is_named):
+        self.check_ledger(run)
+        leaves = collections.Counter(
+            "busy_in_copied_text" in str(sample) for sample in run.script() if sample.pid == pid)
+        self.assertGreater(sum(leaves.values()), 10)
+        named = leaves[True] / sum(leaves.values())
+        if is_named:
+            self.assertGreater(named, 0.8, run.stderr)
+        else:
+            self.assertEqual(named, 0, run.stderr)
+
+    def is_moved(self, pid):
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+            return any(line.startswith(f"{self.start_address:08x}-") and " r-xp " in line and
+                       self.program not in line for line in file)
+
+    def late(self, *argv):
+        busy = subprocess.Popen(argv)
+        self.addCleanup(busy.wait)
+        self.addCleanup(busy.kill)
+        self.wait_for(lambda: run_for.cpu_seconds(busy.pid) > 0.1 and self.is_moved(busy.pid))
+        return busy, self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "0.5"])
+
+    def test_late(self):
+        """All of the text was copied before the run: no other text of the file is near."""
+        busy, run = self.late(*self.argv(0, self.size))
+        self.check_run(run, busy.pid, True)
+
+    def test_late_changed(self):
+        busy, run = self.late(*self.argv(0, self.size, "changed"))
+        self.check_run(run, busy.pid, False)
+
+    def live(self, *argv):
+        run = self.record(["timeout", "1", *argv], ["-F", "499"], status=124)
+        return run, next(sample.pid for sample in run.script() if sample.comm == "copier")
+
+    def test_live(self):
+        run, pid = self.live(*self.argv(0, self.size))
+        self.check_run(run, pid, True)
+
+    def test_live_changed(self):
+        run, pid = self.live(*self.argv(0, self.size, "changed"))
+        self.check_run(run, pid, False)

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 
 #include "agent/clock.h"
+#include "agent/files/copied_text.h"
 #include "agent/files/file_service.h"
 #include "agent/jvm/jvm_load.h"
 #include "agent/kernel/attach_service.h"
@@ -194,8 +195,10 @@ static int build_stages(struct recording *run)
 	struct naming_progress naming;
 	struct kernel_source kernel;
 	struct symbol_namer namer;
+	struct text_source texts;
 	int err;
 
+	copied_text_source(run->files, &texts);
 	file_store_source(run->files, &reading.files);
 	live_source_init_kernel_source(run->live, &kernel);
 	err = name_reader_create(&reading, &kernel, &run->names, &namer);
@@ -229,6 +232,7 @@ static int build_stages(struct recording *run)
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,
+			.texts = &texts,
 			.keep_code = run->options->code || run->options->live,
 			.code_bytes = run->options->code ? 0 : LIVE_CODE_BYTES_MAX,
 			.record_code = run->options->code,

@@ -179,6 +179,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	struct intake_options intake = {
 		.unwind_service = options->unwind_service,
 		.unwind_tables = options->unwind_tables,
+		.texts = options->texts,
 		.keep_code = options->keep_code,
 		.code_bytes = options->code_bytes,
 	};

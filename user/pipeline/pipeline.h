@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "pipeline/analysis/analysis.h"
+#include "pipeline/intake/text_source.h"
 #include "pipeline/record/recorder.h"
 #include "pipeline/source.h"
 #include "unwind/tables/unwind_tables.h"
@@ -27,9 +28,10 @@ struct pipeline_options {
 	/* As in struct intake_options; both NULL if stacks are not to be completed. */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
-	bool keep_code;	     /* as in struct intake_options */
-	uint64_t code_bytes; /* the same */
-	bool record_code;    /* the recorders get the code that is kept */
+	const struct text_source *texts; /* as in struct intake_options */
+	bool keep_code;			 /* as in struct intake_options */
+	uint64_t code_bytes;		 /* the same */
+	bool record_code;		 /* the recorders get the code that is kept */
 };
 
 /* Returns 0 or -ENOMEM. */

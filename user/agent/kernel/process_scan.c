@@ -13,6 +13,7 @@
 #include "agent/clock.h"
 #include "agent/kernel/mapping_record.h"
 #include "agent/kernel/process_text.h"
+#include "agent/kernel/surrounding_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "decode/record/proc_maps.h"
@@ -86,9 +87,10 @@ static int emit_again(const struct scanner *scanner, struct jitbpf_mapping *mapp
 	return scanner->scan->take(scanner->scan->take_context, &mapping->h);
 }
 
-static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc_map *map)
+static struct jitbpf_mapping fields_of(const struct scanner *scanner, uint32_t pid,
+				       const struct proc_map *map)
 {
-	struct jitbpf_mapping fields = {
+	return (struct jitbpf_mapping){
 		.h.time_ns = scanner->time_ns,
 		.pid = pid,
 		.tid = pid,
@@ -101,16 +103,85 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 		.protection = map->protection,
 		.map_flags = map->map_flags,
 	};
+}
+
+static int emit_mapping(const struct scanner *scanner, struct jitbpf_mapping *mapping)
+{
+	if (scanner->lost_ns)
+		return emit_again(scanner, mapping);
+	return scanner->scan->take(scanner->scan->take_context, &mapping->h);
+}
+
+static int scan_mapping(struct scanner *scanner, const struct jitbpf_mapping *fields,
+			const struct proc_map *map)
+{
 	char path[MAPPING_PATH_MAX] = "//anon";
 	struct mapping_record out;
 
 	if (map->path_bytes)
 		proc_map_path(map, path, sizeof(path));
-	mapping_record_fill(&out, &fields, path, strlen(path));
+	mapping_record_fill(&out, fields, path, strlen(path));
 	mapping_record_identify(&out.record, scanner->scan->files);
-	if (scanner->lost_ns)
-		return emit_again(scanner, &out.record);
-	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
+	return emit_mapping(scanner, &out.record);
+}
+
+/*
+ * The mappings of a file around the present line. A program that copies its text to anonymous
+ * memory leaves at least some of them.
+ */
+struct surroundings {
+	struct proc_map before, after; /* inode 0: none */
+	uint64_t end;		       /* of the adjacent mappings from `before` on */
+};
+
+static void look_around(struct surroundings *around, const struct proc_map *map,
+			struct cursor behind)
+{
+	if (around->end != map->start)
+		around->before.inode = 0;
+	around->end = map->end;
+	if (proc_maps_next(&behind, &around->after) <= 0 || around->after.start != map->end)
+		around->after.inode = 0;
+}
+
+static void pass_mapping(struct surroundings *around, const struct proc_map *map)
+{
+	if (map->inode)
+		around->before = *map;
+}
+
+/* Emit the mapping of memory without a file, or of a copy of a file's text with that file. */
+static int scan_anonymous(struct scanner *scanner, struct jitbpf_mapping fields,
+			  const struct surroundings *around, const struct proc_map *map)
+{
+	struct file_store *files = scanner->scan->files;
+	uint64_t end = fields.address + fields.size_bytes, text_end;
+	struct mapping_record text;
+	int err = 0;
+
+	if (!surrounding_file_find(files, &fields, &around->before, &text) &&
+	    !surrounding_file_find(files, &fields, &around->after, &text))
+		return scan_mapping(scanner, &fields, map);
+	text_end = text.record.address + text.record.size_bytes;
+	if (text.record.address > fields.address) {
+		fields.size_bytes = text.record.address - fields.address;
+		err = scan_mapping(scanner, &fields, map);
+	}
+	err = err ?: emit_mapping(scanner, &text.record);
+	if (err || text_end >= end)
+		return err;
+	fields.address = text_end;
+	fields.size_bytes = end - text_end;
+	return scan_mapping(scanner, &fields, map);
+}
+
+static int scan_executable(struct scanner *scanner, uint32_t pid, struct surroundings *around,
+			   const struct proc_map *map)
+{
+	struct jitbpf_mapping fields = fields_of(scanner, pid, map);
+
+	return surrounding_file_may_be(map) ? scan_anonymous(scanner, fields, around, map)
+					    : scan_mapping(scanner, &fields, map);
 }
 
 /* The process is read in a later turn. */
@@ -137,6 +208,7 @@ static bool takes_all_maps(const struct scanner *scanner)
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
 	struct process_maps *maps = file_store_maps(scanner->scan->files);
+	struct surroundings around = {0};
 	struct proc_map map;
 	struct cursor text;
 	int err, more, unread;
@@ -161,8 +233,10 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 	while (!err && (more = proc_maps_next(&text, &map))) {
 		if (more < 0)
 			continue;
+		look_around(&around, &map, text);
 		if (map.protection & PROT_EXEC)
-			err = scan_mapping(scanner, pid, &map);
+			err = scan_executable(scanner, pid, &around, &map);
+		pass_mapping(&around, &map);
 		if (!err && takes_all_maps(scanner))
 			err = scanner->scan->take_map(scanner->scan->take_map_context, pid, &map);
 	}

@@ -24,6 +24,9 @@ int intake_create(const struct intake_options *options, const struct record_cons
 		return -ENOMEM;
 	intake->consumer = *consumer;
 	intake->processes = options->processes;
+	intake->modules = options->modules;
+	if (options->texts)
+		intake->texts = *options->texts;
 	intake->waiting.limit = INTAKE_WAITING_BYTES_MAX;
 	intake->awaits.limit = AWAITED_CODE_BYTES_MAX;
 	held_samples_init(&intake->held);
@@ -146,6 +149,8 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 		return take_sample(intake, (const struct jitbpf_sample *)record);
 	if (record_is_read_again(record))
 		return intake_take_read_again(intake, record);
+	if (record->type == JITBPF_MAPPING)
+		return intake_take_mapping(intake, (const struct jitbpf_mapping *)record);
 	if (record->type == JITBPF_CODE) {
 		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
 		return 0;

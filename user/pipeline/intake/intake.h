@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "pipeline/finished_records.h"
+#include "pipeline/intake/text_source.h"
 #include "pipeline/source.h"
 #include "state/process/process_table.h"
 #include "unwind/tables/unwind_tables.h"
@@ -39,6 +40,7 @@ struct intake_options {
 	 */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
+	const struct text_source *texts; /* copied; NULL: copies of text are not known */
 	bool keep_code;	     /* emit JITBPF_KEPT_CODE records; needs an unwind service */
 	uint64_t code_bytes; /* limit of their code, from one renewal to the next; 0: the default */
 };

@@ -22,6 +22,8 @@
 struct intake {
 	struct record_consumer consumer;
 	const struct process_table *processes; /* the consumer's */
+	const struct module_table *modules;    /* the same */
+	struct text_source texts;	       /* equals NULL: nothing is compared */
 	struct round_buffer round;
 	struct shim_records shim;
 	uint64_t refusals_ns; /* when the refusals of `shim` were last put into the round */
@@ -64,6 +66,13 @@ int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
  * Returns 0 or negative errno.
  */
 int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record);
+
+/*
+ * copied_text.c: take a MAPPING record, in order of time. If it is of anonymous memory to which the
+ * process has copied the text of a file, emit it as a mapping of that file. Returns 0 or negative
+ * errno.
+ */
+int intake_take_mapping(struct intake *intake, const struct jitbpf_mapping *mapping);
 
 /*
  * unwind_changes.c: after a record was applied, invalidate the kernel's tables that it affects.
