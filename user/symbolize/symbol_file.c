@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/symbol_file.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,8 +78,8 @@ static uint64_t size_by_code(struct gathered *gathered, uint64_t address)
 	uint8_t code[UNSIZED_BYTES_MAX];
 	uint64_t offset, size_bytes;
 
-	if (!gathered->unsized_left || !elf_file_offset(elf, address, &offset) ||
-	    offset > elf->blob->size_bytes)
+	if (elf->machine != EM_X86_64 || !gathered->unsized_left ||
+	    !elf_file_offset(elf, address, &offset) || offset > elf->blob->size_bytes)
 		return 0;
 	gathered->unsized_left--;
 	size_bytes = elf->blob->size_bytes - offset;
@@ -164,7 +165,7 @@ static int gather_mini_debug(struct gathered *gathered)
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
 	blob = blob_of_memory(bytes, size_bytes);
-	err = elf_file_init(&elf, &blob);
+	err = elf_file_init_any(&elf, &blob);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
 	return gather(gathered, &elf, NULL, false, false);
@@ -177,9 +178,11 @@ static int gather_debug(struct gathered *gathered, struct blob *debug)
 
 	if (!debug)
 		return -ENOENT;
-	err = elf_file_init(&elf, debug);
+	err = elf_file_init_any(&elf, debug);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
+	if (elf.machine != gathered->file->elf.machine)
+		return -ENOENT;
 	return gather(gathered, &elf, debug, false, true);
 }
 
@@ -225,14 +228,18 @@ int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file
 
 	if (!file)
 		return -ENOMEM;
-	err = elf_file_init(&file->elf, blob);
+	err = elf_file_init_any(&file->elf, blob);
+	if (!err && file->elf.type == ET_REL)
+		return -ENOEXEC;
 	err = err ?: code_decoder_init(&gathered.decoder);
 	err = err ?: gather_best(&gathered, blob, debug);
 	err = err
 		      ?: symbol_map_init(&file->map, lowest_address(&file->elf), &gathered.list,
 					 &reader);
-	err = err ?: plt_map_init(&file->plt, &file->elf, blob);
-	err = err ?: absent_go(go_table_create(&file->elf, blob, &file->go));
+	if (file->elf.machine == EM_X86_64) {
+		err = err ?: plt_map_init(&file->plt, &file->elf, blob);
+		err = err ?: absent_go(go_table_create(&file->elf, blob, &file->go));
+	}
 	if (err)
 		return err;
 	file->elf.blob = NULL;

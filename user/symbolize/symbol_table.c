@@ -12,7 +12,7 @@
 /* Copy the symbols and the strings of a small table, one after the other. */
 static int hold(struct symbol_table *table, const struct blob *blob)
 {
-	size_t symbols_bytes = (size_t)table->at.count * ELF_SYMBOL_BYTES;
+	size_t symbols_bytes = (size_t)table->at.count * elf_symbol_bytes(&table->at);
 	size_t held_bytes = symbols_bytes + table->at.strings_bytes;
 	AUTO_FREE uint8_t *held = malloc(held_bytes + 1);
 	int err;
@@ -36,7 +36,7 @@ static int hold(struct symbol_table *table, const struct blob *blob)
 static bool is_small(const struct elf_symbol_table *at)
 {
 	return at->strings_bytes <= SYMBOL_TABLE_HELD_BYTES &&
-	       (uint64_t)at->count * ELF_SYMBOL_BYTES + at->strings_bytes <=
+	       (uint64_t)at->count * elf_symbol_bytes(at) + at->strings_bytes <=
 		       SYMBOL_TABLE_HELD_BYTES;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbol_file.h"
 #include "tests/unit/decode/elf_image.h"
 
@@ -89,12 +90,96 @@ static void test_all_functions(void **state)
 	symbol_file_destroy(file);
 }
 
+/* Writes a 32-bit file with a .symtab of the function "narrow", and returns its size. */
+static size_t make_32_bit(uint8_t *bytes)
+{
+	static const char strings[] = "\0narrow";
+	Elf32_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_386,
+		.e_phoff = 0x40,
+		.e_shoff = 0x80,
+		.e_phentsize = sizeof(Elf32_Phdr),
+		.e_phnum = 1,
+		.e_shentsize = sizeof(Elf32_Shdr),
+		.e_shnum = 4,
+	};
+	Elf32_Phdr segment = {.p_type = PT_LOAD,
+			      .p_flags = PF_R | PF_X,
+			      .p_offset = 0x200,
+			      .p_vaddr = 0x8048200,
+			      .p_filesz = 0x100,
+			      .p_memsz = 0x100};
+	Elf32_Shdr sections[4] = {
+		[1] = {.sh_type = SHT_PROGBITS,
+		       .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		       .sh_addr = 0x8048200,
+		       .sh_offset = 0x200,
+		       .sh_size = 0x100},
+		[2] = {.sh_type = SHT_SYMTAB,
+		       .sh_offset = 0x140,
+		       .sh_size = 2 * sizeof(Elf32_Sym),
+		       .sh_link = 3,
+		       .sh_entsize = sizeof(Elf32_Sym)},
+		[3] = {.sh_type = SHT_STRTAB, .sh_offset = 0x180, .sh_size = sizeof(strings)},
+	};
+	Elf32_Sym symbols[2] = {
+		[1] = {.st_name = 1,
+		       .st_value = 0x8048210,
+		       .st_size = 16,
+		       .st_info = ELF32_ST_INFO(STB_GLOBAL, STT_FUNC),
+		       .st_shndx = 1},
+	};
+
+	memset(bytes, 0, 0x300);
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + 0x40, &segment, sizeof(segment));
+	memcpy(bytes + 0x80, sections, sizeof(sections));
+	memcpy(bytes + 0x140, symbols, sizeof(symbols));
+	memcpy(bytes + 0x180, strings, sizeof(strings));
+	return 0x300;
+}
+
+static void test_32_bit(void **state)
+{
+	static uint8_t bytes[0x300];
+	struct blob blob = blob_of_memory(bytes, make_32_bit(bytes));
+	struct symbol_file *file;
+	uint64_t address, offset;
+
+	assert_int_equal(symbol_file_create(&blob, NULL, &file), 0);
+	assert_true(symbol_file_address(file, 0x214, &address));
+	assert_int_equal(address, 0x8048214);
+	assert_string_equal(symbol_file_find(file, address, &offset), "narrow");
+	assert_int_equal(offset, 4);
+	assert_null(symbol_file_find(file, 0x8048220, &offset));
+	symbol_file_destroy(file);
+}
+
+/* Readers of code and of unwind tables do not get 32-bit files. */
+static void test_32_bit_is_for_names_only(void **state)
+{
+	static uint8_t bytes[0x300];
+	struct blob blob = blob_of_memory(bytes, make_32_bit(bytes));
+	struct elf_file elf;
+
+	assert_int_equal(elf_file_init(&elf, &blob), -ENOEXEC);
+	assert_int_equal(elf_file_init_debug(&elf, &blob), -ENOEXEC);
+	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
+	assert_int_equal(elf.machine, EM_386);
+	elf_file_deinit(&elf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exported_functions),
 		cmocka_unit_test(test_unknown_end),
 		cmocka_unit_test(test_all_functions),
+		cmocka_unit_test(test_32_bit),
+		cmocka_unit_test(test_32_bit_is_for_names_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

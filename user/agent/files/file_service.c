@@ -33,7 +33,7 @@ static uint32_t read_build_id(const struct blob *blob, uint8_t ret[JITBPF_BUILD_
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 
-	return elf_file_init_debug(&elf, blob) ? 0 : elf_file_build_id(&elf, ret);
+	return elf_file_init_any(&elf, blob) ? 0 : elf_file_build_id(&elf, ret);
 }
 
 /* Take the file that libdebuginfod has stored in its cache. */

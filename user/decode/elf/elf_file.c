@@ -5,24 +5,32 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/elf/elf_widen.h"
 
-static int header_read(const struct blob *blob, bool relocatable, Elf64_Ehdr *ret)
+/* What file_init() accepts besides 64-bit programs and libraries. */
+#define ACCEPT_RELOCATABLE 1
+#define ACCEPT_32_BIT	   2
+
+static bool is_wide(const Elf64_Ehdr *header)
 {
-	int err;
+	return header->e_ident[EI_CLASS] == ELFCLASS64;
+}
 
-	if (blob->size_bytes < sizeof(*ret))
-		return -ENOEXEC;
-	err = blob_read(blob, 0, ret, sizeof(*ret));
+static int header_read(const struct blob *blob, unsigned accept, Elf64_Ehdr *ret)
+{
+	int err = elf_header_read(blob, ret);
+
 	if (err)
 		return err;
-	if (memcmp(ret->e_ident, ELFMAG, SELFMAG) || ret->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    ret->e_ident[EI_DATA] != ELFDATA2LSB || ret->e_ident[EI_VERSION] != EV_CURRENT)
+	if (ret->e_ident[EI_DATA] != ELFDATA2LSB || ret->e_ident[EI_VERSION] != EV_CURRENT)
 		return -ENOEXEC;
-	if (ret->e_machine != EM_X86_64)
+	if (!is_wide(ret) && !(accept & ACCEPT_32_BIT))
+		return -ENOEXEC;
+	if (ret->e_machine != (is_wide(ret) ? EM_X86_64 : EM_386))
 		return -ENOEXEC;
 	if (ret->e_type == ET_EXEC || ret->e_type == ET_DYN)
 		return 0;
-	return relocatable && ret->e_type == ET_REL ? 0 : -ENOEXEC;
+	return accept & ACCEPT_RELOCATABLE && ret->e_type == ET_REL ? 0 : -ENOEXEC;
 }
 
 /*
@@ -50,9 +58,9 @@ static int header_counts_read(const struct blob *blob, const Elf64_Ehdr *header,
 		*ret = counts;
 		return header->e_phnum == PN_XNUM ? -EBADMSG : 0;
 	}
-	if (header->e_shentsize != sizeof(first))
+	if (header->e_shentsize != (is_wide(header) ? sizeof(first) : sizeof(Elf32_Shdr)))
 		return -EBADMSG;
-	err = blob_read(blob, header->e_shoff, &first, sizeof(first));
+	err = elf_sections_read(blob, is_wide(header), header->e_shoff, 1, &first);
 	if (err == -EBADMSG && header->e_phnum != PN_XNUM) {
 		counts.sections = 0;
 		*ret = counts;
@@ -67,27 +75,6 @@ static int header_counts_read(const struct blob *blob, const Elf64_Ehdr *header,
 	if (header->e_shstrndx == SHN_XINDEX)
 		counts.section_names = first.sh_link;
 	*ret = counts;
-	return 0;
-}
-
-/* Read a table of `count` entries. *ret is owned by the caller, and NULL if count is 0. */
-static int headers_read(const struct blob *blob, uint64_t offset, uint64_t count,
-			size_t entry_bytes, void **ret)
-{
-	AUTO_FREE void *table = NULL;
-	int err;
-
-	if (count > ELF_HEADERS_MAX || !blob_has(blob, offset, count * entry_bytes))
-		return -EBADMSG;
-	if (count) {
-		table = malloc(count * entry_bytes);
-		if (!table)
-			return -ENOMEM;
-		err = blob_read(blob, offset, table, count * entry_bytes);
-		if (err)
-			return err;
-	}
-	*ret = TAKE_PTR(table);
 	return 0;
 }
 
@@ -123,18 +110,19 @@ static int segment_add(struct elf_file *elf, const Elf64_Phdr *header)
 
 static int segments_read(struct elf_file *elf, const Elf64_Ehdr *header, uint64_t count)
 {
-	AUTO_FREE void *table = NULL;
-	const Elf64_Phdr *headers;
+	AUTO_FREE Elf64_Phdr *headers = NULL;
+	size_t entry_bytes = is_wide(header) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	int err;
 
 	if (!count)
 		return 0;
-	if (header->e_phentsize != sizeof(*headers))
+	if (header->e_phentsize != entry_bytes || count > ELF_HEADERS_MAX ||
+	    !blob_has(elf->blob, header->e_phoff, count * entry_bytes))
 		return -EBADMSG;
-	err = headers_read(elf->blob, header->e_phoff, count, sizeof(*headers), &table);
-	if (err)
-		return err;
-	headers = table;
+	headers = calloc(count, sizeof(*headers));
+	if (!headers)
+		return -ENOMEM;
+	err = elf_segments_read(elf->blob, is_wide(header), header->e_phoff, count, headers);
 	for (uint64_t i = 0; i < count && !err; i++)
 		err = segment_add(elf, &headers[i]);
 	return err;
@@ -143,16 +131,20 @@ static int segments_read(struct elf_file *elf, const Elf64_Ehdr *header, uint64_
 static int sections_read(struct elf_file *elf, const Elf64_Ehdr *header,
 			 const struct header_counts *counts)
 {
-	AUTO_FREE void *table = NULL;
-	const Elf64_Shdr *headers;
+	size_t entry_bytes = is_wide(header) ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	AUTO_FREE Elf64_Shdr *headers = NULL;
 	int err;
 
-	err = headers_read(elf->blob, header->e_shoff, counts->sections, sizeof(*headers), &table);
-	if (err == -EBADMSG)
+	if (!counts->sections || counts->sections > ELF_HEADERS_MAX ||
+	    !blob_has(elf->blob, header->e_shoff, counts->sections * entry_bytes))
 		return 0;
+	headers = calloc(counts->sections, sizeof(*headers));
+	if (!headers)
+		return -ENOMEM;
+	err = elf_sections_read(elf->blob, is_wide(header), header->e_shoff, counts->sections,
+				headers);
 	if (err)
-		return err;
-	headers = table;
+		return err == -EBADMSG ? 0 : err;
 	if (vec_reserve(&elf->sections, counts->sections))
 		return -ENOMEM;
 	for (uint64_t i = 0; i < counts->sections; i++)
@@ -175,14 +167,14 @@ static int sections_read(struct elf_file *elf, const Elf64_Ehdr *header,
 	return 0;
 }
 
-static int file_init(struct elf_file *ret, const struct blob *blob, bool relocatable)
+static int file_init(struct elf_file *ret, const struct blob *blob, unsigned accept)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {.blob = blob};
 	struct header_counts counts;
 	Elf64_Ehdr header;
 	int err;
 
-	err = header_read(blob, relocatable, &header);
+	err = header_read(blob, accept, &header);
 	if (!err)
 		err = header_counts_read(blob, &header, &counts);
 	if (!err)
@@ -201,12 +193,17 @@ static int file_init(struct elf_file *ret, const struct blob *blob, bool relocat
 
 int elf_file_init(struct elf_file *ret, const struct blob *blob)
 {
-	return file_init(ret, blob, false);
+	return file_init(ret, blob, 0);
 }
 
 int elf_file_init_debug(struct elf_file *ret, const struct blob *blob)
 {
-	return file_init(ret, blob, true);
+	return file_init(ret, blob, ACCEPT_RELOCATABLE);
+}
+
+int elf_file_init_any(struct elf_file *ret, const struct blob *blob)
+{
+	return file_init(ret, blob, ACCEPT_RELOCATABLE | ACCEPT_32_BIT);
 }
 
 void elf_file_deinit(struct elf_file *elf)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A reader of 64-bit little-endian x86-64 ELF files: segments, sections, build
- * ID, function symbols and SystemTap probes. It works on any blob and validates
- * all offsets and sizes.
+ * A reader of x86-64 ELF files: segments, sections, build ID, function symbols
+ * and SystemTap probes. It works on any blob and validates all offsets and
+ * sizes. 32-bit files (i386) are read for their names only.
  */
 #ifndef JITBPF_DECODE_ELF_ELF_FILE_H
 #define JITBPF_DECODE_ELF_ELF_FILE_H
@@ -42,7 +42,7 @@ struct elf_note_area {
 struct elf_file {
 	const struct blob *blob; /* borrowed */
 	uint16_t type;		 /* ET_EXEC or ET_DYN; also ET_REL after elf_file_init_debug() */
-	uint16_t machine;	 /* always EM_X86_64 */
+	uint16_t machine;	 /* EM_X86_64; also EM_386 after elf_file_init_any() */
 	uint64_t entry;
 	VEC(struct elf_segment) segments; /* PT_LOAD segments whose ranges do not wrap */
 	struct elf_segment frame_header;  /* PT_GNU_EH_FRAME; file_bytes is 0 if there is none */
@@ -66,6 +66,13 @@ void elf_file_deinit(struct elf_file *elf);
  * writes for several programs has that type; it has no segments.
  */
 int elf_file_init_debug(struct elf_file *ret, const struct blob *blob);
+
+/*
+ * Like elf_file_init_debug(), but also accepts 32-bit files of i386, for build IDs, addresses and
+ * symbols. Their code, unwind tables, probes, relocations and debug information must not be read
+ * as those of x86-64.
+ */
+int elf_file_init_any(struct elf_file *ret, const struct blob *blob);
 
 /*
  * Read the GNU build ID from the PT_NOTE segments or the SHT_NOTE sections.
@@ -122,10 +129,17 @@ int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *re
 /* Where a symbol table and its strings are in a blob. */
 struct elf_symbol_table {
 	uint64_t offset, strings_offset, strings_bytes;
-	uint32_t count; /* at most ELF_SYMBOLS_MAX, of ELF_SYMBOL_BYTES each */
+	uint32_t count; /* at most ELF_SYMBOLS_MAX */
+	bool narrow;	/* entries are of ELF_SYMBOL_BYTES_32, else of ELF_SYMBOL_BYTES */
 };
 
-#define ELF_SYMBOL_BYTES 24
+#define ELF_SYMBOL_BYTES    24
+#define ELF_SYMBOL_BYTES_32 16
+
+static inline uint32_t elf_symbol_bytes(const struct elf_symbol_table *table)
+{
+	return table->narrow ? ELF_SYMBOL_BYTES_32 : ELF_SYMBOL_BYTES;
+}
 
 /* Find .symtab (dynamic = false) or .dynsym (true). Returns as elf_file_symbols(). */
 int elf_symbol_table_find(const struct elf_file *elf, bool dynamic, struct elf_symbol_table *ret);

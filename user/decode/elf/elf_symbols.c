@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/elf/elf_widen.h"
 
 #define SYMBOLS_AT_ONCE 2048
 
@@ -28,12 +29,14 @@ static int table_check(const struct elf_file *elf, const struct elf_section *tab
 int elf_symbol_table_find(const struct elf_file *elf, bool dynamic, struct elf_symbol_table *ret)
 {
 	const struct elf_section *table = section_of_type(elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	bool narrow = elf->machine == EM_386;
+	uint32_t entry_bytes = narrow ? ELF_SYMBOL_BYTES_32 : ELF_SYMBOL_BYTES;
 	const struct elf_section *strings;
 	int err;
 
 	if (!table)
 		return -ENOENT;
-	if (table->entry_bytes != sizeof(Elf64_Sym) || table->link >= elf->sections.size)
+	if (table->entry_bytes != entry_bytes || table->link >= elf->sections.size)
 		return -EBADMSG;
 	strings = &elf->sections.data[table->link];
 	if (strings->type != SHT_STRTAB)
@@ -42,11 +45,12 @@ int elf_symbol_table_find(const struct elf_file *elf, bool dynamic, struct elf_s
 	err = err ?: table_check(elf, strings);
 	if (err)
 		return err;
-	if (table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
+	if (table->size_bytes / entry_bytes > ELF_SYMBOLS_MAX)
 		return -E2BIG;
 	*ret = (struct elf_symbol_table){
 		.offset = table->file_offset,
-		.count = (uint32_t)(table->size_bytes / sizeof(Elf64_Sym)),
+		.count = (uint32_t)(table->size_bytes / entry_bytes),
+		.narrow = narrow,
 		.strings_offset = strings->file_offset,
 		.strings_bytes = strings->size_bytes,
 	};
@@ -171,8 +175,8 @@ static int read_table(struct symbol_pass *pass, const struct blob *blob,
 	for (uint32_t first = 0; first < table->count; first += SYMBOLS_AT_ONCE) {
 		uint32_t left = table->count - first;
 		uint32_t count = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
-		int err = blob_read(blob, table->offset + first * sizeof(*some), some,
-				    count * sizeof(*some));
+		uint64_t offset = table->offset + (uint64_t)first * elf_symbol_bytes(table);
+		int err = elf_symbols_read(blob, !table->narrow, offset, count, some);
 
 		for (uint32_t i = 0; i < count && !err; i++) {
 			if (some[i].st_name < table->strings_bytes)
@@ -212,7 +216,9 @@ int elf_symbol_table_read(const struct blob *blob, const struct elf_symbol_table
 
 	if (number >= table->count)
 		return -EBADMSG;
-	err = blob_read(blob, table->offset + number * sizeof(symbol), &symbol, sizeof(symbol));
+	err = elf_symbols_read(blob, !table->narrow,
+			       table->offset + (uint64_t)number * elf_symbol_bytes(table), 1,
+			       &symbol);
 	if (err)
 		return err;
 	if (symbol.st_name >= table->strings_bytes)

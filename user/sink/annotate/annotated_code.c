@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/annotate/annotated_code.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,14 @@ static void find_address(struct annotation *annotation, const struct blob *blob)
 	elf_file_address(&elf, annotation->function->start, &annotation->address);
 }
 
+/* 32-bit code would be disassembled as other instructions. */
+static bool is_32_bit(const struct blob *blob)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+
+	return !elf_file_init_any(&elf, blob) && elf.machine != EM_X86_64;
+}
+
 static int read_file(struct annotation *annotation, const struct annotation_sources *sources,
 		     uint64_t last_offset)
 {
@@ -82,6 +91,10 @@ static int read_file(struct annotation *annotation, const struct annotation_sour
 		find_range(annotation, sources, module);
 	if (module && sources->files)
 		err = sources->files->open_module(sources->files->context, module, &blob);
+	if (!err && is_32_bit(&blob)) {
+		blob_close(&blob);
+		err = -ENOEXEC;
+	}
 	if (err == -ENOMEM)
 		return err;
 	if (err) {

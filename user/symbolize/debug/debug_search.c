@@ -36,7 +36,7 @@ static int check_file(const struct file_source *source, const struct module *mod
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t size_bytes;
-	int err = elf_file_init_debug(&elf, blob);
+	int err = elf_file_init_any(&elf, blob);
 
 	if (err)
 		return err;
@@ -145,7 +145,7 @@ int debug_search_file(const struct file_source *source, const struct module *mod
 
 	if (!source->open_debug)
 		return -ENOENT;
-	err = elf_file_init(&elf, blob);
+	err = elf_file_init_any(&elf, blob);
 	if (err)
 		return err;
 	wanted.build_id_bytes = elf_file_build_id(&elf, wanted.build_id);
