@@ -271,7 +271,8 @@ static int read_debug(struct known_files *files, const struct module *module,
 	err = debug_info_create(&found->blob, symbol_file_text_start(file->symbols), &file->debug);
 	if (err) {
 		file->without_debug = err != -ENOMEM;
-		files->counts.debug_refused += err != -ENOMEM && err != -ENOENT;
+		/* -ENOEXEC: that of a 32-bit program, which is not read */
+		files->counts.debug_refused += err != -ENOMEM && err != -ENOENT && err != -ENOEXEC;
 		return err == -ENOMEM ? err : 0;
 	}
 	debug_info_set_alternate(file->debug, TAKE_PTR(alternate));
