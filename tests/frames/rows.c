@@ -45,15 +45,18 @@ static double now_ms(void)
 
 static void write_row(uint64_t address, const struct unwind_wide_row *row)
 {
-	static const char *const commands[] = {"not-made", "unknown", "root",
-					       "plt",	   "signal",  "frame-pointer"};
-	static const char *const cfa[] = {"rsp%+d", "rbp%+d", "*(rbp%+d)", "*(rsp%+d)%+d"};
+	static const char *const commands[] = {
+		"not-made",	 "unknown",	"root",	    "plt",   "signal",
+		"frame-pointer", "interpreter", "switched", "saved", "frozen"};
+	/* A function that cannot return has the same frame as one that can. */
+	static const char *const cfa[] = {"rsp%+d",	  "rbp%+d", "*(rbp%+d)",
+					  "*(rsp%+d)%+d", "rsp%+d", "rbp%+d"};
 	int offset = row->cfa & ~UNWIND_RULE_MASK, rule = row->cfa & UNWIND_RULE_MASK;
 	bool by_slot = rule == UNWIND_CFA_SAVED_RSP;
 
 	printf("%" PRIx64 " ", address);
 	if (rule == UNWIND_COMMAND)
-		printf("%s\n", commands[offset / 8]);
+		printf("%s\n", commands[UNWIND_COMMAND_OF(row->cfa)]);
 	else if (printf(cfa[rule], by_slot ? UNWIND_SLOT(row->cfa) : offset,
 			UNWIND_SLOT_DISTANCE(row->cfa)) &&
 		 row->rbp != UNWIND_RBP_KEPT)

@@ -173,7 +173,7 @@ static void the_summary_is_an_object(void **state)
 		"\"duration_ns\":2500000000},"
 		"\"samples\":{\"taken\":8,\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
-		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"left_out\":0},"
+		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
 		"\"frame_pointers\":3,\"named\":0}," NO_JIT
 		",\"throttled\":{\"intervals\":1,\"ns\":77},"
 		"\"malformed_records\":0,\"counters\":{\"samples_taken\":8,\"samples_ring_full\":0,"
@@ -195,7 +195,7 @@ static void the_summary_is_an_object(void **state)
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
-		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"left_out\":0},"
+		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
 		"\"frame_pointers\":3,\"named\":0}," NO_JIT "}]}");
 }
 
