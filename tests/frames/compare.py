@@ -223,19 +223,34 @@ def expected(path):
     return rows
 
 
-def signal_returns(path):
-    """Returns the signal trampolines, whose call frame information is not used, with a byte of the padding behind."""
+def matches(path, code):
+    """Yields the start and the end of each match of a regular expression in the file's code, and the
+    byte before it. Addresses."""
     with open(path, "rb") as file:
         data = file.read()
     text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
                           text=True).stdout
-    code = re.compile(rb"(?:\x48\xc7\xc0|\xb8)\x0f\0\0\0\x0f\x05")
-    padding = re.compile(rb"[\x90\xcc\xf4]|\x0f[\x0b\x1f]|\x66(?:[\x90\x2e\x66]|\x0f\x1f)")
     for offset, address, size in re.findall(r"^  LOAD +(\S+) (\S+) \S+ (\S+) \S+ ..E", text, re.M):
         start, move = int(offset, 16), int(address, 16) - int(offset, 16)
-        for found in code.finditer(data, start, start + int(size, 16)):
-            end = found.end() + bool(padding.match(data, found.end()))
-            yield found.start() + move - 1, end + move
+        for found in re.compile(code, re.S).finditer(data, start, start + int(size, 16)):
+            yield found.start() + move, found.end() + move, data[found.start() - 1:found.start()]
+
+
+def signal_returns(path):
+    """Returns the signal trampolines, whose call frame information is not used, with a byte of the padding behind."""
+    code = rb"(?:\x48\xc7\xc0|\xb8)\x0f\0\0\0\x0f\x05"
+    padding = rb"[\x90\xcc\xf4]|\x0f[\x0b\x1f]|\x66(?:[\x90\x2e\x66]|\x0f\x1f)"
+    padded = {start for start, _end, _before in matches(path, code + b"(?:" + padding + b")")}
+    for start, end, _before in matches(path, code):
+        yield start - 1, end + (start in padded)
+
+
+def context_starts(path):
+    """Returns where contexts of glibc and of Boost begin: up to a hlt, without a caller."""
+    for start, end, before in matches(path, rb"\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff\x74.*?\xf4"):
+        yield start - (before != b"\xc3"), end
+    for start, end, _before in matches(path, rb"\xff\xe3\x48\x31\xff\xe8....\xf4"):
+        yield start, end
 
 
 def overlay(rows, start, end, said):
@@ -270,6 +285,8 @@ def compare(program, path):
     theirs = expected(path)
     for start, end in signal_returns(path):
         theirs = overlay(theirs, start, end, "signal")
+    for start, end in context_starts(path):
+        theirs = overlay(theirs, start, end, "root")
     wrong = sorted(set(rows) ^ set(theirs))
     total = shares(path, rows)
     size = sum(total.values())

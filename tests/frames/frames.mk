@@ -4,7 +4,7 @@
 # their call frame information. FRAMES_FILES=... selects other files.
 
 FRAMES := $(B)/tests/frames
-FRAMES_SRC := $(filter user/base/% user/engines/go_runtime.c user/decode/elf/elf% user/decode/elf/section% user/decode/elf/inflated% \
+FRAMES_SRC := $(filter user/base/% user/engines/go_runtime.c user/decode/elf/elf% user/decode/elf/go% user/decode/elf/section% user/decode/elf/inflated% \
 	user/decode/elf/zstd% user/decode/cfi/%,$(CORE_SRC))
 FRAMES_LIBRARIES := libc.so.6 ld-linux-x86-64.so.2 libstdc++.so.6 libcrypto.so.3
 
