@@ -47,6 +47,14 @@ def php_has_api():
                               check=False).returncode
 
 
+def limit_files(pid, count):
+    """Changes the soft limit of open files, as the user of the process: root may lack the right to."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        user = int(re.search(r"^Uid:\t(\d+)", file.read(), re.MULTILINE)[1])
+    subprocess.run(["prlimit", f"--pid={pid}", f"--nofile={count}:"], check=True, user=user,
+                   group=user, extra_groups=())
+
+
 def needs_php_api(test):
     """Marks a test method, or a class of them, about how PHP uses the JIT API."""
     return unittest.skipUnless(php_has_api(), "this PHP lacks the JIT API: from 8.4 on, it "

@@ -3,7 +3,6 @@
 
 import os
 import re
-import resource
 import shutil
 import subprocess
 
@@ -48,7 +47,7 @@ class FewFiles(harness.KernelTest):
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             with open(go, "w", encoding="ascii") as begin:  # once the command reads
                 # What is open remains so.
-                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (3, 3))
+                harness.limit_files(process.pid, 3)
                 begin.write("go\n")
             said = process.communicate(timeout=60)[1].decode()
         self.assertEqual(process.returncode, 0, said)

@@ -229,23 +229,16 @@ class Rotate(harness.KernelTest):
         done = subprocess.run([harness.JITBPF, "report", last], capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
-    def limit_files(self, pid, count):
-        """Changes the limit as the user of the process, for root may lack the right to."""
-        with open(f"/proc/{pid}/status", encoding="ascii") as file:
-            user = int(re.search(r"^Uid:\t(\d+)", file.read(), re.MULTILINE).group(1))
-        subprocess.run(["prlimit", f"--pid={pid}", f"--nofile={count}:"], check=True, user=user,
-                       group=user, extra_groups=())
-
     def test_no_descriptor(self):
         """As for a full disk."""
         def until(pid, said):
             yield lambda: self.files_in(self.folder)
-            self.limit_files(pid, 0)
+            harness.limit_files(pid, 0)
             yield lambda: "Too many open files" in said()
             before = len(self.files_in(self.folder))
             time.sleep(3)
             self.assertEqual(len(self.files_in(self.folder)), before)
-            self.limit_files(pid, 1024)
+            harness.limit_files(pid, 1024)
             yield lambda: len(self.files_in(self.folder)) > before
 
         said = self.interrupted(self.folder, until, "--rotate", "1M")
