@@ -2,20 +2,28 @@
 #include "agent/roles/identity.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdbool.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent/roles/privileges.h"
 
 #define NOBODY 65534
 
-/* The group comes first: it needs a capability that the change of the user ID makes ineffective. */
+/*
+ * A process takes its identity before it starts threads, as it does its capabilities. The C
+ * library's functions would change all threads, and end the process if one of them cannot: that
+ * is so with the thread of ThreadSanitizer, which keeps no capability.
+ *
+ * The group comes first: it needs a capability that the change of the user ID makes ineffective.
+ */
 static int change(uint32_t id)
 {
-	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 0;
+	if (syscall(SYS_setresgid, id, id, id) || syscall(SYS_setresuid, id, id, id))
+		return -errno;
+	return 0;
 }
 
 int identity_take(uint32_t id)
@@ -27,7 +35,7 @@ int identity_take(uint32_t id)
 		return 0;
 	err = privileges_use(needed);
 	/* A user namespace can forbid it, in which nobody has groups that count outside. */
-	if (!err && setgroups(0, NULL) && errno != EPERM)
+	if (!err && syscall(SYS_setgroups, 0, NULL) && errno != EPERM)
 		err = -errno;
 	if (!err && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		err = -errno;
