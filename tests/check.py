@@ -64,6 +64,7 @@ SLOW = "|".join((
     r"\.AtStart\.test_rotated", r"jitdump\.Storm\.test_10000",
     r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",
     r"choice_recorded\.Later\.test_(rotation|executes_the_chosen)",
+    r"java_patches\.Patches\.test_(parallel|z|jdk_25)", "test_next_file_fails_(by_time|with_max_size)",
     "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}"]

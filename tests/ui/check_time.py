@@ -190,15 +190,20 @@ def check_heat_map(page, shots):
 def check_empty_lane(page):
     """A click where nothing was loaded says so, and nothing promises more."""
     left, top, width, height = page.say(STRIP)
+    listed = 0
     for x in range(int(width) - 1, 0, -4):
         page.browser.mouse(left + x, top + height - 3)
-        if "click" not in page.detail():
-            page.browser.mouse(left + x, top + height - 3, click=True)
-            check("No JIT code was loaded" in page.detail(), f"a click says that there is nothing: {page.detail()!r}")
-            return
+        promised = page.detail()
+        if "click" in promised and listed == 10:
+            continue
         page.browser.mouse(left + x, top + height - 3, click=True)
-        check(not page.say("document.getElementById('lives').hidden"), f"a click lists methods, as {page.detail()!r} says")
+        if "click" not in promised:
+            check("No JIT code was loaded" in page.detail(), f"a click says that there is nothing: {page.detail()!r}")
+            check(listed > 0, "the lane has a place with loads or ends")
+            return
+        check(not page.say("document.getElementById('lives').hidden"), f"a click lists methods, as {promised!r} says")
         page.press("Escape")
+        listed += 1
     check(False, "the lane has a place without loads and ends")
 
 
