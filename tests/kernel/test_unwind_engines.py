@@ -107,7 +107,8 @@ class Large(Engine):
         """Rows of large code take longer than the process runs."""
         run = self.record([harness.LARGE, "4", "8"], ["-F", "4999", "--no-inline"])
         leaves = 0
-        for frames in self.whole_stacks(run, "large", 0.95):
+        # Beside other load, rows of the last code can come after the process has ended.
+        for frames in self.whole_stacks(run, "large", 0.75):
             if is_jit(frames[-1]):
                 names = [frame.name for frame in frames]
                 self.assertRegex(names[-1], r"^large_[0-3]$", names)
