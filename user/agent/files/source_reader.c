@@ -53,7 +53,7 @@ static int become(const struct invoking_user *user)
 	int err = invoking_user_become(user);
 
 	if (!err && !user->uid)
-		err = identity_take(role_rules(ROLE_RECORDER)->id);
+		err = identity_take(role_rules(ROLE_RECORDER)->id, role_rules(ROLE_RECORDER)->id);
 	return err ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_SOURCES);
 }
 

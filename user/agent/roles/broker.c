@@ -16,11 +16,18 @@
 #include "agent/clock.h"
 #include "agent/roles/child.h"
 #include "agent/roles/fd_message.h"
+#include "agent/roles/identity.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 
 #define PROCESSES_MAX 128
 #define END_MS	      5000 /* the broker ends within a second, if it has the CPU */
+
+/* What the broker receives, with the socket of the process. */
+struct start {
+	uint32_t role;
+	uint32_t uid, gid; /* of a role of a user */
+};
 
 /* A live process of a role. */
 struct role_process {
@@ -54,8 +61,9 @@ static void offer_for_memory(void)
 		return;
 }
 
-static _Noreturn void run(const struct broker_state *broker, enum role role, int socket)
+static _Noreturn void run(const struct broker_state *broker, const struct start *start, int socket)
 {
+	enum role role = (enum role)start->role;
 	sigset_t none;
 
 	prctl(PR_SET_NAME, role_rules(role)->name);
@@ -65,6 +73,8 @@ static _Noreturn void run(const struct broker_state *broker, enum role role, int
 	drop_descriptors(socket);
 	if (role_rules(role)->replaceable)
 		offer_for_memory();
+	if (role_rules(role)->of_user && identity_take(start->uid, start->gid))
+		_exit(1);
 	if (role_enter(role, 0))
 		_exit(1);
 	broker->functions[role](FD_MESSAGE_SOCKET);
@@ -110,18 +120,18 @@ static uint64_t end_of(uint32_t role)
 static bool handle_request(struct broker_state *broker)
 {
 	AUTO_CLOSE int socket = -1;
-	uint32_t role;
-	ssize_t got = fd_message_receive(FD_MESSAGE_SOCKET, &role, sizeof(role), &socket);
+	struct start start;
+	ssize_t got = fd_message_receive(FD_MESSAGE_SOCKET, &start, sizeof(start), &socket);
 	pid_t pid;
 
-	if (got != sizeof(role) || socket < 0 || !may_start(broker, role))
+	if (got != sizeof(start) || socket < 0 || !may_start(broker, start.role))
 		return got > 0;
 	pid = fork();
 	if (!pid)
-		run(broker, (enum role)role, socket);
+		run(broker, &start, socket);
 	if (pid > 0)
 		broker->processes[broker->count++] =
-			(struct role_process){pid, (enum role)role, end_of(role)};
+			(struct role_process){pid, (enum role)start.role, end_of(start.role)};
 	return true;
 }
 
@@ -228,20 +238,25 @@ int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret)
 	return 0;
 }
 
-int broker_connect(const struct broker *broker, enum role role)
+int broker_connect_as(const struct broker *broker, enum role role, uint32_t uid, uint32_t gid)
 {
 	int sockets[2], err = fd_message_pair(sockets);
-	uint32_t wanted = role;
+	const struct start start = {role, uid, gid};
 
 	if (err)
 		return err;
 	child_continue(broker->pid);
-	err = fd_message_send(broker->socket, &wanted, sizeof(wanted), sockets[1]);
+	err = fd_message_send(broker->socket, &start, sizeof(start), sockets[1]);
 	close(sockets[1]);
 	if (!err)
 		return sockets[0];
 	close(sockets[0]);
 	return err;
+}
+
+int broker_connect(const struct broker *broker, enum role role)
+{
+	return broker_connect_as(broker, role, 0, 0);
 }
 
 bool broker_is_lost(const struct broker *broker)

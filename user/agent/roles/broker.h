@@ -31,6 +31,9 @@ int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret);
  */
 int broker_connect(const struct broker *broker, enum role role);
 
+/* The same for a role of a user (role_rules.of_user), with these IDs. */
+int broker_connect_as(const struct broker *broker, enum role role, uint32_t uid, uint32_t gid);
+
 /*
  * Returns true if the broker was killed: no process is started any more. A broker that is stopped
  * is continued. Thread-safe.

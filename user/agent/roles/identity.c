@@ -19,14 +19,14 @@
  *
  * The group comes first: it needs a capability that the change of the user ID makes ineffective.
  */
-static int change(uint32_t id)
+static int change(uint32_t uid, uint32_t gid)
 {
-	if (syscall(SYS_setresgid, id, id, id) || syscall(SYS_setresuid, id, id, id))
+	if (syscall(SYS_setresgid, gid, gid, gid) || syscall(SYS_setresuid, uid, uid, uid))
 		return -errno;
 	return 0;
 }
 
-int identity_take(uint32_t id)
+int identity_take(uint32_t uid, uint32_t gid)
 {
 	const uint64_t needed = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID);
 	int err;
@@ -39,9 +39,9 @@ int identity_take(uint32_t id)
 		err = -errno;
 	if (!err && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		err = -errno;
-	err = err ?: change(id);
+	err = err ?: change(uid, gid);
 	if (err == -EINVAL)
-		err = change(NOBODY);
+		err = change(NOBODY, NOBODY);
 	if (err == -EINVAL)
 		err = 0;
 	if (!err && prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))

@@ -14,13 +14,13 @@
 #define IDENTITY(number) (2147480000u + (number))
 
 /*
- * Change all user and group IDs of this process, and drop its supplementary groups. Permitted
- * capabilities remain, and none is effective. The process must have one thread.
+ * Change all user IDs of this process to uid, all group IDs to gid, and drop its supplementary
+ * groups. Permitted capabilities remain, and none is effective. The process must have one thread.
  *
  * A user namespace may lack the ID: then it is that of `nobody`, if this one exists. Without
  * CAP_SETUID and CAP_SETGID, the IDs remain what they are, which `jitbpf doctor` reports.
  * Returns 0 or a negative errno, after which the process must exit.
  */
-int identity_take(uint32_t id);
+int identity_take(uint32_t uid, uint32_t gid);
 
 #endif

@@ -24,6 +24,14 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.calls = ROLE_CALLS_OPENER,
 			.replaceable = true,
 		},
+	[ROLE_USER_OPENER] =
+		{
+			.name = "jitbpf-as-user",
+			.of_user = true,
+			.live_max = 32,
+			.calls = ROLE_CALLS_USER_OPENER,
+			.replaceable = true,
+		},
 	[ROLE_FETCHER] =
 		{
 			.name = "jitbpf-fetch",
@@ -133,7 +141,7 @@ int role_enter(enum role role, uint64_t more)
 	int err = limit_memory(rule->memory_max);
 
 	if (!err && rule->id)
-		err = identity_take(rule->id);
+		err = identity_take(rule->id, rule->id);
 	err = err ?: privileges_keep(capabilities, capabilities);
 	if (!err && rule->forbids_files)
 		err = landlock_forbid_all();

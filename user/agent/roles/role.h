@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 enum role {
-	ROLE_OPENER,	/* opens and reads files and memory of others; parses nothing */
+	ROLE_OPENER, /* opens and reads files and memory of others; parses nothing */
+	/* opens and reads files that only their user may open, as that user; parses nothing */
+	ROLE_USER_OPENER,
 	ROLE_FETCHER,	/* asks debuginfod servers, as the invoking user */
 	ROLE_ATTACHER,	/* registers probes and opens perf events */
 	ROLE_SIGNALLER, /* signals the command, which may be another user's */
@@ -31,6 +33,7 @@ enum role_calls {
 	ROLE_CALLS_COMMON, /* all except calls that start programs or change the machine */
 	/* The other sets are small, and have no call that maps code: */
 	ROLE_CALLS_OPENER,
+	ROLE_CALLS_USER_OPENER,
 	ROLE_CALLS_SOURCES, /* reads files; not a role of the broker's */
 	ROLE_CALLS_ATTACHER,
 	ROLE_CALLS_SIGNALLER,
@@ -48,6 +51,7 @@ struct role_rules {
 	uint32_t live_max;     /* limit of live processes, including those that hang */
 	uint32_t life_max_s;   /* the broker kills an older process; 0: none */
 	enum role_calls calls;
+	bool of_user;	      /* has the IDs of a user, which are in the request for it */
 	bool outlives;	      /* ends by itself when its socket is closed, maybe after jitbpf */
 	bool forbids_files;   /* by Landlock, too */
 	bool replaceable;     /* if memory runs out, the kernel ends it before the recorder */

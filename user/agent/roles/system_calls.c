@@ -101,8 +101,9 @@ static const int opening[] = {
 	SCMP_SYS(memfd_create), SCMP_SYS(name_to_handle_at),
 };
 
-/* For the process that reads source files. */
-static const int finding[] = {SCMP_SYS(fstatfs), SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
+/* For processes that have a user's ID: the one that reads source files, and openers. */
+static const int finding[] = {SCMP_SYS(fstatfs), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+			      SCMP_SYS(statx)};
 
 /* libbpf 1.4 reserves the descriptors of maps by files in memory. */
 static const int attaching[] = {
@@ -270,6 +271,8 @@ int system_calls_limit(enum role_calls calls)
 		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_SOURCES)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, finding);
+	if (!err && calls == ROLE_CALLS_USER_OPENER)
+		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, finding);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
 	if (!err && calls == ROLE_CALLS_LOADER)

@@ -297,7 +297,9 @@ _Noreturn void top_viewer_run(int socket)
 	prctl(PR_SET_NAME, role_rules(ROLE_VIEWER)->name);
 	fd_message_keep_only(socket, STDERR_FILENO);
 	viewer.signals = take_signals();
-	err = viewer.signals < 0 ? -errno : identity_take(role_rules(ROLE_VIEWER)->id);
+	err = viewer.signals < 0
+		      ? -errno
+		      : identity_take(role_rules(ROLE_VIEWER)->id, role_rules(ROLE_VIEWER)->id);
 	err = err ?: privileges_keep(0, 0);
 	err = err ?: curses_screen_load();
 	answer(err, false);

@@ -22,6 +22,10 @@
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 
+/* IDs in requests; they need not exist. */
+#define USER  61234
+#define GROUP 61235
+
 /* What a process of a role reports about itself. */
 struct report {
 	pid_t pid;
@@ -66,6 +70,7 @@ static void serve(int socket)
 
 static const role_fn functions[ROLE_COUNT] = {
 	[ROLE_OPENER] = serve,
+	[ROLE_USER_OPENER] = serve,
 	[ROLE_FETCHER] = serve,
 	[ROLE_ATTACHER] = serve,
 };
@@ -117,10 +122,10 @@ static void check_ids(const struct report *report, const char *name, uint32_t id
 		assert_int_equal(ids[i], id);
 }
 
-static void check_role(const struct broker *broker, enum role role)
+static void check_role(const struct broker *broker, enum role role, uint32_t uid, uint32_t gid)
 {
 	uint64_t wanted = role_rules(role)->capabilities & privileges_held();
-	AUTO_CLOSE int socket = broker_connect(broker, role);
+	AUTO_CLOSE int socket = broker_connect_as(broker, role, USER, GROUP);
 	char name[64];
 	struct report report;
 
@@ -128,8 +133,8 @@ static void check_role(const struct broker *broker, enum role role)
 	assert_true(ask(socket, &report));
 	snprintf(name, sizeof(name), "Name:\t%s\n", role_rules(role)->name);
 	assert_non_null(strstr(report.status, name));
-	check_ids(&report, "Uid:", role_rules(role)->id);
-	check_ids(&report, "Gid:", role_rules(role)->id);
+	check_ids(&report, "Uid:", uid);
+	check_ids(&report, "Gid:", gid);
 	assert_int_equal(field_of(&report, "CapPrm:"), wanted);
 	assert_int_equal(field_of(&report, "CapEff:"), wanted);
 	assert_int_equal(field_of(&report, "CapInh:"), 0);
@@ -146,9 +151,17 @@ static void check_role(const struct broker *broker, enum role role)
 static void has_the_privileges_of_its_role(void **state)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
-		if (functions[role])
-			check_role(*state, (enum role)role);
+		uint32_t id = role_rules((enum role)role)->id;
+
+		if (functions[role] && role != ROLE_USER_OPENER)
+			check_role(*state, (enum role)role, id, id);
 	}
+}
+
+/* The only role that takes the IDs of the request. */
+static void is_of_a_user(void **state)
+{
+	check_role(*state, ROLE_USER_OPENER, USER, GROUP);
 }
 
 /* A process too many is not started; when one has ended, another may start. */
@@ -228,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(has_the_privileges_of_its_role, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_of_a_user, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_one_of_a_limited_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_broker, setup, teardown),
 		cmocka_unit_test_setup_teardown(is_started_by_a_broker_that_was_stopped, setup,
