@@ -8,6 +8,7 @@ import sys
 
 import attack
 import harness
+from stuck_fs import StuckFilesystem
 
 AS_SUDO = os.path.join(harness.ROOT, "tests/kernel/as_sudo.py")
 LIBRARY = os.path.join(attack.PROGRAMS, "taken_over.so")
@@ -15,7 +16,7 @@ KEPT = b"what was there before"
 REPORT_BYTES = 1 << 20
 USER = "daemon"
 # Not the process that writes the outputs, which has the rights of the invoking user for it.
-CONFINED = {"jitbpf", "jitbpf-attach", "jitbpf-files", "jitbpf-read", "jitbpf-serve",
+CONFINED = {"jitbpf", "jitbpf-as-user", "jitbpf-attach", "jitbpf-files", "jitbpf-read", "jitbpf-serve",
             "jitbpf-sources"}
 
 
@@ -35,6 +36,17 @@ class TakenOver(attack.AttackTest):
         os.chmod(path, 0o644)
         return path
 
+    def start_private(self, name, user):
+        """Starts an engine whose program only that user can open."""
+        folder = os.path.join(self.folder, f"private{user}")
+        os.mkdir(folder)
+        with open(harness.ENGINE, "rb") as program:
+            files = StuckFilesystem(folder, {"engine": program.read()}, user)
+        self.addCleanup(files.close)
+        return self.start_victim((f"{folder}/engine", "hot", "--seconds", "60", "--name", name),
+                                 user=user, group=user,
+                                 env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
+
     def check_confined(self, *before, user=0, **environment):
         os.chmod(self.folder, 0o777)
         files = [self.put("roots", 0), self.put("theirs", pwd.getpwnam(USER).pw_uid)]
@@ -42,8 +54,8 @@ class TakenOver(attack.AttackTest):
         with open(report, "wb") as file:
             file.truncate(REPORT_BYTES)
         bystander = self.start_victim(("sleep", "100"))
-        engine = self.start_victim((harness.ENGINE, "hot", "--seconds", "60", "--name", "hot"),
-                                   env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
+        # Processes of jitbpf become the users who alone can open these programs: they own the files.
+        engine, _busy = [self.start_private("hot", owner) for owner in (0, pwd.getpwnam(USER).pw_uid)]
         jitbpf = subprocess.Popen(
             [*before, *self.record_argv(["-F", "499", "-a", "-d", "3", "--live"], (".jitbpf", ".txt"))],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,

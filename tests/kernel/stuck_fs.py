@@ -53,19 +53,21 @@ class State:
 
 
 class StuckFilesystem:
-    """files is {name: bytes}. After hang(), requests of other processes get no answer.
+    """files is {name: bytes}. After hang(), requests of other processes get no answer. If `user` is
+    not None, nobody but that user can open the files, as if they had mounted them.
 
     A separate process serves the requests. A thread of the test could not: subprocess.Popen()
     waits for its child's exec() without releasing the interpreter's lock, and exec() opens a file
     of this file system.
     """
 
-    def __init__(self, folder, files):
+    def __init__(self, folder, files, user=None):
         self.folder = folder
         self.files = [(name.encode(), content) for name, content in files.items()]
         self.state = State()
         self.fuse = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
-        options = f"fd={self.fuse},rootmode=40000,user_id=0,group_id=0,allow_other"
+        options = f"fd={self.fuse},rootmode=40000,user_id={user or 0},group_id={user or 0}"
+        options += ",allow_other" if user is None else ""
         if libc.mount(b"stuck", folder.encode(), b"fuse", 0, options.encode()):
             raise OSError(ctypes.get_errno(), "mount")
         self.server = os.fork()

@@ -101,8 +101,11 @@ FAR = 4 << 20  # bytes between what the program has read of itself and its secti
 
 
 class StuckFiles(KernelTest):
+    user = None  # who alone can open the files
+
     def setUp(self):
         super().setUp()
+        os.chmod(self.folder, 0o755)
         source, program = (os.path.join(self.folder, name) for name in ("busy.c", "busy"))
         with open(source, "w", encoding="ascii") as file:
             file.write(PROGRAM)
@@ -115,12 +118,12 @@ class StuckFiles(KernelTest):
         self.mount = os.path.join(self.folder, "mnt")
         os.mkdir(self.mount)
         with open(program, "rb") as file:
-            self.files = StuckFilesystem(self.mount, {"busy": file.read()})
+            self.files = StuckFilesystem(self.mount, {"busy": file.read()}, self.user)
         self.addCleanup(self.files.close)
         self.program = os.path.join(self.mount, "busy")
 
     def start(self):
-        busy = subprocess.Popen([self.program])  # killed by its alarm, or here
+        busy = subprocess.Popen([self.program], user=self.user, group=self.user)
         self.addCleanup(busy.wait)
         self.addCleanup(busy.kill)
         # It is in its loop, and has read what it needs.
@@ -174,6 +177,19 @@ class StuckFiles(KernelTest):
 
     def test_hanging_close(self):
         self.check_hang("flush")
+
+
+class FilesOfAUser(StuckFiles):
+    """The same without allow_other, as AppImages are mounted: the kernel refuses the files to
+    root."""
+
+    user = 61234
+
+
+class FilesOfRoot(StuckFiles):
+    """The same of root: no opener has root's ID."""
+
+    user = 0
 
 
 class DirectFiles(KernelTest):

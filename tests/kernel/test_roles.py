@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from harness import ENGINE, JITBPF, KernelTest
+from stuck_fs import StuckFilesystem
 
 CAPABILITIES = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2, "CAP_FOWNER": 3, "CAP_KILL": 5,
                 "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21,
@@ -27,11 +28,15 @@ IDS = {
     "jitbpf-outputs": ROOT,
 }
 
+# The user is in the request for the process.
+OF_USERS = {"jitbpf-as-user"}
+
 # What each process may have, by its name, and the mode of seccomp.
 ALLOWED = {
     "jitbpf": (set(), 2),
     "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID"}, 0),
     "jitbpf-files": (OPENER, 2),
+    "jitbpf-as-user": (set(), 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
     "jitbpf-load": ({"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SETUID", "CAP_SETGID"}, 2),
     "jitbpf-signal": ({"CAP_KILL"}, 2),
@@ -149,7 +154,7 @@ class Recording(KernelTest):
 
 
 class Roles(Recording):
-    def check(self, seen):
+    def check(self, seen, user=None):
         name = seen["Name"]
         self.assertIn(name, ALLOWED)
         capabilities, seccomp = ALLOWED[name]
@@ -157,9 +162,10 @@ class Roles(Recording):
             extra = int(seen[field], 16) & ~mask(capabilities)
             self.assertEqual(extra, 0, f"{name}: {field} {seen[field]}")
         self.assertEqual(int(seen["CapInh"], 16) | int(seen["CapAmb"], 16), 0, name)
+        wanted = user if name in OF_USERS else IDS[name]
         for field in ("Uid", "Gid"):  # real, effective, saved, of the file system
-            self.assertEqual(seen[field].split(), [str(IDS[name])] * 4, f"{name}: {field}")
-        if IDS[name]:
+            self.assertEqual(seen[field].split(), [str(wanted)] * 4, f"{name}: {field}")
+        if wanted or name in OF_USERS:
             self.assertEqual(seen["Groups"].split(), [], name)
         self.assertEqual(int(seen["NoNewPrivs"]), 1, name)
         self.assertEqual(int(seen["Seccomp"]), seccomp, name)
@@ -216,6 +222,24 @@ class Roles(Recording):
         stdout, stderr = recorder.communicate(timeout=30)
         self.finished(recorder.returncode, stdout, stderr)
         self.assertFalse(os.path.exists(f"/proc/{command}"))
+
+    def test_openers_of_users(self):
+        """For files that the kernel refuses to all others, also if they are root's."""
+        os.chmod(self.folder, 0o755)
+        for user in (61234, 0):
+            folder = os.path.join(self.folder, f"of_{user}")
+            os.mkdir(folder)
+            with open(ENGINE, "rb") as engine:
+                files = StuckFilesystem(folder, {"engine": engine.read()}, user)
+            self.addCleanup(files.close)
+            busy = subprocess.Popen([f"{folder}/engine", "hot", "--seconds", "20"], user=user,
+                                    group=user, stdout=subprocess.DEVNULL)
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+            recorder = self.start(options=["-p", str(busy.pid), "-F", "499"])
+            for one in statuses(self.named(recorder, "jitbpf-as-user")):
+                self.check(one, user)
+            self.finish(recorder)
 
     def test_signaller(self):
         """It ends a command of another user, and lives no longer than that takes."""

@@ -345,10 +345,10 @@ static int drop_privileges(const struct recording *run)
 }
 
 static const role_fn roles[ROLE_COUNT] = {
-	[ROLE_OPENER] = file_service_run,     [ROLE_FETCHER] = file_service_run_fetcher,
-	[ROLE_ATTACHER] = attach_service_run, [ROLE_SIGNALLER] = signaller_run,
-	[ROLE_LOADER] = jvm_load_run,	      [ROLE_READER] = reader_service_run,
-	[ROLE_SERVER] = live_server_run,
+	[ROLE_OPENER] = file_service_run,	   [ROLE_USER_OPENER] = file_service_run,
+	[ROLE_FETCHER] = file_service_run_fetcher, [ROLE_ATTACHER] = attach_service_run,
+	[ROLE_SIGNALLER] = signaller_run,	   [ROLE_LOADER] = jvm_load_run,
+	[ROLE_READER] = reader_service_run,	   [ROLE_SERVER] = live_server_run,
 };
 
 int record_set_up(struct recording *run)

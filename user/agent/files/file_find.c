@@ -58,6 +58,12 @@ static int check_identity(const struct file_request *request, bool from_mapping,
 	return generation && generation != request->generation ? -ESTALE : 0;
 }
 
+/* The file system refuses the file, since CAP_DAC_READ_SEARCH passes all checks of the kernel. */
+static int refused(int err)
+{
+	return err == -EACCES ? -EPERM : err;
+}
+
 /*
  * Open the file of an O_PATH descriptor for reading if it is regular and the requested one. Takes
  * over path_fd, or a negative errno in its place.
@@ -72,15 +78,15 @@ static int accept_file(int path_fd_, const struct file_request *request, bool fr
 	int err;
 
 	if (path_fd < 0)
-		return path_fd;
+		return refused(path_fd);
 	if (fstat(path_fd, &st))
-		return -errno;
+		return refused(-errno);
 	/* Files such as those of /proc report size 0, and reading them may have side effects. */
 	if (!S_ISREG(st.st_mode) || (!st.st_size && request->kind != FILE_FIND_GROWING))
 		return -EACCES;
 	file.fd = fd = file_open_again(path_fd);
 	if (fd < 0)
-		return fd;
+		return refused(fd);
 	err = check_identity(request, from_mapping, &file);
 	if (err)
 		return err;
@@ -135,17 +141,21 @@ int file_find_mapping(const struct file_request *request)
  */
 static int find_mapped(const struct file_request *request, int mapping_fd, struct file_find *ret)
 {
-	bool stale;
+	bool stale, is_refused;
 	int err = -ENOENT;
 
 	if (mapping_fd >= 0)
 		err = accept_file(fcntl(mapping_fd, F_DUPFD_CLOEXEC, 0), request, true, ret);
+	is_refused = err == -EPERM;
 	stale = err == -ESTALE;
 	if (err)
 		err = accept_file(open_in_root(request), request, false, ret);
+	is_refused |= err == -EPERM;
 	stale |= err == -ESTALE;
 	if (err)
 		err = accept_file(open_path(request->path), request, false, ret);
+	if (is_refused && err)
+		return -EPERM;
 	if (stale && err)
 		return -ESTALE;
 	return err == -ESTALE ? -ENOENT : err;

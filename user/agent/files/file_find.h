@@ -24,8 +24,9 @@ int file_find_mapping(const struct file_request *request);
  * Find a file that is no debug info of a server. mapping_fd is what file_find_mapping() returned;
  * the caller keeps it. A file of a mapping is accepted only if the kernel reports the requested
  * device and inode for a mapping of it: the process, and any user with a mount namespace, can put
- * another file at the path. Returns 0 or a negative errno: -ESTALE if a file was there, but
- * another. For a mapping, "there" is the root of its process, which is known until it exits.
+ * another file at the path. Returns 0 or a negative errno: -EPERM if the file system refuses the
+ * file to us; -ESTALE if a file was there, but another. For a mapping, "there" is the root of its
+ * process, which is known until it exits.
  */
 int file_find(const struct file_request *request, int mapping_fd, struct file_find *ret);
 

@@ -56,6 +56,15 @@ enum file_request_kind {
 	FILE_READ_PACKAGES,
 };
 
+/*
+ * As whom a file is accessed. A file system can refuse a file to all but one user, whatever
+ * capabilities others have: FUSE without allow_other does, and NFS can.
+ */
+struct file_actor {
+	uint32_t is_user; /* 1: a user with these IDs, by a helper of that user; 0: an opener */
+	uint32_t uid, gid;
+};
+
 /* Fields that a request kind does not use are 0. */
 struct file_request {
 	uint32_t kind; /* enum file_request_kind */
@@ -68,6 +77,7 @@ struct file_request {
 	uint64_t offset;	       /* READ, READ_GROWING */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
+	struct file_actor actor;  /* FIND, READ, READ_GROWING */
 	char path[FILE_PATH_MAX]; /* FIND, OPEN_MEMFD; sent up to its NUL */
 };
 
@@ -84,6 +94,7 @@ struct file_reply {
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t owner;		       /* FIND: user id */
 	uint32_t flags;		       /* FIND: FILE_* */
+	struct file_actor needed;      /* FIND_MAPPED, FIND_GROWING, with -EPERM: who may open it */
 	uint32_t dev_major, dev_minor; /* FIND: of mappings of the file, if an inode was required */
 	uint64_t version;	       /* FIND: file_identity_version() */
 	uint64_t pinned_bytes;	       /* FIND: file_pinned_bytes() */

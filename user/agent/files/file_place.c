@@ -72,3 +72,11 @@ struct file_place file_place_of_debug(uint32_t pid, const char *path, struct own
 	hash = tree_hash(path);
 	return file_place_of(FILE_PLACE_TREE, (uint32_t)(hash >> 32), (uint32_t)hash, owner);
 }
+
+struct file_place file_place_of_user(struct file_place place, uint32_t uid, uint32_t gid)
+{
+	const uint32_t parts[] = {place.kind, place.a, place.b, uid, gid};
+	uint64_t hash = hash_bytes(parts, sizeof(parts), 0);
+
+	return file_place_of(FILE_PLACE_USER, (uint32_t)(hash >> 32), (uint32_t)hash, place.owner);
+}

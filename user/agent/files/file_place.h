@@ -12,6 +12,7 @@ enum file_place_kind {
 	FILE_PLACE_DEVICE, /* a: major device number, b: minor */
 	FILE_PLACE_ROOT,   /* a: process whose root it is; 0: our root, except its trees */
 	FILE_PLACE_TREE,   /* a, b: hash of the name of a tree in our root */
+	FILE_PLACE_USER,   /* a, b: hash of a place, and of the user who alone may open its files */
 	FILE_PLACE_MEMORY, /* a: process whose memory it is */
 	FILE_PLACE_SERVERS,
 };
@@ -66,5 +67,8 @@ static inline struct file_place file_place_of_memory(uint32_t pid, struct owner_
  * /mnt/server or /home/user, and paths with ".." to a single tree.
  */
 struct file_place file_place_of_debug(uint32_t pid, const char *path, struct owner_key owner);
+
+/* Returns the place of those files of a place that only one user may open. */
+struct file_place file_place_of_user(struct file_place place, uint32_t uid, uint32_t gid);
 
 #endif

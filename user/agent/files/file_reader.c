@@ -24,7 +24,7 @@ int file_reader_create(const struct broker *broker, struct file_patience patienc
 	memset(reader, 0, offsetof(struct file_reader, reply));
 	reader->broker = broker;
 	reader->patience = reader->servers = patience;
-	reader->openers = reader->fetchers = -1;
+	reader->openers = reader->fetchers = reader->user_openers = -1;
 	*ret = reader;
 	return 0;
 }
@@ -35,6 +35,7 @@ void file_reader_destroy(struct file_reader *reader)
 		return;
 	scope_close(&reader->openers);
 	scope_close(&reader->fetchers);
+	scope_close(&reader->user_openers);
 	place_accounts_deinit(&reader->accounts);
 	free(reader);
 }
@@ -146,9 +147,18 @@ int file_reader_names(struct file_reader *reader, const struct file_request *req
 int file_reader_find(struct file_reader *reader, struct file_place place,
 		     const struct file_request *request, int mapping_fd, struct found_file *ret)
 {
+	struct file_request as_user;
 	AUTO_CLOSE int fd = -1;
-	int err = file_reader_ask(reader, place, request, mapping_fd, &fd);
+	int err;
 
+	reader->reply.needed.is_user = 0;
+	err = file_reader_ask(reader, place, request, mapping_fd, &fd);
+	if (err == -EPERM && reader->reply.needed.is_user && !request->actor.is_user) {
+		as_user = *request;
+		as_user.actor = reader->reply.needed;
+		request = &as_user;
+		err = file_reader_ask(reader, place, request, mapping_fd, &fd);
+	}
 	if (err)
 		return err;
 	if (fd < 0)
@@ -158,6 +168,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 		.direct = reader->reply.direct,
 		.owner = reader->reply.owner,
 		.flags = reader->reply.flags,
+		.actor = request->actor,
 		.dev_major = reader->reply.dev_major,
 		.dev_minor = reader->reply.dev_minor,
 		.version = reader->reply.version,
@@ -173,6 +184,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 struct read_file {
 	struct file_reader *reader;
 	struct file_place place;
+	struct file_actor actor;
 	int fd;
 	uint64_t size_bytes;
 	struct read_window window;
@@ -184,6 +196,7 @@ static int read_piece(struct read_file *file, uint64_t offset, void *buf, size_t
 		.kind = FILE_READ,
 		.offset = offset,
 		.size_bytes = size_bytes,
+		.actor = file->actor,
 	};
 	AUTO_CLOSE int none = -1;
 	int err = file_reader_ask(file->reader, file->place, &request, file->fd, &none);
@@ -242,6 +255,7 @@ int file_reader_blob(struct file_reader *reader, struct file_place place, struct
 		return -ENOMEM;
 	file->reader = reader;
 	file->place = place;
+	file->actor = found->actor;
 	file->fd = TAKE_FD(found->fd);
 	file->size_bytes = found->size_bytes;
 	file->window.offset = file->window.bytes = 0;
@@ -262,6 +276,7 @@ static int read_growing_piece(struct file_reader *reader, struct file_place plac
 		.kind = FILE_READ_GROWING,
 		.offset = offset,
 		.size_bytes = size_bytes < FILE_PIECE_MAX ? size_bytes : FILE_PIECE_MAX,
+		.actor = found->actor,
 	};
 	AUTO_CLOSE int none = -1;
 	int err = file_reader_ask(reader, place, &request, found->fd, &none);

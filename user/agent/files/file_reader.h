@@ -26,6 +26,7 @@ struct found_file {
 	uint32_t owner;		       /* user id */
 	uint32_t flags;		       /* FILE_* of file_helper.h */
 	uint32_t dev_major, dev_minor; /* of its mappings, if the request has an inode */
+	struct file_actor actor;       /* who may open it */
 	uint64_t version;	       /* file_identity_version() */
 	uint64_t pinned_bytes;	       /* file_pinned_bytes() */
 	uint64_t size_bytes;
@@ -74,7 +75,8 @@ int file_reader_names(struct file_reader *reader, const struct file_request *req
 
 /*
  * Send one of the FIND requests, with mapping_fd (-1: none), which the caller
- * keeps. Returns 0 with *ret set, or a negative errno: -ETIMEDOUT if there was
+ * keeps. A file of a mapping that only the user of the process may open is
+ * found as that user. Returns 0 with *ret set, or a negative errno: -ETIMEDOUT if there was
  * no answer in time, or if the place has been given up; -ESTALE if another file
  * than the one of the mapping was found.
  */

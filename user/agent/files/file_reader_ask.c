@@ -185,15 +185,43 @@ bool file_reader_has_time(struct file_reader *reader, struct file_place place)
 				      clock_now_ns());
 }
 
+/* Returns where the socket to the helper for a request is. It is -1 if a helper must be started. */
+static int *socket_for(struct file_reader *reader, const struct file_request *request)
+{
+	const struct file_actor *actor = &request->actor;
+
+	if (request->kind == FILE_FIND_SERVED)
+		return &reader->fetchers;
+	if (!actor->is_user)
+		return &reader->openers;
+	if (reader->user_openers >= 0 &&
+	    (actor->uid != reader->user.uid || actor->gid != reader->user.gid))
+		close(TAKE_FD(reader->user_openers));
+	reader->user = *actor;
+	return &reader->user_openers;
+}
+
+static int start_helper(const struct file_reader *reader, const struct file_request *request)
+{
+	const struct file_actor *actor = &request->actor;
+
+	if (actor->is_user)
+		return broker_connect_as(reader->broker, ROLE_USER_OPENER, actor->uid, actor->gid);
+	return broker_connect(reader->broker,
+			      request->kind == FILE_FIND_SERVED ? ROLE_FETCHER : ROLE_OPENER);
+}
+
 int file_reader_ask(struct file_reader *reader, struct file_place place,
 		    const struct file_request *request, int fd, int *ret_fd)
 {
 	uint64_t began_ns = clock_now_ns(), left_ms;
-	bool fetching = request->kind == FILE_FIND_SERVED, answered;
-	int *socket = fetching ? &reader->fetchers : &reader->openers, err, late = -1;
+	int *socket = socket_for(reader, request), err, late = -1;
+	bool answered;
 	ssize_t got;
 
 	*ret_fd = -1;
+	if (request->actor.is_user)
+		place = file_place_of_user(place, request->actor.uid, request->actor.gid);
 	if (reader->accounts.gone)
 		place_accounts_see_answers(&reader->accounts);
 	if (!take_late_answer(reader, place, request, socket, ret_fd))
@@ -204,7 +232,7 @@ int file_reader_ask(struct file_reader *reader, struct file_place place,
 	if (!left_ms)
 		return -ETIMEDOUT;
 	if (*socket < 0)
-		*socket = broker_connect(reader->broker, fetching ? ROLE_FETCHER : ROLE_OPENER);
+		*socket = start_helper(reader, request);
 	if (*socket < 0)
 		return *socket;
 	got = converse(reader, *socket, request, fd, began_ns + left_ms * 1000000, ret_fd);

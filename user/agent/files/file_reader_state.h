@@ -9,7 +9,8 @@ struct file_reader {
 	const struct broker *broker;
 	const uint64_t *turn_end_ns; /* NULL: not of the event loop */
 	struct file_patience patience, servers;
-	int openers, fetchers; /* sockets to a helper; -1 if there is none */
+	int openers, fetchers, user_openers; /* sockets to a helper; -1 if there is none */
+	struct file_actor user;		     /* of the last one */
 	struct place_accounts accounts;
 	struct file_reply reply;
 };

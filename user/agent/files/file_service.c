@@ -72,6 +72,9 @@ static int find(const struct file_request *request, int sent_fd, struct file_rep
 	struct blob blob;
 	struct stat st;
 
+	if (err == -EPERM &&
+	    (request->kind == FILE_FIND_MAPPED || request->kind == FILE_FIND_GROWING))
+		process_files_user(request->pid, &reply->needed);
 	err = err ?: file_blob_init(&blob, fd);
 	if (err)
 		return err;

@@ -102,6 +102,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 {
 	static const role_fn functions[ROLE_COUNT] = {
 		[ROLE_OPENER] = file_service_run,
+		[ROLE_USER_OPENER] = file_service_run,
 		[ROLE_FETCHER] = file_service_run_fetcher,
 	};
 	CLEANUP(file_store_destroyp) struct file_store *store = calloc(1, sizeof(*store));

@@ -151,9 +151,12 @@ static int open_mapping(const struct file_user *user, const struct file_mapper *
 	return fd;
 }
 
-/* Find a module's file anew, by mapping (negative: none) or by its path, and verify it. */
+/*
+ * Find a module's file anew, by mapping (negative: none) or by its path, and verify it. `known` is
+ * the file that was found before, or has version 0.
+ */
 static int find_same(const struct file_user *user, const struct module *module, int mapping,
-		     struct found_file *ret)
+		     const struct found_file *known, struct found_file *ret)
 {
 	bool live = user->store->options.live;
 	struct file_request request = {
@@ -162,6 +165,7 @@ static int find_same(const struct file_user *user, const struct module *module, 
 		.dev_major = module->dev_major,
 		.dev_minor = module->dev_minor,
 		.inode = module->inode,
+		.actor = known->actor,
 	};
 	struct found_file found;
 	int err;
@@ -225,7 +229,7 @@ static int get_file(const struct file_user *user, const struct module *module,
 		return 0;
 	}
 	mapping = open_mapping(user, mappers);
-	err = find_same(user, module, mapping, ret);
+	err = find_same(user, module, mapping, &known, ret);
 	if (!err)
 		hold(user->store, module, ret);
 	if (err && err != -ETIMEDOUT && module->build_id_bytes)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -92,5 +93,39 @@ int process_files_read_link(const struct file_request *request, char *buf, size_
 	if (length < 0)
 		return -errno;
 	*ret_bytes = (size_t)length;
+	return 0;
+}
+
+/* Parse four IDs: real, effective, saved, of the file system. */
+static bool read_ids(const char *line, const char *name, uint32_t *ret)
+{
+	size_t length = strlen(name);
+	uint32_t ids[4];
+
+	if (strncmp(line, name, length) != 0 ||
+	    sscanf(line + length, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+		return false;
+	*ret = ids[0];
+	return ids[0] == ids[1] && ids[1] == ids[2] && ids[2] == ids[3];
+}
+
+int process_files_user(uint32_t pid, struct file_actor *ret)
+{
+	AUTO_FCLOSE FILE *status = NULL;
+	AUTO_FREE char *line = NULL;
+	struct file_actor user = {.is_user = 1};
+	bool uid = false, gid = false;
+	size_t room = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	status = fopen(path, "re");
+	while (status && !gid && getline(&line, &room, status) > 0) {
+		uid |= read_ids(line, "Uid:", &user.uid);
+		gid = read_ids(line, "Gid:", &user.gid);
+	}
+	if (!uid || !gid)
+		return -ESRCH;
+	*ret = user;
 	return 0;
 }

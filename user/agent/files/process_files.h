@@ -25,4 +25,10 @@ int process_files_open_memfd(const struct file_request *request);
 int process_files_read_link(const struct file_request *request, char *buf, size_t room_bytes,
 			    size_t *ret_bytes);
 
+/*
+ * Set *ret to the user of a process, if its real, effective and saved IDs are equal. Returns 0 or a
+ * negative errno.
+ */
+int process_files_user(uint32_t pid, struct file_actor *ret);
+
 #endif

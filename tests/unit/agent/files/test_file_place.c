@@ -71,11 +71,27 @@ static void test_of_processes(void **state)
 	assert_false(file_place_equal(file_place_of_device(7, 0, FILE_OWNER_UNKNOWN), place));
 }
 
+/* Files of several users on one device, as NFS has them, are places of their own. */
+static void test_users(void **state)
+{
+	struct file_place device = file_place_of_device(0, 40, FILE_OWNER_UNKNOWN);
+	struct file_place other = file_place_of_device(0, 41, FILE_OWNER_UNKNOWN);
+	struct file_place user = file_place_of_user(device, 1000, 100);
+
+	assert_false(file_place_equal(user, device));
+	assert_true(file_place_equal(user, file_place_of_user(device, 1000, 100)));
+	assert_false(file_place_equal(user, file_place_of_user(device, 1001, 100)));
+	assert_false(file_place_equal(user, file_place_of_user(device, 1000, 101)));
+	assert_false(file_place_equal(user, file_place_of_user(other, 1000, 100)));
+	assert_true(file_owner_equal(user.owner, device.owner));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_debug_folder),
 		cmocka_unit_test(test_trees),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_of_processes),
 	};
 
