@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/files/file_store_state.h"
 #include "agent/files/module_blob.h"
+#include "agent/files/vdso_image.h"
 #include "base/scope.h"
 #include "base/text.h"
 
@@ -238,18 +237,6 @@ static int get_file(const struct file_user *user, const struct module *module,
 	return err && err != -ENOMEM && mapping == -ETIMEDOUT ? mapping : err;
 }
 
-/* The vDSO has no file; all processes of a kernel share it. */
-static int open_vdso(struct blob *ret)
-{
-	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-
-	if (!vdso)
-		return -ENOENT;
-	/* The section headers are at its end. */
-	*ret = blob_of_memory(vdso, vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize);
-	return 0;
-}
-
 /* Create a blob. Takes over found->fd in all cases. */
 static int open_found(const struct file_user *user, struct file_place place,
 		      struct found_file *found, struct blob *ret)
@@ -267,8 +254,12 @@ int module_files_open(void *context, const struct module *module, struct blob *r
 	struct found_file found;
 	int err;
 
+	if (begins_with(module->path, "[vdso") && !user->store->options.live)
+		return -ENOENT;
+	if (!strcmp(module->path, VDSO_NARROW_PATH))
+		return vdso_image_open_narrow(ret);
 	if (begins_with(module->path, "[vdso"))
-		return user->store->options.live ? open_vdso(ret) : -ENOENT;
+		return vdso_image_open(ret);
 	err = get_file(user, module, &found);
 	if (err)
 		return err;

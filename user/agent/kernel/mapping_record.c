@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/files/vdso_image.h"
 #include "base/text.h"
 
 #define UNIQUE_INODE 1 /* the generation of an inode whose number is not used again */
@@ -44,11 +45,22 @@ static bool has_unique_inode(const struct jitbpf_mapping *mapping, const struct 
 	       file_store_is_shared_memory(files, mapping);
 }
 
+/* The kernel puts the vDSO of 32-bit programs below 4 GiB, and that of others near their stack. */
+static bool is_narrow_vdso(const struct jitbpf_mapping *fields, const char *path, size_t path_bytes)
+{
+	return path_bytes == 6 && !memcmp(path, "[vdso]", 6) &&
+	       fields->address + fields->size_bytes <= 1ull << 32;
+}
+
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
 			 const char *path, size_t path_bytes)
 {
 	struct jitbpf_mapping *record = &ret->record;
 
+	if (is_narrow_vdso(fields, path, path_bytes)) {
+		path = VDSO_NARROW_PATH;
+		path_bytes = strlen(path);
+	}
 	if (path_bytes > MAPPING_PATH_MAX - 1)
 		path_bytes = MAPPING_PATH_MAX - 1;
 	*record = *fields;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #include "agent/files/file_identity.h"
 #include "agent/files/file_store.h"
 #include "base/scope.h"
+#include "decode/elf/elf_file.h"
 
 #define CONTENT "no ELF file, but a regular one"
 
@@ -219,6 +221,28 @@ static void test_vdso(void **state)
 	assert_memory_equal(magic, "\177ELF", sizeof(magic));
 }
 
+/* The image of the vDSO of 32-bit programs is another one. */
+static void test_vdso_of_32_bit_programs(void **state)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	struct module vdso = {.path = "[vdso32]"};
+	struct stored *stored = *state;
+	struct elf_symbols symbols;
+	struct file_source source;
+	bool found = false;
+
+	file_store_unwind_source(stored->store, &source);
+	assert_int_equal(source.open_module(source.context, &vdso, &blob), 0);
+	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
+	assert_int_equal(elf.machine, EM_386);
+	assert_int_equal(elf_file_symbols(&elf, true, &symbols), 0);
+	vec_for_each (symbol, &symbols.symbols)
+		found |= !strcmp(symbol->name, "__kernel_vsyscall");
+	assert_true(found);
+	elf_symbols_deinit(&symbols);
+}
+
 /* Returns the parent of a process, or 0. Sets comm to its name. */
 static pid_t parent_of(pid_t pid, char comm[16])
 {
@@ -379,6 +403,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_of_recording, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso_of_32_bit_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_identity, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
