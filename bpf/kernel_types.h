@@ -140,7 +140,12 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct desc_struct {
+	__u16 limit0;
+};
+
 struct thread_struct {
+	struct desc_struct tls_array[3];
 	unsigned long fsbase;
 };
 

@@ -104,6 +104,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	copy->thread_pointer = s->walk.state.thread_pointer;
 	copy->size_bytes = copy->hole_start = copy->hole_end = 0;
 	copy->is_caller = s->walk.state.is_caller;
+	copy->is_narrow = s->walk.state.narrow;
 	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && !done; i++)
 		done = copy_page(s, at, wanted, limit);
 	copy->size_bytes &= ~7u;

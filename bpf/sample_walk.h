@@ -10,8 +10,6 @@
 
 #include "bpf/sample_scratch.h"
 
-#define USER_CS_32 0x23
-
 /* Walk by unwind tables, and copy the stack if they lack a row; otherwise by frame pointers. */
 const volatile bool walk_tables = false;
 /*
@@ -27,8 +25,8 @@ const volatile bool walk_tables = false;
 _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole turns");
 
 /* Results of begin_user(). */
-#define BEGUN	 1
-#define BEGUN_32 2 /* at 32-bit code, which is not walked */
+#define BEGUN	    1
+#define BEGUN_OTHER 2 /* at code that is neither 64-bit nor 32-bit code of a flat segment */
 
 /* Results of a walk that enum jitbpf_stack_end does not have. */
 #define WALK_KEPT  100 /* the current frame is a kept one */
@@ -178,7 +176,19 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 }
 
 /*
- * Begins the walk at the user registers. Returns BEGUN or BEGUN_32, or 0 if the task has no user
+ * The base of the first TLS segment, which 32-bit libcs use. The descriptor has the base's bits
+ * 0-23 from bit 16 on, and the others from bit 56 on.
+ */
+static __always_inline __u64 thread_pointer_narrow(struct task_struct *task)
+{
+	__u64 descriptor = 0;
+
+	bpf_core_read(&descriptor, sizeof(descriptor), &task->thread.tls_array);
+	return (descriptor >> 16 & 0xffffff) | descriptor >> 56 << 24;
+}
+
+/*
+ * Begins the walk at the user registers. Returns BEGUN or BEGUN_OTHER, or 0 if the task has no user
  * stack. Global, as walk_frame() is.
  */
 __noinline int begin_user(struct sample_scratch *s)
@@ -195,9 +205,13 @@ __noinline int begin_user(struct sample_scratch *s)
 		return 0;
 	begin_walk(&s->walk, s->head.pid, user, BPF_CORE_READ(mm, start_stack),
 		   task->thread.fsbase);
-	if (s->head.kernel_frames)
+	if (unwind_cs_is_narrow(user->cs))
+		narrow_walk(&s->walk.state, thread_pointer_narrow(task));
+	else if (!unwind_cs_is_wide(user->cs))
+		return BEGUN_OTHER;
+	else if (s->head.kernel_frames)
 		unwind_undo_delivery(&s->walk.state);
-	return user->cs == USER_CS_32 ? BEGUN_32 : BEGUN;
+	return BEGUN;
 }
 
 /* Returns how the stack ends (enum jitbpf_stack_end). */
@@ -245,7 +259,7 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 	if (!begun || at > JITBPF_KERNEL_FRAMES_MAX)
 		return 0;
 	s->ips[at] = w->state.ip;
-	if (begun == BEGUN_32) {
+	if (begun == BEGUN_OTHER) {
 		end = JITBPF_END_COMPAT;
 	} else if (walk_tables) {
 		end = walk_by_tables(s, kept, at + 1);

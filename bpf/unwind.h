@@ -18,6 +18,7 @@ struct unwind_state {
 	__u32 is_caller;      /* ip is a return address: look up the code before it */
 	__u32 guessed;	      /* a frame so far was found by UNWIND_FRAME_POINTER */
 	__s32 rbp;	      /* rbp of the last step's row, or UNWIND_OTHER_WORDS */
+	__u32 narrow;	      /* the frame is of 32-bit code: see unwind_step_narrow() */
 };
 
 /* The step read words besides the return address and an rbp that is relative to the CFA. */
@@ -36,6 +37,29 @@ struct unwind_signal_regs {
 #define UNWIND_SIGNAL_REGS 120 /* their offset */
 #define UNWIND_CS	   0x33
 #define UNWIND_CS_XEN	   0xe033 /* in a paravirtualized guest */
+#define UNWIND_CS_32	   0x23
+#define UNWIND_CS_32_XEN   0xe023
+
+/*
+ * The interrupted registers in a signal frame of 32-bit code: a part of struct sigcontext, from
+ * UNWIND_NARROW_REGS on.
+ */
+struct unwind_narrow_regs {
+	__u32 bp, sp, bx, dx, cx, ax, trap, error, ip, cs;
+};
+
+#define UNWIND_NARROW_REGS 24
+
+/* Return whether a code segment is that of 64-bit, or of 32-bit, code; else its code is neither. */
+static inline __attribute__((always_inline)) int unwind_cs_is_wide(__u64 cs)
+{
+	return (cs & 0xffff) == UNWIND_CS || (cs & 0xffff) == UNWIND_CS_XEN;
+}
+
+static inline __attribute__((always_inline)) int unwind_cs_is_narrow(__u64 cs)
+{
+	return (cs & 0xffff) == UNWIND_CS_32 || (cs & 0xffff) == UNWIND_CS_32_XEN;
+}
 
 /* Returns the value for ips in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
@@ -48,14 +72,12 @@ static inline __attribute__((always_inline)) int unwind_signal_read(struct unwin
 								    __u64 frame,
 								    struct unwind_signal_regs *ret)
 {
-	__u64 cs;
-
 	if (unwind_read(ret, sizeof(*ret), frame + UNWIND_SIGNAL_REGS))
 		return JITBPF_END_UNREADABLE;
 	if (!ret->ip)
 		return JITBPF_END_NO_ROOT; /* a call through a NULL pointer */
-	cs = ret->cs & 0xffff;
-	return cs == UNWIND_CS || cs == UNWIND_CS_XEN ? 0 : JITBPF_END_BAD_FRAME;
+	return unwind_cs_is_wide(ret->cs) || unwind_cs_is_narrow(ret->cs) ? 0
+									  : JITBPF_END_BAD_FRAME;
 }
 
 static inline __attribute__((always_inline)) int unwind_signal(struct unwind_state *s)
@@ -71,6 +93,7 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	s->bp = regs.bp;
 	s->is_caller = 0;
 	s->rbp = UNWIND_OTHER_WORDS;
+	s->narrow = unwind_cs_is_narrow(regs.cs);
 	return UNWIND_STEPPED;
 }
 
@@ -86,7 +109,7 @@ static inline __attribute__((always_inline)) void unwind_undo_delivery(struct un
 	__u64 frame = s->sp + 8; /* behind the address to which the handler returns */
 	struct unwind_signal_regs regs;
 
-	if (unwind_signal_read(s, frame, &regs) || regs.ip != s->ip)
+	if (unwind_signal_read(s, frame, &regs) || regs.ip != s->ip || !unwind_cs_is_wide(regs.cs))
 		return;
 	s->sp = regs.sp;
 	s->bp = regs.bp;
@@ -256,6 +279,101 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	s->is_caller = 1;
 	s->guessed = guessed;
 	s->rbp = other_words ? UNWIND_OTHER_WORDS : row.rbp;
+	return UNWIND_STEPPED;
+}
+
+/* unwind_signal() for 32-bit code. The handler is 32-bit code, too: it has lost 64-bit registers.
+ */
+static inline __attribute__((always_inline)) int unwind_signal_narrow(struct unwind_state *s,
+								      __u64 context)
+{
+	struct unwind_narrow_regs regs;
+
+	if (unwind_read(&regs, sizeof(regs), context + UNWIND_NARROW_REGS))
+		return JITBPF_END_UNREADABLE;
+	if (!regs.ip)
+		return JITBPF_END_NO_ROOT;
+	if (!unwind_cs_is_narrow(regs.cs))
+		return JITBPF_END_BAD_FRAME;
+	s->ip = regs.ip;
+	s->sp = regs.sp;
+	s->bp = regs.bp;
+	s->is_caller = 0;
+	s->rbp = UNWIND_OTHER_WORDS;
+	return UNWIND_STEPPED;
+}
+
+/* unwind_saved() for 32-bit code. ret has the saved ebp, if there is one, and the return address.
+ */
+static inline __attribute__((always_inline)) int unwind_saved_narrow(struct unwind_state *s,
+								     __u64 cfa, __u64 at, int rbp,
+								     __u32 ret[2])
+{
+	if (rbp != UNWIND_RBP_KEPT && at == cfa - 8)
+		return unwind_read(ret, 8, at);
+	if (unwind_read(&ret[1], 4, cfa - 4))
+		return -1;
+	return rbp == UNWIND_RBP_KEPT ? 0 : unwind_read(&ret[0], 4, at);
+}
+
+/* unwind_step() for a frame of 32-bit code, by a row UNWIND_NARROW_CFA. */
+static inline __attribute__((always_inline)) int unwind_step_narrow(struct unwind_state *s,
+								    struct unwind_row row)
+{
+	__u32 guessed = s->guessed, saved[2] = {(__u32)s->bp, 0}, word;
+	__u64 cfa, base;
+
+	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
+		return JITBPF_END_ROOT;
+	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)) {
+		if (!s->bp)
+			return JITBPF_END_NO_ROOT;
+		if (s->bp < s->sp)
+			return JITBPF_END_BAD_FRAME;
+		row.cfa = UNWIND_NARROW_CFA(UNWIND_NARROW_EBP, 8);
+		row.rbp = -2;
+		guessed = 1;
+	}
+	if ((row.cfa & UNWIND_RULE_MASK) != UNWIND_NARROW)
+		return JITBPF_END_NO_RULE;
+	base = s->bp + (__s64)UNWIND_NARROW_OFFSET(row.cfa);
+	switch (UNWIND_NARROW_RULE(row.cfa)) {
+	case UNWIND_NARROW_ESP:
+		cfa = s->sp + (__s64)UNWIND_NARROW_OFFSET(row.cfa);
+		break;
+	case UNWIND_NARROW_EBP:
+		cfa = base;
+		break;
+	case UNWIND_NARROW_SAVED:
+		if (unwind_read(&word, sizeof(word), base))
+			return JITBPF_END_UNREADABLE;
+		cfa = word;
+		break;
+	case UNWIND_NARROW_PLT:
+		cfa = s->sp + 4 + ((s->ip & 15) >= 11 ? 4 : 0);
+		break;
+	case UNWIND_NARROW_SIGNAL:
+		return unwind_signal_narrow(s, s->sp + (__s64)UNWIND_NARROW_OFFSET(row.cfa));
+	default:
+		return JITBPF_END_NO_RULE;
+	}
+	if (cfa <= s->sp || cfa & 3 || cfa >> 32)
+		return JITBPF_END_BAD_FRAME;
+	base = UNWIND_NARROW_RULE(row.cfa) == UNWIND_NARROW_SAVED ? s->bp : cfa;
+	base += (__s64)row.rbp * 4;
+	/* As in unwind_step(): ebp has been popped already. */
+	if (base < s->sp)
+		row.rbp = UNWIND_RBP_KEPT;
+	if (unwind_saved_narrow(s, cfa, base, row.rbp, saved))
+		return JITBPF_END_UNREADABLE;
+	if (!saved[1])
+		return JITBPF_END_NO_ROOT;
+	s->ip = saved[1];
+	s->sp = cfa;
+	s->bp = saved[0];
+	s->is_caller = 1;
+	s->guessed = guessed;
+	s->rbp = UNWIND_OTHER_WORDS; /* bpf/unwind_kept.h compares words of 8 bytes */
 	return UNWIND_STEPPED;
 }
 

@@ -97,6 +97,10 @@ static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 
 	if ((pc < w->mapping.start || pc >= w->mapping.end) && !find_mapping(w, pc))
 		return none;
+	/* User space makes rows of code without a file from its instructions, if they are 64-bit.
+	 */
+	if (w->state.narrow && w->mapping.owner & UNWIND_OWNER_CODE)
+		return (struct unwind_row){.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)};
 	pc = pc - w->mapping.start + w->mapping.offset;
 	key.owner = w->mapping.owner;
 	key.page = pc >> UNWIND_PAGE_SHIFT;
@@ -136,6 +140,22 @@ __noinline int judge_end(struct user_walk *w, int end, __s32 rule)
 			  !(w->mapping.owner & UNWIND_OWNER_CODE));
 }
 
+/* Global, as search_mappings() is. */
+__noinline int step_narrow(struct user_walk *w, __s32 cfa, __s32 rbp)
+{
+	struct unwind_row row = {.cfa = cfa, .rbp = (__s16)rbp};
+	struct unwind_state state;
+	int end;
+
+	if (!w)
+		return JITBPF_END_NO_RULE;
+	state = w->state;
+	end = unwind_step_narrow(&state, row);
+	if (!end)
+		w->state = state;
+	return end;
+}
+
 /* Takes one step. Global, as search_mappings() is. */
 __noinline int walk_frame(struct user_walk *w)
 {
@@ -156,10 +176,15 @@ __noinline int walk_frame(struct user_walk *w)
 	}
 	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER))
 		w->flags |= KEPT_GUESSED;
-	end = unwind_step(&state, row);
+	if (state.narrow) {
+		end = step_narrow(w, row.cfa, row.rbp);
+	} else {
+		end = unwind_step(&state, row);
+		if (!end)
+			w->state = state;
+	}
 	if (end)
 		return judge_end(w, end, row.cfa);
-	w->state = state;
 	w->callers++;
 	return UNWIND_STEPPED;
 }
@@ -191,6 +216,16 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 		w->count = process->count;
 		w->known_ns = process->known_ns;
 	}
+}
+
+/* Continues begin_walk() for 32-bit code. */
+static __always_inline void narrow_walk(struct unwind_state *s, __u64 thread_pointer)
+{
+	s->ip = (__u32)s->ip;
+	s->sp = (__u32)s->sp;
+	s->bp = (__u32)s->bp;
+	s->thread_pointer = thread_pointer;
+	s->narrow = true;
 }
 
 /* Returns the age of the mappings at time_ns, from 1 to the largest __u32. */

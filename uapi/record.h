@@ -71,12 +71,12 @@ enum jitbpf_stack_end {
 	JITBPF_END_BAD_FRAME = 2,  /* implausible frame */
 	JITBPF_END_UNREADABLE = 3, /* stack memory could not be read */
 	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_USER_FRAMES_MAX */
-	JITBPF_END_COMPAT = 5,	   /* 32-bit code, which is not walked */
-	JITBPF_END_NO_RULE = 6,	   /* no unwind rule for the code */
-	JITBPF_END_COPY = 7,	   /* reached the end of the copied stack */
-	JITBPF_END_NO_ROOM = 8,	   /* NO_RULE, and the ring had no room for a stack copy */
-	JITBPF_END_NO_ROOT = 9,	   /* no caller, at code where no stack is known to begin */
-	JITBPF_END_FROZEN = 10,	   /* the callers of a virtual thread are not on the stack */
+	JITBPF_END_COMPAT = 5,	/* code that is neither 64-bit nor flat 32-bit code: not walked */
+	JITBPF_END_NO_RULE = 6, /* no unwind rule for the code */
+	JITBPF_END_COPY = 7,	/* reached the end of the copied stack */
+	JITBPF_END_NO_ROOM = 8, /* NO_RULE, and the ring had no room for a stack copy */
+	JITBPF_END_NO_ROOT = 9, /* no caller, at code where no stack is known to begin */
+	JITBPF_END_FROZEN = 10, /* the callers of a virtual thread are not on the stack */
 	JITBPF_END_COUNT
 };
 
@@ -160,7 +160,8 @@ struct jitbpf_stack_copy {
 	__u64 stack_top;      /* mm->start_stack: top of the main thread's stack */
 	__u64 thread_pointer; /* fs base */
 	__u32 size_bytes;     /* of data */
-	__u32 is_caller;      /* ip is a return address */
+	__u16 is_caller;      /* ip is a return address */
+	__u16 is_narrow;      /* the frame is of 32-bit code */
 	__u32 hole_start;     /* offsets in data: [hole_start, hole_end) could not be read */
 	__u32 hole_end;
 	__u8 data[];

@@ -24,6 +24,7 @@ enum unwind_rule {
 	 */
 	UNWIND_CFA_RSP_FINAL = 4,
 	UNWIND_CFA_RBP_FINAL = 5,
+	UNWIND_NARROW = 6,  /* 32-bit code: UNWIND_NARROW_CFA */
 	UNWIND_COMMAND = 7, /* offset / 8 is an enum unwind_command */
 };
 
@@ -90,6 +91,25 @@ struct unwind_row {
 #define UNWIND_SAVED_SECOND(cfa) (((__u32)(cfa) >> 13 & 1023) * 8)
 #define UNWIND_SAVED_OFFSET(cfa) (((__u32)(cfa) >> 23 & 63) * 8)
 #define UNWIND_SAVED_FRAME(cfa)	 ((__u32)(cfa) >> 29) /* in words */
+
+/*
+ * Rows of 32-bit code, whose words have 4 bytes. In 64-bit code, the step by such a row fails, and
+ * so do steps by other rows in 32-bit code; except for UNWIND_ROOT and UNWIND_FRAME_POINTER.
+ * Offsets are in [-MAX, MAX). The caller's ebp is at the CFA + 4 * rbp.
+ */
+enum unwind_narrow_rule {
+	UNWIND_NARROW_ESP = 0,	  /* the CFA is esp + offset */
+	UNWIND_NARROW_EBP = 1,	  /* the CFA is ebp + offset */
+	UNWIND_NARROW_SAVED = 2,  /* the CFA is at ebp + offset; the saved ebp is relative to ebp */
+	UNWIND_NARROW_PLT = 3,	  /* the CFA is esp + 4; from byte 11 of 16 on, esp + 8 */
+	UNWIND_NARROW_SIGNAL = 4, /* signal frame: a struct sigcontext is at esp + offset */
+};
+
+#define UNWIND_NARROW_MAX (1 << 25)
+#define UNWIND_NARROW_CFA(rule, offset)                                                            \
+	((__s32)((__u32)(offset) << 6 | (__u32)(rule) << 3 | UNWIND_NARROW))
+#define UNWIND_NARROW_RULE(cfa)	  ((cfa) >> 3 & 7)
+#define UNWIND_NARROW_OFFSET(cfa) ((cfa) >> 6)
 
 /* Returns the enum unwind_command of a row with the rule UNWIND_COMMAND. */
 #define UNWIND_COMMAND_OF(cfa) ((cfa) >> 3 & 15)

@@ -89,7 +89,7 @@ class Explain(unittest.TestCase):
     def test_what_outputs_show_is_found(self):
         for said, key in (("[cut]", "samples.stack_cut"), ("[too many call paths]", "samples.cut.left_out"),
                           ("1,024  samples without names of functions", "unnamed"), ("  12  no unwind rule", "samples.cut.no_rule"),
-                          ("32-bit code", "samples.cut.compat")):
+                          ("code of another segment", "samples.cut.compat")):
             self.assertIn(f"({key})\n", self.explained(said))
         self.assertEqual(jitbpf("explain", "[none such]").returncode, 2)
 

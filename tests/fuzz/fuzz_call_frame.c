@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	reader.blob = &blob;
 	reader.size_bytes = size_bytes - 1;
 	call_frame_section_init(&section, &reader, ADDRESS, data[0] & 1);
+	section.narrow = data[0] & 2;
 	for (;; offset = next) {
 		int err = call_frame_read(&section, offset, &frame, &next);
 

@@ -50,7 +50,8 @@ static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY))
 		return;
 	copy = (const struct jitbpf_stack_copy *)behind;
-	require(copy->size_bytes <= JITBPF_STACK_COPY_MAX && copy->is_caller <= 1);
+	require(copy->size_bytes <= JITBPF_STACK_COPY_MAX && copy->is_caller <= 1 &&
+		copy->is_narrow <= 1);
 	for (uint32_t i = 0; i < copy->size_bytes; i++)
 		fuzzed->sink += copy->data[i];
 }

@@ -26,6 +26,8 @@ static void check_row(struct unwind_row row)
 		CHECK(command > UNWIND_NOT_MADE && command <= UNWIND_SAVED &&
 		      command != UNWIND_INTERPRETER);
 		CHECK(command == UNWIND_SAVED || command == offset / 8);
+	} else if (rule == UNWIND_NARROW) {
+		CHECK(UNWIND_NARROW_RULE(row.cfa) <= UNWIND_NARROW_SIGNAL);
 	} else {
 		CHECK(rule <= UNWIND_CFA_RBP_FINAL);
 		CHECK(rule == UNWIND_CFA_SAVED_RSP || (offset >= -(1 << 30) && offset <= 1 << 30));
@@ -56,7 +58,7 @@ static void check_segments(struct unwind_file *file, const struct blob *blob)
 	struct elf_file elf;
 	uint32_t checked = 0;
 
-	CHECK(!elf_file_init(&elf, blob));
+	CHECK(!elf_file_init_any(&elf, blob));
 	vec_for_each (segment, &elf.segments) {
 		uint64_t page = segment->file_offset >> UNWIND_PAGE_SHIFT;
 

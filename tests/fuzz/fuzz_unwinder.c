@@ -370,6 +370,7 @@ static void sample(struct fuzzed *f)
 	made.copy.bp = flags & 4 ? word(f) : stack + 8ull * byte(f);
 	made.copy.stack_top = flags & 8 ? stack + 512 : word(f);
 	made.copy.is_caller = byte(f);
+	made.copy.is_narrow = made.copy.is_caller >> 1 & 1;
 	made.copy.size_bytes = words % 64 * 8;
 	made.copy.hole_end = words % 7 ? 0 : flags * 4;
 	for (uint32_t i = 0; i < words % 64u; i++)

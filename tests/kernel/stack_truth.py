@@ -22,7 +22,7 @@ import re
 import recording
 
 SYSTEM = re.compile(r"(?:^|/)(?:libc|libm|libpthread|libdl|libstdc\+\+|libgcc_s|ld-linux-x86-64)"
-                    r"[-.\d]*\.so|^\[(?:vdso|vsyscall)\]")
+                    r"[-.\d]*\.so|^\[(?:vdso|vdso32|vsyscall)\]")
 LIBC_START = re.compile("__libc_(start|csu)|_start_c$")  # the latter is of musl
 SUFFIX = re.compile(r"(@@?GLIBC\w*[\d.]*| \[clone [^]]*\]|\.(constprop|part|isra|cold|abi0)(\.\d+)?|"
                     r"::h[0-9a-f]{16})+$")

@@ -13,9 +13,10 @@ import tempfile
 import time
 
 import run_for
-from harness import JITBPF, KernelTest, leaf_jit
+from harness import BUILD, JITBPF, KernelTest, leaf_jit
 from stuck_fs import StuckFilesystem
 
+NARROW = os.path.join(BUILD, "tests/stacks/narrow")
 PROGRAM = """
 #include <signal.h>
 #include <sys/time.h>
@@ -432,6 +433,25 @@ class FoundFiles(KernelTest):
                   if line.startswith("\t") and line.rstrip().endswith("([vdso])")]
         self.assertGreater(len(inside), 3)
         self.assertTrue(all("clock_gettime" in name for name in inside), set(inside))
+
+
+class Narrow(KernelTest):
+    """A 32-bit program: its functions, and those of the vDSO of such programs, have names."""
+
+    def test_names(self):
+        run = self.record([NARROW], ["-F", "999", "-d", "1"])
+        frames = [line.split(None, 1)[1] for line in open(run.path(".txt"), encoding="utf-8")
+                  if line.startswith("\t") and NARROW in line or "([vdso" in line]
+        names = {frame.split("+")[0] for frame in frames if NARROW in frame}
+        self.assertLessEqual(names, {"_start", "begin", "outer", "recurse", "realigned",
+                                     "call_back", "leaf", "ask", "system_call", "on_tick", "on_old",
+                                     "on_own", "handle", "restore"})
+        self.assertGreaterEqual(names, {"_start", "begin", "outer", "handle"})
+        inside = {frame.split("+")[0] for frame in frames if NARROW not in frame}
+        # The byte before a signal trampoline, where handlers return to, belongs to no function.
+        self.assertLessEqual(inside, {"__kernel_vsyscall", "__kernel_sigreturn",
+                                      "__kernel_rt_sigreturn", "[unknown] ([vdso32])\n"})
+        self.assertIn("__kernel_vsyscall", inside)
 
 
 class CopiedText(KernelTest):

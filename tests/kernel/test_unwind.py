@@ -24,7 +24,8 @@ PROGRAMS = {
                 "chain-musl"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
     **{f"{name}.c": [name] for name in ("frames", "swap", "thin", "signals", "kernel", "threads",
-                                        "contexts", "respawn", "reload", "liar", "delivery")},
+                                        "contexts", "respawn", "reload", "liar", "delivery",
+                                        "narrow")},
     **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
     "rust.rs": ["rust"],
 }

@@ -7,7 +7,7 @@ STACKS := $(B)/tests/stacks
 STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
 
 STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar \
-	delivery
+	delivery narrow
 STACKS_OF_CXX := std_thread exceptions
 STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing musl
 STACKS_CALLS := lazy ibt now
@@ -15,6 +15,10 @@ STACKS_CALLS := lazy ibt now
 STACKS_ALL := $(addprefix $(STACKS)/,$(STACKS_OF_C) $(STACKS_OF_CXX) rust \
 	$(STACKS_CHAINS:%=chain-%) $(STACKS_CALLS:%=calls-%) libempty.so \
 	reload-first.so reload-second.so)
+
+# 32-bit code. It is linked without files of the distribution for such code.
+STACKS_FLAGS_narrow := -m32 -ffreestanding -nostdlib -static -fno-pie -no-pie
+STACKS_LIBRARIES = $(if $(filter narrow,$(@F)),,-lpthread -ldl)
 
 STACKS_NO_TABLES := -fno-asynchronous-unwind-tables -fno-unwind-tables
 STACKS_FLAGS_chain-static := -static
@@ -33,7 +37,8 @@ STACKS_FLAGS_calls-now := -Wl,-z,now
 $(addprefix $(STACKS)/,$(STACKS_OF_C)): $(STACKS)/%: tests/stacks/%.c tests/stacks/stacks.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(STACKS_FLAGS) $< -o $@ -lpthread -ldl
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) $< -o $@ \
+		$(STACKS_LIBRARIES)
 
 $(addprefix $(STACKS)/,$(STACKS_OF_CXX)): $(STACKS)/%: tests/stacks/%.cpp tests/stacks/stacks.h
 	$(call say,CXX,$@)

@@ -51,9 +51,11 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		{"depth", "deeper than 1,024 frames",
 		 "The stack has more frames than a sample keeps; the innermost are kept.",
 		 "The program recurses deeply."},
-	[JITBPF_END_COMPAT] = {"compat", "32-bit code",
-			       "The sample is in 32-bit code, of which no stack is walked.",
-			       "The program is built for 32 bits.", "profile a 64-bit build of it"},
+	[JITBPF_END_COMPAT] = {"compat", "code of another segment",
+			       "The sample is in code whose segment is neither that of 64-bit nor "
+			       "that of 32-bit programs; in recordings of older versions, in "
+			       "32-bit code.",
+			       "The program runs 16-bit code, as Wine and DOS emulators can."},
 	[JITBPF_END_NO_RULE] =
 		{"no_rule", "no unwind rule", "No rule says where the caller of a frame is.",
 		 "The code has no unwind information, and its analysis found no rule; or "

@@ -73,18 +73,21 @@ static int step(const struct unwind_account *account, struct walk *walk,
 {
 	const struct jitbpf_stack_copy *copy = walk->copy;
 	uint64_t address = address_of(&walk->state);
-	struct unwind_row row;
-	int end, err = unwind_rule_at(account, site, address, &row);
+	bool in_file = site->kind == LOCATION_NATIVE, narrow = walk->state.narrow;
+	struct unwind_row row = unwind_frame_pointer_row;
+	int end, err = 0;
 
+	/* Rows of code without a file are made from its instructions, if they are 64-bit. */
+	if (in_file || !narrow)
+		err = unwind_rule_at(account, site, address, &row);
 	if (err < 0 || (err && !last))
 		return err < 0 ? err : -EAGAIN;
-	if (site->kind == LOCATION_JIT || site->kind == LOCATION_ANON)
+	if ((site->kind == LOCATION_JIT || site->kind == LOCATION_ANON) && !narrow)
 		unwind_want_page(account->unwinder, account->process, address);
-	end = unwind_step(&walk->state, row);
+	end = narrow ? unwind_step_narrow(&walk->state, row) : unwind_step(&walk->state, row);
 	if (end == UNWIND_STEPPED)
 		return end;
-	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top,
-			 site->kind == LOCATION_NATIVE);
+	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top, in_file);
 	return end == JITBPF_END_UNREADABLE && walk->beyond_copy ? JITBPF_END_COPY : end;
 }
 
@@ -118,6 +121,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 		.bp = copy->bp,
 		.thread_pointer = copy->thread_pointer,
 		.is_caller = copy->is_caller,
+		.narrow = copy->is_narrow,
 		.guessed = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS,
 	};
 	ret->count = sample->user_frames;

@@ -7,7 +7,6 @@
 
 #define ENTRY_HEAD_BYTES   20 /* longest length and longest CIE pointer */
 #define AUGMENTATION_MAX   15
-#define ADDRESS_BYTES	   8
 #define EH_CIE_ID	   0
 #define DEBUG_CIE_ID	   UINT32_MAX
 #define DEBUG_CIE_ID_64BIT UINT64_MAX
@@ -97,14 +96,16 @@ static int entry_read(const struct call_frame_section *section, struct section_r
 /* Decode the augmentation data that matter for FDEs. */
 static int augmentation_read(const char *letters, struct cursor *data, struct call_frame_cie *cie)
 {
+	bool narrow = cie->program.narrow;
 	uint8_t encoding;
 	uint64_t ignored;
 
 	for (; *letters; letters++) {
 		switch (*letters) {
 		case 'R':
-			if (dwarf_read_u8(data, &cie->program.pointer_encoding))
+			if (dwarf_read_u8(data, &encoding))
 				return -EBADMSG;
+			cie->program.pointer_encoding = eh_pointer_encoding(encoding, narrow);
 			break;
 		case 'L':
 			if (cursor_skip(data, 1))
@@ -112,7 +113,7 @@ static int augmentation_read(const char *letters, struct cursor *data, struct ca
 			break;
 		case 'P':
 			if (dwarf_read_u8(data, &encoding) ||
-			    eh_length_read(data, encoding, &ignored))
+			    eh_length_read(data, eh_pointer_encoding(encoding, narrow), &ignored))
 				return -EBADMSG;
 			break;
 		case 'S': /* signal frame: recognised by its rules instead */
@@ -147,7 +148,7 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 {
 	struct frame_program *program = &cie->program;
 	struct cursor *c = &entry->content;
-	uint8_t version, sizes[2], ra_byte;
+	uint8_t version, sizes[2], ra_byte, address_bytes = program->narrow ? 4 : 8;
 	uint64_t ra;
 	const char *letters;
 
@@ -156,7 +157,7 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
 	/* address size and segment selector size */
-	if (version == 4 && (cursor_read(c, sizes, 2) || sizes[0] != ADDRESS_BYTES || sizes[1]))
+	if (version == 4 && (cursor_read(c, sizes, 2) || sizes[0] != address_bytes || sizes[1]))
 		return -EBADMSG;
 	if (leb128_read(c, &program->code_factor) || dwarf_read_sleb(c, &program->data_factor))
 		return -EBADMSG;
@@ -168,7 +169,8 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 		return -EBADMSG;
 	program->code = cursor_of(c->at, cursor_left(c));
 	program->code_address = entry->address + cursor_offset(c);
-	if (ra != DWARF_REGISTER_RA || frame_program_rules(program, &cie->rules))
+	if (frame_program_register(program, ra) != DWARF_REGISTER_RA ||
+	    frame_program_rules(program, &cie->rules))
 		cie->is_opaque = true;
 	program->code = (struct cursor){0};
 	return 0;
@@ -187,6 +189,8 @@ static int cie_find(struct call_frame_section *section, uint64_t offset,
 			return 0;
 		}
 	}
+	cie.program.narrow = section->narrow;
+	cie.program.pointer_encoding = eh_pointer_encoding(DWARF_EH_PE_ABSPTR, section->narrow);
 	err = entry_read(section, &section->cies, offset, &entry);
 	if (err)
 		return err == -ENOENT ? -EBADMSG : err;
@@ -205,7 +209,7 @@ static int fde_parse(struct entry *entry, const struct call_frame_cie *cie, stru
 		.program = cie->program,
 		.rules = cie->rules,
 	};
-	struct eh_pointer_base base = {.here = entry->address};
+	struct eh_pointer_base base = {.here = entry->address, .narrow = cie->program.narrow};
 	uint8_t encoding = cie->program.pointer_encoding;
 	struct cursor *c = &entry->content;
 	uint64_t size_bytes;

@@ -29,7 +29,8 @@ struct call_frame_section {
 	struct section_reader entries;
 	struct section_reader cies; /* a second window, so that reading a CIE keeps the FDE valid */
 	uint64_t address;
-	bool is_eh; /* .eh_frame, whose encoding differs in some details */
+	bool is_eh;  /* .eh_frame, whose encoding differs in some details */
+	bool narrow; /* of 32-bit code; set after init */
 	struct call_frame_cie kept[CALL_FRAME_CIES_KEPT];
 	uint32_t kept_next;
 };

@@ -22,6 +22,14 @@ size_t eh_pointer_bytes(uint8_t encoding)
 	}
 }
 
+uint8_t eh_pointer_encoding(uint8_t encoding, bool narrow)
+{
+	if (narrow && encoding != DWARF_EH_PE_OMIT &&
+	    (encoding & DWARF_EH_PE_FORMAT) == DWARF_EH_PE_ABSPTR)
+		return encoding | DWARF_EH_PE_UDATA4;
+	return encoding;
+}
+
 int eh_length_read(struct cursor *c, uint8_t encoding, uint64_t *ret)
 {
 	size_t size_bytes = eh_pointer_bytes(encoding);
@@ -76,6 +84,6 @@ int eh_pointer_read(struct cursor *c, uint8_t encoding, const struct eh_pointer_
 	}
 	err = eh_length_read(c, encoding, &value);
 	if (!err)
-		*ret = from + value;
+		*ret = base->narrow ? (uint32_t)(from + value) : from + value;
 	return err;
 }

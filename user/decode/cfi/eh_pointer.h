@@ -3,12 +3,15 @@
 #ifndef JITBPF_DECODE_CFI_EH_POINTER_H
 #define JITBPF_DECODE_CFI_EH_POINTER_H
 
+#include <stdbool.h>
+
 #include "base/cursor.h"
 
 /* Base addresses of relative pointers. */
 struct eh_pointer_base {
 	uint64_t here;	      /* address of the cursor's first byte */
 	const uint64_t *data; /* base of data-relative pointers; NULL if there is none */
+	bool narrow;	      /* addresses have 32 bits */
 };
 
 /*
@@ -17,6 +20,9 @@ struct eh_pointer_base {
  */
 int eh_pointer_read(struct cursor *c, uint8_t encoding, const struct eh_pointer_base *base,
 		    uint64_t *ret);
+
+/* Returns an encoding that a file has, with the size of its addresses: no reader need know it. */
+uint8_t eh_pointer_encoding(uint8_t encoding, bool narrow);
 
 /* Read a length in the format of an encoding, without its base. */
 int eh_length_read(struct cursor *c, uint8_t encoding, uint64_t *ret);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/cfi/fde_table.h"
 
+#include <elf.h>
+
 #include "base/scope.h"
 #include "base/search.h"
 #include "base/sort_keys.h"
@@ -29,14 +31,17 @@ struct header {
 	uint8_t encoding;
 };
 
-static int header_parse(struct cursor *c, uint64_t address, struct header *ret)
+static int header_parse(struct cursor *c, uint64_t address, bool narrow, struct header *ret)
 {
-	struct eh_pointer_base base = {.here = address, .data = &address};
+	struct eh_pointer_base base = {.here = address, .data = &address, .narrow = narrow};
 	uint8_t encodings[4]; /* formats of version, .eh_frame address, count, table */
 	struct header header = {0};
 
-	if (cursor_read(c, encodings, sizeof(encodings)) || encodings[0] != HEADER_VERSION ||
-	    eh_pointer_read(c, encodings[1], &base, &header.eh_frame))
+	if (cursor_read(c, encodings, sizeof(encodings)) || encodings[0] != HEADER_VERSION)
+		return -EBADMSG;
+	for (size_t i = 1; i < sizeof(encodings); i++)
+		encodings[i] = eh_pointer_encoding(encodings[i], narrow);
+	if (eh_pointer_read(c, encodings[1], &base, &header.eh_frame))
 		return -EBADMSG;
 	header.encoding = encodings[3];
 	if (encodings[2] != DWARF_EH_PE_OMIT && encodings[3] != DWARF_EH_PE_OMIT &&
@@ -54,6 +59,7 @@ static int header_entry(struct fde_table *table, uint64_t i, struct fde_table_en
 	struct eh_pointer_base base = {
 		.here = table->entries_address + i * entry_bytes,
 		.data = &table->header_address,
+		.narrow = table->section.narrow,
 	};
 	struct fde_table_entry entry;
 	struct cursor c;
@@ -208,6 +214,13 @@ static int eh_frame_open(const struct elf_file *elf, uint64_t address,
 	return -ENOENT;
 }
 
+static void section_init(struct fde_table *table, const struct elf_file *elf,
+			 struct section_reader *reader, uint64_t address, bool is_eh)
+{
+	call_frame_section_init(&table->section, reader, address, is_eh);
+	table->section.narrow = elf->machine == EM_386;
+}
+
 /* Open .eh_frame, and the table of .eh_frame_hdr if its fields are consistent. */
 static int header_open(struct fde_table *table, const struct elf_file *elf,
 		       struct section_budget *budget)
@@ -233,12 +246,12 @@ static int header_open(struct fde_table *table, const struct elf_file *elf,
 		      segment->file_bytes < sizeof(bytes) ? segment->file_bytes : sizeof(bytes));
 	err = blob_read(elf->blob, segment->file_offset, bytes, cursor_left(&c));
 	if (!err)
-		err = header_parse(&c, segment->address, &header);
+		err = header_parse(&c, segment->address, elf->machine == EM_386, &header);
 	if (!err)
 		err = eh_frame_open(elf, header.eh_frame, budget, &section);
 	if (err)
 		return err == -EBADMSG ? -ENOENT : err;
-	call_frame_section_init(&table->section, &section, header.eh_frame, true);
+	section_init(table, elf, &section, header.eh_frame, true);
 	left = reader.size_bytes - header.table_offset;
 	if (!header.count || header.count > left / (2 * eh_pointer_bytes(header.encoding)))
 		return 0;
@@ -265,7 +278,7 @@ int fde_table_init_eh(struct fde_table *ret, const struct elf_file *elf, uint64_
 		section = elf_file_section(elf, ".eh_frame");
 		err = section ? eh_frame_open(elf, section->address, budget, &reader) : -ENOENT;
 		if (!err)
-			call_frame_section_init(&table.section, &reader, section->address, true);
+			section_init(&table, elf, &reader, section->address, true);
 	}
 	if (!err && !fde_table_has_header(&table))
 		err = fde_table_make_index(&table);
@@ -287,7 +300,7 @@ int fde_table_init_debug(struct fde_table *ret, const struct elf_file *elf, uint
 	if (err)
 		return err;
 	reader.window_least = WINDOW_BYTES;
-	call_frame_section_init(&table.section, &reader, 0, false);
+	section_init(&table, elf, &reader, 0, false);
 	err = fde_table_make_index(&table);
 	if (err)
 		return err;

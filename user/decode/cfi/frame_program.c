@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/cfi/frame_program.h"
 
-#include <stdbool.h>
-
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
 #include "decode/cfi/eh_pointer.h"
@@ -34,9 +32,26 @@ int frame_window_add(const struct frame_window *window, uint64_t address, int32_
 
 static int run_add_row(const struct run *run)
 {
-	struct unwind_row row = frame_rules_row(&run->rules);
+	struct unwind_row row = run->program->narrow ? frame_rules_narrow_row(&run->rules)
+						     : frame_rules_row(&run->rules);
 
 	return frame_window_add(run->window, run->location, row.cfa, row.rbp);
+}
+
+uint64_t frame_program_register(const struct frame_program *program, uint64_t number)
+{
+	if (!program->narrow)
+		return number;
+	switch (number) {
+	case DWARF_REGISTER_EBP:
+		return DWARF_REGISTER_RBP;
+	case DWARF_REGISTER_ESP:
+		return DWARF_REGISTER_RSP;
+	case DWARF_REGISTER_EIP:
+		return DWARF_REGISTER_RA;
+	default:
+		return FRAME_BASE_OTHER;
+	}
 }
 
 /* --- instructions: 0, or -EBADMSG --------------------------------------------- */
@@ -57,7 +72,8 @@ static struct frame_place *place_of(struct frame_rules *rules, uint64_t number)
 
 static void rule_set(struct run *run, uint64_t number, struct frame_place place)
 {
-	struct frame_place *of = place_of(&run->rules, number);
+	struct frame_place *of =
+		place_of(&run->rules, frame_program_register(run->program, number));
 
 	if (of)
 		*of = place;
@@ -67,7 +83,7 @@ static int rule_restore(struct run *run, uint64_t number)
 {
 	if (!run->initial)
 		return -EBADMSG;
-	switch (number) {
+	switch (frame_program_register(run->program, number)) {
 	case DWARF_REGISTER_RBP:
 		run->rules.rbp = run->initial->rbp;
 		break;
@@ -101,12 +117,8 @@ static struct frame_place place_in_frame(const struct run *run, enum frame_place
 	};
 }
 
-/*
- * Match the DWARF expressions that occur in practice. The PLT expression is rsp
- * + 8 + ((rip & 15) >= 11) * 8. The others are register + offset, the value
- * stored there, or (in OpenSSL's assembly) that value + 8.
- */
-static struct frame_place place_of_expression(struct cursor c)
+/* Returns whether an expression is that of a PLT: rsp + 8 + ((rip & 15) >= 11) * 8. */
+static bool is_plt(const struct cursor *c, bool narrow)
 {
 	static const uint8_t plt[] = {
 		DWARF_OP_BREG0 + DWARF_REGISTER_RSP,
@@ -121,22 +133,49 @@ static struct frame_place place_of_expression(struct cursor c)
 		DWARF_OP_SHL,
 		DWARF_OP_PLUS,
 	};
+	static const uint8_t narrow_plt[] = {
+		DWARF_OP_BREG0 + DWARF_REGISTER_ESP,
+		4,
+		DWARF_OP_BREG0 + DWARF_REGISTER_EIP,
+		0,
+		DWARF_OP_LIT0 + 15,
+		DWARF_OP_AND,
+		DWARF_OP_LIT0 + 11,
+		DWARF_OP_GE,
+		DWARF_OP_LIT0 + 2,
+		DWARF_OP_SHL,
+		DWARF_OP_PLUS,
+	};
+
+	_Static_assert(sizeof(plt) == sizeof(narrow_plt), "one size");
+	return cursor_left(c) == sizeof(plt) &&
+	       !memcmp(c->at, narrow ? narrow_plt : plt, sizeof(plt));
+}
+
+/*
+ * Match the DWARF expressions that occur in practice. Besides that of a PLT, they are register +
+ * offset, the value stored there, or (in OpenSSL's assembly) that value + 8.
+ */
+static struct frame_place place_of_expression(const struct frame_program *program, struct cursor c)
+{
 	static const uint8_t plus_8[] = {DWARF_OP_DEREF, DWARF_OP_PLUS_UCONST, 8};
 	struct frame_place place = {.kind = FRAME_OTHER};
 	uint8_t operation;
+	uint64_t base;
 	int64_t offset;
 
-	if (cursor_left(&c) == sizeof(plt) && !memcmp(c.at, plt, sizeof(plt)))
+	if (is_plt(&c, program->narrow))
 		return (struct frame_place){.kind = FRAME_PLT};
 	if (dwarf_read_u8(&c, &operation) || operation < DWARF_OP_BREG0 ||
 	    operation > DWARF_OP_BREG0 + 31 || dwarf_read_sleb(&c, &offset))
 		return place;
+	base = frame_program_register(program, operation - DWARF_OP_BREG0);
 	if (!cursor_left(&c))
-		return place_at(FRAME_VALUE, operation - DWARF_OP_BREG0, offset);
+		return place_at(FRAME_VALUE, base, offset);
 	if (cursor_left(&c) == 1 && *c.at == DWARF_OP_DEREF)
-		return place_at(FRAME_MEMORY, operation - DWARF_OP_BREG0, offset);
+		return place_at(FRAME_MEMORY, base, offset);
 	if (cursor_left(&c) == sizeof(plus_8) && !memcmp(c.at, plus_8, sizeof(plus_8)))
-		return place_at(FRAME_SAVED_RSP, operation - DWARF_OP_BREG0, offset);
+		return place_at(FRAME_SAVED_RSP, base, offset);
 	return place;
 }
 
@@ -147,7 +186,7 @@ static int expression_read(struct run *run, struct frame_place *ret)
 
 	if (leb128_read(&run->code, &size_bytes) || cursor_take(&run->code, size_bytes, &bytes))
 		return -EBADMSG;
-	*ret = place_of_expression(cursor_of(bytes, size_bytes));
+	*ret = place_of_expression(run->program, cursor_of(bytes, size_bytes));
 	return 0;
 }
 
@@ -177,10 +216,12 @@ static int cfa_define(struct run *run, uint8_t operation)
 	case DWARF_CFA_DEF_CFA_SF:
 		if (leb128_read(&run->code, &number) || offset_read(run, factored, &offset))
 			return -EBADMSG;
+		number = frame_program_register(run->program, number);
 		break;
 	case DWARF_CFA_DEF_CFA_REGISTER:
 		if (!is_value || leb128_read(&run->code, &number))
 			return -EBADMSG;
+		number = frame_program_register(run->program, number);
 		break;
 	case DWARF_CFA_DEF_CFA_OFFSET:
 	case DWARF_CFA_DEF_CFA_OFFSET_SF:
@@ -264,7 +305,8 @@ static int state_restore(struct run *run)
 /* Read the next location from the operand or from the instruction's low bits. */
 static int location_read(struct run *run, uint8_t operation, uint64_t *ret)
 {
-	struct eh_pointer_base base = {.here = run->program->code_address};
+	struct eh_pointer_base base = {.here = run->program->code_address,
+				       .narrow = run->program->narrow};
 	static const uint8_t bytes[] = {
 		[DWARF_CFA_ADVANCE_LOC1] = 1,
 		[DWARF_CFA_ADVANCE_LOC2] = 2,

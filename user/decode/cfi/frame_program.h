@@ -2,10 +2,13 @@
 /*
  * The interpreter of call frame programs. A program describes for each address
  * of a function where the caller's registers are. Only the registers of unwind
- * rows are tracked: rsp, rbp and the return address.
+ * rows are tracked: rsp, rbp and the return address; in 32-bit code, those that
+ * have their roles.
  */
 #ifndef JITBPF_DECODE_CFI_FRAME_PROGRAM_H
 #define JITBPF_DECODE_CFI_FRAME_PROGRAM_H
+
+#include <stdbool.h>
 
 #include "base/cursor.h"
 #include "decode/cfi/frame_rules.h"
@@ -17,7 +20,11 @@ struct frame_program {
 	uint64_t code_factor;  /* code alignment factor, of advances */
 	int64_t data_factor;   /* data alignment factor, of offsets */
 	uint8_t pointer_encoding;
+	bool narrow; /* of 32-bit code (i386) */
 };
+
+/* Returns the x86-64 number of the register that has the role of a program's register. */
+uint64_t frame_program_register(const struct frame_program *program, uint64_t number);
 
 /* Run the initial program of a CIE. Sets *ret to the resulting rules. Returns 0 or -EBADMSG. */
 int frame_program_rules(const struct frame_program *program, struct frame_rules *ret);

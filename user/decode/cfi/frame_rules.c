@@ -65,7 +65,7 @@ static bool cfa_of_rules(const struct frame_place *cfa, int32_t *ret)
 	return true;
 }
 
-static bool rbp_of_rules(const struct frame_rules *rules, int16_t *ret)
+static bool rbp_of_rules(const struct frame_rules *rules, int word_bytes, int16_t *ret)
 {
 	const struct frame_place *cfa = &rules->cfa, *rbp = &rules->rbp;
 	uint64_t offset = (uint64_t)rbp->offset;
@@ -82,8 +82,8 @@ static bool rbp_of_rules(const struct frame_rules *rules, int16_t *ret)
 		offset -= (uint64_t)cfa->offset;
 	else if (rbp->base != (cfa->kind == FRAME_MEMORY ? DWARF_REGISTER_RBP : FRAME_BASE_CFA))
 		return false;
-	words = (int64_t)offset / 8;
-	if (offset % 8 || words < INT16_MIN || words >= UNWIND_RBP_KEPT)
+	words = (int64_t)offset / word_bytes;
+	if ((int64_t)offset % word_bytes || words < INT16_MIN || words >= UNWIND_RBP_KEPT)
 		return false;
 	*ret = (int16_t)words;
 	return true;
@@ -100,7 +100,45 @@ struct unwind_row frame_rules_row(const struct frame_rules *rules)
 		row.cfa = UNWIND_CFA_COMMAND(UNWIND_SIGNAL);
 	else if (place_is(&rules->ra, FRAME_MEMORY, FRAME_BASE_CFA, -8) &&
 		 rsp_is_cfa(&rules->rsp) && cfa_of_rules(&rules->cfa, &cfa) &&
-		 rbp_of_rules(rules, &row.rbp))
+		 rbp_of_rules(rules, 8, &row.rbp))
+		row.cfa = cfa;
+	return row;
+}
+
+/* --- 32-bit code ---------------------------------------------------------------------- */
+
+static bool narrow_cfa(const struct frame_place *cfa, int32_t *ret)
+{
+	enum unwind_narrow_rule rule;
+
+	if (cfa->kind == FRAME_PLT) {
+		*ret = UNWIND_NARROW_CFA(UNWIND_NARROW_PLT, 0);
+		return true;
+	}
+	if (cfa->kind == FRAME_VALUE && cfa->base == DWARF_REGISTER_RSP)
+		rule = UNWIND_NARROW_ESP;
+	else if (cfa->kind == FRAME_VALUE && cfa->base == DWARF_REGISTER_RBP)
+		rule = UNWIND_NARROW_EBP;
+	else if (cfa->kind == FRAME_MEMORY && cfa->base == DWARF_REGISTER_RBP)
+		rule = UNWIND_NARROW_SAVED;
+	else
+		return false;
+	if (cfa->offset % 4 || cfa->offset < -UNWIND_NARROW_MAX || cfa->offset >= UNWIND_NARROW_MAX)
+		return false;
+	*ret = UNWIND_NARROW_CFA(rule, (int32_t)cfa->offset);
+	return true;
+}
+
+struct unwind_row frame_rules_narrow_row(const struct frame_rules *rules)
+{
+	struct unwind_row row = {.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), .rbp = UNWIND_RBP_KEPT};
+	int32_t cfa;
+
+	if (rules->ra.kind == FRAME_UNDEFINED)
+		row.cfa = UNWIND_CFA_COMMAND(UNWIND_ROOT);
+	else if (place_is(&rules->ra, FRAME_MEMORY, FRAME_BASE_CFA, -4) &&
+		 rsp_is_cfa(&rules->rsp) && narrow_cfa(&rules->cfa, &cfa) &&
+		 rbp_of_rules(rules, 4, &row.rbp))
 		row.cfa = cfa;
 	return row;
 }

@@ -18,7 +18,8 @@ enum frame_place_kind {
 	FRAME_OTHER,
 };
 
-#define FRAME_BASE_CFA	 255 /* any other base is a DWARF register number */
+/* Any other base is a DWARF register number of x86-64, also in 32-bit code. */
+#define FRAME_BASE_CFA	 255
 #define FRAME_BASE_OTHER 254
 
 struct frame_place {
@@ -33,5 +34,8 @@ struct frame_rules {
 
 /* Convert rules to a row with pc 0. Rules that a row cannot express become UNWIND_UNKNOWN. */
 struct unwind_row frame_rules_row(const struct frame_rules *rules);
+
+/* The same for 32-bit code: the row has the rule UNWIND_NARROW. */
+struct unwind_row frame_rules_narrow_row(const struct frame_rules *rules);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/cfi/row_corrections.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,11 @@
 int row_corrections_init(struct row_corrections *ret, const struct elf_file *elf)
 {
 	ret->blob = elf->blob;
+	ret->narrow = elf->machine == EM_386;
 	ret->entry_offset = UINT64_MAX;
 	if (elf->entry && !elf_file_offset(elf, elf->entry, &ret->entry_offset))
 		ret->entry_offset = UINT64_MAX;
-	return go_frames_init(&ret->go, elf);
+	return ret->narrow ? 0 : go_frames_init(&ret->go, elf);
 }
 
 void row_corrections_deinit(struct row_corrections *c)
@@ -146,7 +148,7 @@ int row_corrections_function(struct row_corrections *c, const struct call_frame 
 	struct frame_window raw = *window;
 	int err;
 
-	if (!c->code || (!is_go && !cannot_return(c, frame, offset)))
+	if (!c->code || c->narrow || (!is_go && !cannot_return(c, frame, offset)))
 		return call_frame_rows(frame, window);
 	raw.rows = &c->rows;
 	c->rows.rows.size = 0;
@@ -206,7 +208,7 @@ static int cover_entry(struct row_corrections *c, uint64_t page_start, struct un
 
 	if (!code)
 		return 0;
-	size_bytes = stack_start_of_entry(code, size_bytes);
+	size_bytes = stack_start_of_entry(code, size_bytes, c->narrow);
 	return cover_file(c, page_start, rows, c->entry_offset, c->entry_offset + size_bytes);
 }
 
@@ -219,7 +221,7 @@ int row_corrections_page(struct row_corrections *c, uint64_t page_start, struct 
 	if (!c->code)
 		return 0;
 	err = cover_entry(c, page_start, rows);
-	while (!err && stack_start_find(c->code, c->code_bytes, from, &at)) {
+	while (!err && !c->narrow && stack_start_find(c->code, c->code_bytes, from, &at)) {
 		err = cover_file(c, page_start, rows, c->code_offset + at.start,
 				 c->code_offset + at.end);
 		from = at.end;

@@ -13,6 +13,7 @@
 struct row_corrections {
 	const struct blob *blob; /* borrowed */
 	struct go_frames go;
+	bool narrow;	       /* 32-bit code: only the program's start is corrected */
 	uint64_t entry_offset; /* file offset of the program's start; UINT64_MAX: none */
 	struct unwind_rows rows;
 	/* The code around a page, between begin and end; NULL: functions are not corrected. */

@@ -102,7 +102,7 @@ bool stack_start_find(const uint8_t *code, size_t code_bytes, size_t from, struc
 	return any;
 }
 
-size_t stack_start_of_entry(const uint8_t *code, size_t code_bytes)
+size_t stack_start_of_entry(const uint8_t *code, size_t code_bytes, bool narrow)
 {
 	/* endbr64; xor %ebp,%ebp or %rbp,%rbp: by the ABI, rbp marks the outermost frame. */
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, clear[] = {0x31, 0xed},
@@ -119,10 +119,12 @@ size_t stack_start_of_entry(const uint8_t *code, size_t code_bytes)
 	at += at < code_bytes && code[at] == 0x48;
 	if (code_bytes - at < sizeof(clear) || memcmp(code + at, clear, sizeof(clear)))
 		return 0;
-	aligned = memmem(code + at, code_bytes - at, align, sizeof(align));
+	/* Without its first byte, the instruction is and $-16,%esp. */
+	aligned = memmem(code + at, code_bytes - at, align + narrow, sizeof(align) - narrow);
 	if (!aligned)
 		return 0;
-	for (at = (size_t)(aligned - code) + sizeof(align); at + CALL_BYTES <= code_bytes; at++) {
+	for (at = (size_t)(aligned - code) + sizeof(align) - narrow; at + CALL_BYTES <= code_bytes;
+	     at++) {
 		if (code[at] == CALL)
 			return at + CALL_BYTES;
 		if (code[at] == 0xff && code[at + 1] == 0x15) /* call *N(%rip) */

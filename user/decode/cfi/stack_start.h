@@ -27,8 +27,9 @@ bool stack_start_find(const uint8_t *code, size_t code_bytes, size_t from, struc
 
 /*
  * Find the code of a program's start in the code at the entry point of an ELF file: up to its first
- * call. Returns the size of the code in bytes; 0 if it is other code, as in libraries.
+ * call. `narrow`: of 32-bit code. Returns the size of the code in bytes; 0 if it is other code, as
+ * in libraries.
  */
-size_t stack_start_of_entry(const uint8_t *code, size_t code_bytes);
+size_t stack_start_of_entry(const uint8_t *code, size_t code_bytes, bool narrow);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/cfi/unwind_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 
@@ -23,6 +24,7 @@ struct code_range {
 
 struct unwind_file {
 	const struct blob *blob;       /* borrowed */
+	bool narrow;		       /* of 32-bit code */
 	VEC(struct code_range) ranges; /* sorted by file offset, disjoint */
 	struct section_budget budget;
 	/* .eh_frame and .debug_frame; the second fills gaps of the first */
@@ -101,7 +103,10 @@ int unwind_file_create(const struct blob *blob, struct unwind_file **ret)
 		return -ENOMEM;
 	file->blob = blob;
 	file->budget.inflate_bytes = INFLATE_BYTES;
-	err = elf_file_init(&elf, blob);
+	err = elf_file_init_any(&elf, blob);
+	if (!err && elf.type == ET_REL)
+		err = -ENOEXEC;
+	file->narrow = !err && elf.machine == EM_386;
 	if (!err)
 		err = ranges_read(file, &elf);
 	if (!err)
@@ -179,7 +184,8 @@ static int rows_without_tables(struct unwind_file *file, const struct unwind_gap
 {
 	int err = -ENOENT;
 
-	for (uint32_t i = 0; i < file->source_count && err == -ENOENT; i++)
+	/* The sources read 64-bit code. */
+	for (uint32_t i = 0; i < file->source_count && !file->narrow && err == -ENOENT; i++)
 		err = file->sources[i].add(file->sources[i].context, gap, &file->budget.work_bytes);
 	if (err != -ENOENT && err != -E2BIG)
 		return err;
@@ -324,15 +330,15 @@ static int rows_add(struct unwind_file *file, const struct frame_window *window)
 }
 
 /* Call signal_return_find() if the budget allows. */
-static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end, uint64_t *ret_start,
-			uint64_t *ret_end)
+static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end,
+			struct signal_return *ret)
 {
 	if (file->budget.work_bytes < UNWIND_PAGE_BYTES) {
-		*ret_start = *ret_end = end;
+		*ret = (struct signal_return){.start = end, .end = end};
 		return 0;
 	}
 	file->budget.work_bytes -= UNWIND_PAGE_BYTES;
-	return signal_return_find(file->blob, start, end, ret_start, ret_end);
+	return signal_return_find(file->blob, file->narrow, start, end, ret);
 }
 
 /*
@@ -344,20 +350,22 @@ static int page_part_add(struct unwind_file *file, const struct code_range *rang
 			 struct unwind_rows *rows)
 {
 	struct frame_window window = {.rows = rows};
-	uint64_t signal_start, signal_end, part_end;
+	struct signal_return signal;
+	uint64_t part_end;
 	int err;
 
-	err = signals_find(file, *start, end, &signal_start, &signal_end);
+	err = signals_find(file, *start, end, &signal);
 	if (err)
 		return err;
-	part_end = signal_start > *start ? signal_start : *start;
+	part_end = signal.start > *start ? signal.start : *start;
 	window.start = range->address + (*start - range->file_offset);
 	window.end = window.start + (part_end - *start);
 	window.offset = (uint32_t)(*start - page_start);
 	err = rows_add(file, &window);
-	if (!err && signal_start < end)
-		err = rows_add_command(rows, (uint32_t)(part_end - page_start), UNWIND_SIGNAL);
-	*start = signal_end;
+	if (!err && signal.start < end)
+		err = unwind_rows_add(rows, (uint32_t)(part_end - page_start), signal.cfa,
+				      UNWIND_RBP_KEPT);
+	*start = signal.end;
 	return err;
 }
 
@@ -402,7 +410,7 @@ static int symbol_find(const struct unwind_file *file, const char *name, struct 
 	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
 	int err;
 
-	err = elf_file_init(&elf, file->blob);
+	err = elf_file_init_any(&elf, file->blob);
 	if (!err)
 		err = elf_file_symbols(&elf, true, &symbols);
 	if (err)

@@ -4,7 +4,8 @@
  * Rows come from .eh_frame, and from .debug_frame for code that .eh_frame does
  * not cover. Functions are found by .eh_frame_hdr; if that is missing or
  * invalid, the whole section is indexed once. Signal trampolines are detected
- * by their instructions.
+ * by their instructions. Files of 32-bit code (i386) have rows UNWIND_NARROW;
+ * their code without call frame information gets UNWIND_FRAME_POINTER.
  *
  * Pages are numbered by file offset, so callers need not know the file's
  * addresses.

@@ -218,6 +218,10 @@ enum dwarf_register {
 	DWARF_REGISTER_RBP = 6,
 	DWARF_REGISTER_RSP = 7,
 	DWARF_REGISTER_RA = 16, /* rip */
+	/* of i386 */
+	DWARF_REGISTER_ESP = 4,
+	DWARF_REGISTER_EBP = 5,
+	DWARF_REGISTER_EIP = 8,
 };
 
 #endif

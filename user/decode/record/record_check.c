@@ -29,7 +29,8 @@ static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
 	if (sample->h.size_bytes < offset + sizeof(*copy) || !sample->user_frames ||
 	    sample->user_end != JITBPF_END_NO_RULE)
 		return false;
-	return copy->is_caller <= 1 && copy->size_bytes <= JITBPF_STACK_COPY_MAX &&
+	return copy->is_caller <= 1 && copy->is_narrow <= 1 &&
+	       copy->size_bytes <= JITBPF_STACK_COPY_MAX &&
 	       copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy);
 }
 

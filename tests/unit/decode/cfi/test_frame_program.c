@@ -397,6 +397,66 @@ static void test_initial_nonsense(void **state)
 	}
 }
 
+/* --- 32-bit code ------------------------------------------------------------------------ */
+
+#define EBP DWARF_REGISTER_EBP
+#define ESP DWARF_REGISTER_ESP
+#define EIP DWARF_REGISTER_EIP
+#define ECX 1
+
+static void assert_narrow(const uint8_t *code, size_t size_bytes, int32_t cfa, int rbp)
+{
+	static const uint8_t initial[] = {DWARF_CFA_DEF_CFA, ESP, 4, OFFSET(EIP), 1};
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	struct frame_window window = {.start = START, .end = END, .rows = &rows};
+	struct frame_program program = program_of(initial, sizeof(initial));
+	struct frame_rules rules;
+
+	program.narrow = true;
+	program.data_factor = -4;
+	assert_int_equal(frame_program_rules(&program, &rules), 0);
+	program.code = cursor_of(code, size_bytes);
+	assert_int_equal(frame_program_run(&program, &rules, START, &window), 0);
+	assert_int_equal(rows.rows.size, 1);
+	assert_int_equal(rows.rows.data[0].cfa, cfa);
+	assert_int_equal(rows.rows.data[0].rbp, rbp);
+}
+
+#define assert_narrow_says(cfa, rbp, ...)                                                          \
+	do {                                                                                       \
+		const uint8_t code_[] = {__VA_ARGS__};                                             \
+		assert_narrow(code_, sizeof(code_), cfa, rbp);                                     \
+	} while (0)
+
+#define NARROW(rule, offset) UNWIND_NARROW_CFA(UNWIND_NARROW_##rule, offset)
+
+static void test_narrow(void **state)
+{
+	int32_t unknown = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
+
+	assert_narrow_says(NARROW(ESP, 4), UNWIND_RBP_KEPT, DWARF_CFA_NOP);
+	assert_narrow_says(NARROW(ESP, 12), -2, DWARF_CFA_DEF_CFA_OFFSET, 12, OFFSET(EBP), 2);
+	assert_narrow_says(NARROW(EBP, 8), -2, DWARF_CFA_DEF_CFA, EBP, 8, OFFSET(EBP), 2);
+	/* Registers 6 and 7 are esi and edi. */
+	assert_narrow_says(NARROW(ESP, 12), UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_OFFSET, 12,
+			   OFFSET(6), 2, OFFSET(7), 3);
+	assert_narrow_says(unknown, UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA, 7, 8);
+	/* As of main(), whose stack is realigned: first by ecx, then by the word that has it. */
+	assert_narrow_says(unknown, UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA, ECX, 0);
+	assert_narrow_says(NARROW(SAVED, -4), 0, DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(EBP), 0x7c,
+			   DWARF_OP_DEREF, DWARF_CFA_EXPRESSION, EBP, 2, BREG(EBP), 0);
+	assert_narrow_says(NARROW(PLT, 0), UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_EXPRESSION, 11,
+			   BREG(ESP), 4, BREG(EIP), 0, LIT(15), DWARF_OP_AND, LIT(11), DWARF_OP_GE,
+			   LIT(2), DWARF_OP_SHL, DWARF_OP_PLUS);
+	assert_narrow_says(UNWIND_CFA_COMMAND(UNWIND_ROOT), UNWIND_RBP_KEPT, DWARF_CFA_UNDEFINED,
+			   EIP);
+	assert_narrow_says(unknown, UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_OFFSET, 6);
+	assert_narrow_says(unknown, UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_OFFSET, 0x80, 0x80, 0x80,
+			   0x10);
+	assert_narrow_says(NARROW(ESP, (1 << 25) - 4), UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_OFFSET,
+			   0xfc, 0xff, 0xff, 0x0f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_initial_rules),
 		cmocka_unit_test(test_initial_nonsense),
+		cmocka_unit_test(test_narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "base/scope.h"
 #include "decode/cfi/signal_return.h"
+#include "uapi/unwind.h"
 
 #define BYTES (80u << 10) /* several read pieces */
 
@@ -35,11 +36,43 @@ static void assert_found(const uint8_t *bytes, uint64_t offset, uint64_t end, ui
 			 uint64_t stop)
 {
 	struct blob blob = blob_of_memory(bytes, BYTES);
-	uint64_t found_start, found_end;
+	struct signal_return found;
 
-	assert_int_equal(signal_return_find(&blob, offset, end, &found_start, &found_end), 0);
-	assert_int_equal(found_start, start);
-	assert_int_equal(found_end, stop);
+	assert_int_equal(signal_return_find(&blob, false, offset, end, &found), 0);
+	assert_int_equal(found.start, start);
+	assert_int_equal(found.end, stop);
+	assert_int_equal(signal_return_find(&blob, true, offset, end, &found), 0);
+	assert_int_equal(found.start, end);
+}
+
+static void assert_narrow(const uint8_t *bytes, uint64_t offset, uint64_t start, uint64_t stop,
+			  int context)
+{
+	struct blob blob = blob_of_memory(bytes, BYTES);
+	struct signal_return found;
+
+	assert_int_equal(signal_return_find(&blob, true, offset, BYTES, &found), 0);
+	assert_int_equal(found.start, start);
+	assert_int_equal(found.end, stop);
+	assert_int_equal(found.cfa, UNWIND_NARROW_CFA(UNWIND_NARROW_SIGNAL, context));
+}
+
+/* The trampolines of 32-bit code; sigreturn's first instruction moves esp. */
+static void test_narrow(void **state)
+{
+	static const uint8_t old[] = {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80},
+			     rt[] = {0xb8, 0xad, 0, 0, 0, 0xcd, 0x80, 0x90},
+			     other[] = {0xb8, 0x77, 0, 0, 0, 0xcd, 0x80};
+	uint8_t *bytes = *state;
+
+	memcpy(bytes + 500, other, sizeof(other));
+	memcpy(bytes + 1000, old, sizeof(old));
+	memcpy(bytes + 2000, rt, sizeof(rt));
+	assert_narrow(bytes, 0, 999, 1001, 4);
+	assert_narrow(bytes, 1000, 999, 1001, 4);
+	assert_narrow(bytes, 1001, 1001, 1008, 0);
+	assert_narrow(bytes, 1007, 1001, 1008, 0);
+	assert_narrow(bytes, 1008, 1999, 2008, 160);
 }
 
 static void test_nothing(void **state)
@@ -136,17 +169,18 @@ static int read_fails(void *context, uint64_t offset, void *buf, size_t size_byt
 static void test_blob_error(void **state)
 {
 	struct blob blob = {.size_bytes = 100, .read = read_fails};
-	uint64_t start, end;
+	struct signal_return found;
 
-	assert_int_equal(signal_return_find(&blob, 0, 100, &start, &end), -EIO);
+	assert_int_equal(signal_return_find(&blob, false, 0, 100, &found), -EIO);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing), TEST(test_forms),  TEST(test_what_follows),
-		TEST(test_ends),    TEST(test_places), TEST(test_blob_error),
+		TEST(test_nothing),	 TEST(test_forms), TEST(test_narrow),
+		TEST(test_what_follows), TEST(test_ends),  TEST(test_places),
+		TEST(test_blob_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,15 +110,15 @@ static void test_entry(void **state)
 	static const uint8_t library[] = {0x48, 0x8d, 0x3d, 0xc1, 0x2f, 0x00, 0x00, 0x48, 0x8d,
 					  0x05, 0xba, 0x2f, 0x00, 0x00, 0x48, 0x39, 0xf8, 0x74};
 
-	assert_int_equal(stack_start_of_entry(musl, sizeof(musl)), sizeof(musl));
-	assert_int_equal(stack_start_of_entry(glibc, sizeof(glibc)), sizeof(glibc) - 1);
-	assert_int_equal(stack_start_of_entry(library, sizeof(library)), 0);
+	assert_int_equal(stack_start_of_entry(musl, sizeof(musl), false), sizeof(musl));
+	assert_int_equal(stack_start_of_entry(glibc, sizeof(glibc), false), sizeof(glibc) - 1);
+	assert_int_equal(stack_start_of_entry(library, sizeof(library), false), 0);
 	for (size_t size = 0; size < sizeof(musl) - 1; size++) {
 		AUTO_FREE uint8_t *copy = malloc(size + 1);
 
 		assert_non_null(copy);
 		memcpy(copy, musl, size);
-		assert_true(stack_start_of_entry(copy, size) <= size + 5);
+		assert_true(stack_start_of_entry(copy, size, false) <= size + 5);
 	}
 }
 

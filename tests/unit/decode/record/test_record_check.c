@@ -187,6 +187,9 @@ static void test_stack_copy(void **state)
 	copy->is_caller = 2;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 	copy->is_caller = 0;
+	copy->is_narrow = 2;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->is_narrow = 1;
 	copy->size_bytes = JITBPF_STACK_COPY_MAX + 1;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 	copy->size_bytes = UINT32_MAX;
