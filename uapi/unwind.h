@@ -158,7 +158,7 @@ struct unwind_mapping {
  */
 struct unwind_process {
 	__u64 stack_top;
-	__u64 known_ns; /* the mappings are complete up to this time; CLOCK_MONOTONIC */
+	__u64 known_ns; /* the mappings include those of this time; CLOCK_MONOTONIC */
 	__u32 first;
 	__u32 count;
 	__u32 code_owner; /* UNWIND_OWNER_CODE | number of the process */

@@ -24,16 +24,23 @@ struct fixture {
 	struct process *process;
 };
 
-static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const char *path,
-		uint64_t file_offset)
+static void map_version(struct fixture *f, uint64_t time_ns, uint64_t address, const char *path,
+			uint64_t file_offset, uint64_t version)
 {
 	static struct made_mapping made;
 
 	made_mapping(&made, path, *path == '/' && path[1] != '/' ? (uint64_t)path[5] : 0, "");
+	made.mapping.inode_generation = version;
 	made.mapping.h.time_ns = time_ns;
 	made.mapping.address = address;
 	made.mapping.file_offset = file_offset;
 	assert_int_equal(process_table_map(&f->processes, &made.mapping), 0);
+}
+
+static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const char *path,
+		uint64_t file_offset)
+{
+	map_version(f, time_ns, address, path, file_offset, 0);
 }
 
 static int setup(void **state)
@@ -93,9 +100,25 @@ static void test_another_file_took_its_place(void **state)
 	map(f, 500, LIB, "/lib/y.so", 0x2000);
 	assert_int_equal(sound(f, 499, 100), FRAMES);
 	assert_int_equal(sound(f, 500, 1), 2);
-	assert_int_equal(sound(f, 600, 100), 2);
-	assert_int_equal(sound(f, 600, 99), FRAMES);
+	assert_int_equal(sound(f, 600, 101), 2);
+	/* The mappings of 500 were known at 500. */
+	assert_int_equal(sound(f, 600, 100), FRAMES);
 	assert_int_equal(sound(f, 600, 0), FRAMES);
+}
+
+/* A file that did not answer in time is identified at the end of a round, as of the round's time.
+ */
+static void test_identified_late(void **state)
+{
+	struct fixture *f = *state;
+
+	map_version(f, 500, LIB, "/lib/x.so", 0x2000, 77);
+	assert_int_equal(sound(f, 550, 100), FRAMES);
+	assert_int_equal(sound(f, 600, 100), FRAMES);
+	/* Another version of the file is another file. */
+	map_version(f, 700, LIB, "/lib/x.so", 0x2000, 78);
+	assert_int_equal(sound(f, 750, 100), 2);
+	assert_int_equal(sound(f, 750, 50), FRAMES);
 }
 
 static void test_another_part_of_the_file(void **state)
@@ -151,13 +174,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing_has_changed),
-		TEST(test_another_file_took_its_place),
-		TEST(test_another_part_of_the_file),
-		TEST(test_memory_took_its_place),
-		TEST(test_the_same),
-		TEST(test_new_where_nothing_was),
-		TEST(test_nothing_there),
+		TEST(test_nothing_has_changed),	  TEST(test_another_file_took_its_place),
+		TEST(test_identified_late),	  TEST(test_another_part_of_the_file),
+		TEST(test_memory_took_its_place), TEST(test_the_same),
+		TEST(test_new_where_nothing_was), TEST(test_nothing_there),
 	};
 #undef TEST
 
