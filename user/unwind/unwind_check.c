@@ -31,7 +31,7 @@ static void request_check(struct unwinder *u, struct code_check *check)
 	const struct unwind_account account = {.unwinder = u, .process = check->process};
 	struct unwind_request request;
 
-	if (unwind_may_ask(&account) &&
+	if (unwind_may_ask(&account, UNWIND_ASKED_MAX) &&
 	    code_checks_request(&u->checks, check, &u->copies, &request) && unwind_ask(u, &request))
 		code_checks_drop_request(&u->checks, check);
 }

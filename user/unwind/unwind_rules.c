@@ -8,8 +8,6 @@
 #include "state/code/code_region.h"
 #include "state/process/process_code.h"
 
-#define ASKED_MAX 64 /* limit for one process */
-
 const struct unwind_row unwind_frame_pointer_row = {
 	.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
 	.rbp = UNWIND_RBP_KEPT,
@@ -20,7 +18,7 @@ static const struct unwind_row row_not_made = {
 	.rbp = UNWIND_RBP_KEPT,
 };
 
-bool unwind_may_ask(const struct unwind_account *account)
+bool unwind_may_ask(const struct unwind_account *account, uint32_t limit)
 {
 	struct unwinder *u = account->unwinder;
 	struct budget_owner *owner;
@@ -29,8 +27,8 @@ bool unwind_may_ask(const struct unwind_account *account)
 	if (owner_budget_get(&u->outstanding, process_owner_key(&account->process->owner), &owner))
 		return false;
 	/* A slot may be full of requests of other owners, whose pids share it. */
-	may = (owner->used < ASKED_MAX ||
-	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX) &&
+	may = (owner->used < limit ||
+	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < limit) &&
 	      owner_budget_allows(&u->outstanding, owner, 1);
 	owner_budget_put(&u->outstanding, owner);
 	return may;
@@ -60,26 +58,47 @@ void unwind_answered(struct unwinder *u, const struct unwind_request *request)
 	owner_budget_put(&u->outstanding, request->payer);
 }
 
-static int ask_page(const struct unwind_account *account, const struct module *module,
-		    struct unwind_page_key key)
+static int request_page(const struct unwind_account *account, const struct module *module,
+			uint32_t page, bool slow)
 {
 	struct unwind_request request = {
 		.module = module,
-		.page = key.page,
+		.page = page,
+		.slow = slow,
 		.pid = account->process->pid,
 		.owner = process_owner_key(&account->process->owner),
 	};
+
+	return unwind_ask(account->unwinder, &request);
+}
+
+static int ask_page(const struct unwind_account *account, const struct module *module,
+		    struct unwind_page_key key)
+{
 	struct unwinder *u = account->unwinder;
 	int err;
 
-	if (!unwind_may_ask(account))
+	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
 		return UNWIND_RULE_WAITS;
 	err = unwind_pages_ask(&u->pages, key);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
-	err = unwind_ask(u, &request);
+	err = request_page(account, module, key.page, false);
 	if (err)
 		unwind_pages_drop(&u->pages, unwind_pages_find(&u->pages, key));
+	return err ?: UNWIND_RULE_WAITS;
+}
+
+/* Request the rest of a page's rows. */
+static int ask_rest(const struct unwind_account *account, const struct module *module,
+		    struct unwind_page_slot *slot)
+{
+	int err;
+
+	if (slot->asked || account->ahead || !unwind_may_ask(account, UNWIND_ASKED_MAX))
+		return UNWIND_RULE_WAITS;
+	err = request_page(account, module, slot->key.page, true);
+	slot->asked = !err;
 	return err ?: UNWIND_RULE_WAITS;
 }
 
@@ -102,7 +121,7 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	if (!slot->published)
 		unwind_pages_publish(&u->pages, slot);
 	*ret = unwind_pages_row(&u->pages, slot, (uint16_t)site->offset);
-	return 0;
+	return ret->cfa == row_not_made.cfa ? ask_rest(account, module, slot) : 0;
 }
 
 /* Returns true if the code of a region can still be read from the process. */
@@ -164,7 +183,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	bool stands;
 	int err;
 
-	if (!unwind_may_ask(account))
+	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
 		return UNWIND_RULE_WAITS;
 	request.host = host_of(account, region);
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);

@@ -19,6 +19,8 @@
 struct unwind_request {
 	const struct module *module; /* held by the service until the answer is taken */
 	uint32_t page;
+	/* for a page: make also the rows that take long, which are UNWIND_NOT_MADE otherwise */
+	bool slow;
 	/*
 	 * For a region: a copy of its code, which may have only the beginning.
 	 * It stays valid until the answer is taken or the service is destroyed.

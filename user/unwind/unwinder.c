@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "decode/record/sample_parts.h"
 #include "unwind/stack_walk.h"
+#include "unwind/unwind_ahead.h"
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"
 
@@ -75,6 +77,7 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 {
 	struct unwind_account account = {.unwinder = u, .process = process};
 	const struct jitbpf_stack_copy *copy = stack_copy_of(sample);
+	uint64_t outstanding = u->outstanding.used;
 	struct walked_process *walked;
 	int err;
 
@@ -88,6 +91,8 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 	err = stack_walk(&account, sample, copy, last, ret);
 	if (!err)
 		u->finished++;
+	else if (u->outstanding.used > outstanding)
+		unwind_ask_ahead(u, process, sample, copy);
 	return err;
 }
 
@@ -116,25 +121,45 @@ void unwinder_code_copied(struct unwinder *u, const struct process *process,
 		add_piece(&u->large, &site, process, code);
 }
 
+/*
+ * The rows of a file's page cannot be made. Set u->room to the rows that the page has, with the
+ * frame pointer rule where it has none. Returns their number.
+ */
+static uint32_t guess_rest(struct unwinder *u, const struct unwind_page_slot *slot)
+{
+	uint32_t count = slot->page.count;
+
+	if (!count) {
+		u->room[0] = unwind_frame_pointer_row;
+		return 1;
+	}
+	memcpy(u->room, u->tables.rows + slot->page.first, count * sizeof(*u->room));
+	for (uint32_t i = 0; i < count; i++) {
+		if (u->room[i].cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE))
+			u->room[i].cfa = unwind_frame_pointer_row.cfa;
+	}
+	return count;
+}
+
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 {
 	struct unwind_page_key key = {.owner = answer->request.module->number,
 				      .page = answer->request.page};
 	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, key);
-	uint32_t count = 1;
+	uint32_t count;
 
-	if (!slot || slot->page.count)
+	if (!slot || (slot->page.count && !answer->request.slow))
 		return 0;
 	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
 		unwind_pages_drop(&u->pages, slot);
 		return 0;
 	}
-	/* For an unreadable file, the page gets the frame pointer rule. */
-	u->room[0] = unwind_frame_pointer_row;
-	if (!answer->error)
+	if (answer->error)
+		count = guess_rest(u, slot);
+	else
 		count = unwind_rows_page(&answer->rows, 0, u->room,
 					 unwind_pages_rows_max(&u->pages, key.owner));
-	u->file_pages++;
+	u->file_pages += !answer->request.slow;
 	return unwind_pages_put(&u->pages, key, u->room, count) ? 0 : -ENOMEM;
 }
 

@@ -24,6 +24,7 @@ struct wanted_page {
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
 #define UNWIND_LARGE_BYTES_MAX (8u << 20) /* limit of large; see unwinder_keep_code() */
+#define UNWIND_ASKED_MAX       64	  /* limit of requests of a process without an answer */
 #define UNWIND_OUTSTANDING_MAX 1024	  /* limit of requests without an answer, of all owners */
 
 struct unwinder {
@@ -55,6 +56,7 @@ extern const struct unwind_row unwind_frame_pointer_row;
 struct unwind_account {
 	struct unwinder *unwinder;
 	const struct process *process;
+	bool ahead; /* rows are not needed yet: those that take long are not requested */
 };
 
 /*
@@ -64,8 +66,11 @@ struct unwind_account {
 int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
 		   uint64_t address, struct unwind_row *ret);
 
-/* Defined in unwind_rules.c. Returns true if the process may make one more request. */
-bool unwind_may_ask(const struct unwind_account *account);
+/*
+ * Defined in unwind_rules.c. Returns true if the process may make one more request, with fewer
+ * than `limit` of the process or of its owner without an answer.
+ */
+bool unwind_may_ask(const struct unwind_account *account, uint32_t limit);
 
 /* Defined in unwind_rules.c. Send a request. Returns 0 or -ENOMEM. */
 int unwind_ask(struct unwinder *unwinder, const struct unwind_request *request);

@@ -18,6 +18,7 @@
 #define NOW   (1000 * MS)
 
 static int late_answers; /* requests of "/lib/slow.so" that time out */
+static int slow_error;	 /* of the rows of "/lib/part.so" that take long */
 static int late_code;	 /* requests of JIT code that time out */
 
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
@@ -31,6 +32,19 @@ static int answer(struct world *w, const struct unwind_request *request, struct 
 		return -ENOENT;
 	if (strcmp(request->module->path, "/lib/slow.so") == 0 && late_answers-- > 0)
 		return -ETIMEDOUT;
+	if (strcmp(request->module->path, "/lib/part.so") == 0) {
+		if (request->slow && late_answers-- > 0)
+			return -ETIMEDOUT;
+		if (request->slow && slow_error)
+			return slow_error;
+		unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT);
+		unwind_rows_add(ret, 0x1000,
+				request->slow ? UNWIND_CFA(UNWIND_CFA_RSP, 24)
+					      : UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
+				UNWIND_RBP_KEPT);
+		return unwind_rows_add(ret, 0x2000, UNWIND_CFA(UNWIND_CFA_RSP, 32),
+				       UNWIND_RBP_KEPT);
+	}
 	assert_int_equal(unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT),
 			 0);
 	if (strcmp(request->module->path, "/bin/main") != 0 || request->page)
@@ -102,9 +116,12 @@ static void test_files(void **state)
 	w->silent = true;
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
-	assert_int_equal(w->requests.size, 1); /* once */
+	/* Once, and with the pages of the words that may be return addresses. */
+	assert_int_equal(w->requests.size, 3);
 	assert_string_equal(w->requests.data[0].module->path, "/lib/x.so");
 	assert_int_equal(w->requests.data[0].page, 0);
+	assert_int_equal(w->requests.data[1].page, 2);
+	assert_string_equal(w->requests.data[2].module->path, "/bin/main");
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 4);
@@ -188,6 +205,98 @@ static void test_file_is_slow(void **state)
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 3);
 	assert_false(w->finished.guessed);
+}
+
+#define PART (LIB + 0x200000)
+
+static void map_part(struct world *w)
+{
+	world_map(w, &(struct world_mapping){PID, 2, PART, 0x10000, 0, 3, "/lib/part.so"});
+}
+
+/* Rows that take long are requested when a walk needs them; others do not wait for them. */
+static void test_rows_that_take_long(void **state)
+{
+	uint64_t others[] = {PART + 0x101, PART + 0x2010, START + 0x10};
+	uint64_t ips[] = {PART + 0x101, PART + 0x1010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+	size_t requests;
+
+	map_part(w);
+	call(w, others[2], 3);
+	call(w, others[1], 1);
+	finish(w, PART + 0x100, 0);
+	assert_stack(w, JITBPF_END_ROOT, others, 3);
+	requests = w->requests.size;
+	w->used = 0;
+	call(w, ips[2], 2);
+	call(w, ips[1], 1);
+	w->silent = true;
+	assert_true(world_sample(w, PID, NOW, PART + 0x100, 0, &made));
+	assert_int_equal(made.sample.user_frames, 2);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->requests.size, requests + 1);
+	assert_true(w->requests.data[requests].slow);
+	w->silent = false;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_kernel_knows(w, PART + 0x100, 0);
+	assert_int_equal(w->requests.size, requests + 1);
+}
+
+/* They did not come in time: they are requested again. */
+static void test_rows_that_take_too_long(void **state)
+{
+	uint64_t ips[] = {PART + 0x1001, START + 0x10};
+	struct world *w = *state;
+
+	late_answers = 2;
+	map_part(w);
+	call(w, ips[1], 2);
+	finish(w, PART + 0x1000, 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_false(w->finished.guessed);
+	/* START's page, and three times the page and its rest */
+	assert_int_equal(w->requests.size, 7);
+}
+
+/* They cannot be made: their code is walked by frame pointer, other code by its rows. */
+static void test_rows_that_cannot_be_made(void **state)
+{
+	uint64_t ips[] = {PART + 0x1001, PART + 0x2010, START + 0x10};
+	struct world *w = *state;
+	uint64_t bp;
+
+	slow_error = -EIO;
+	map_part(w);
+	call(w, ips[2], 3);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0xb0);
+	world_push_many(w, 3);
+	finish(w, PART + 0x1000, bp);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_true(w->finished.guessed);
+	assert_kernel_knows(w, PART + 0x1000, bp);
+	slow_error = 0;
+}
+
+/* The words of a stack lead to a limited number of requests. */
+static void test_many_words(void **state)
+{
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_map(w, &(struct world_mapping){PID, 2, LIB / 2, 1 << 22, 0, 3, "/lib/y.so"});
+	for (uint64_t i = 0; i < 64; i++)
+		world_push(w, LIB / 2 + i * UNWIND_PAGE_BYTES + 9);
+	w->silent = true;
+	world_sample(w, PID, NOW, LIB, 0, &made);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->requests.size, 1 + 16);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->requests.size, 1 + 16);
 }
 
 /* An unknown rule cuts the stack. */
@@ -299,10 +408,11 @@ static void test_code_never_read(void **state)
 		assert_true(unwinder_collect(w->unwinder, 0, NOW + i * 100 * MS) >= 0);
 		requests[i] = w->requests.size;
 	}
-	assert_int_equal(requests[0], 2);
-	assert_int_equal(requests[3], 2); /* 250 ms, as of the last collection */
-	assert_int_equal(requests[4], 3);
-	assert_int_equal(requests[29], 5);
+	/* with the page of START */
+	assert_int_equal(requests[0], 3);
+	assert_int_equal(requests[3], 3); /* 250 ms, as of the last collection */
+	assert_int_equal(requests[4], 4);
+	assert_int_equal(requests[29], 6);
 	assert_false(world_sample(w, PID, NOW, CODE + 0x10, 0, &made)); /* the kernel walks alone */
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
@@ -675,6 +785,10 @@ int main(void)
 		TEST(test_code),
 		TEST(test_file_is_gone),
 		TEST(test_file_is_slow),
+		TEST(test_rows_that_take_long),
+		TEST(test_rows_that_take_too_long),
+		TEST(test_rows_that_cannot_be_made),
+		TEST(test_many_words),
 		TEST(test_unknown_rule),
 		TEST(test_pages_are_shared),
 		TEST(test_time),

@@ -31,7 +31,7 @@ struct unwind_code {
  * return 0 or a negative errno.
  */
 struct unwind_maker {
-	/* quick: return -EAGAIN if the rows take long. A later call without it makes them. */
+	/* quick: rows that take long are UNWIND_NOT_MADE. A later call without it makes them. */
 	int (*page)(void *context, const struct module *module, uint32_t page, bool quick,
 		    struct unwind_rows *ret);
 	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);

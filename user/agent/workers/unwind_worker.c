@@ -20,13 +20,12 @@
  */
 #define REGION_BYTE_NS	250
 #define PAGE_COST_BYTES (64u << 10)
-#define SLOW_PAGE_NS	1000000000ull /* cost of a page that was put back */
+#define SLOW_PAGE_NS	1000000000ull /* cost of a page with rows that take long */
 
 struct queued {
 	struct unwind_request request;
 	/* cost of the request plus the time its process has used, as of the last sort */
 	uint64_t cost_ns;
-	bool slow; /* a page that was put back, since its rows take long */
 };
 
 _Static_assert(sizeof(struct queued) <= WORK_REQUEST_BYTES_MAX, "a request of a worker");
@@ -43,7 +42,6 @@ struct made_rows {
 	struct work_result result;
 	struct unwind_answer answer;
 	uint64_t spent_ns;
-	bool slow;
 };
 
 static void hold_request(const struct unwind_request *request)
@@ -65,8 +63,7 @@ static void drop_request(void *queued)
 
 static int make_rows(void *worker_, const void *queued_, struct work_result **ret)
 {
-	const struct queued *queued = queued_;
-	const struct unwind_request *request = &queued->request;
+	const struct unwind_request *request = &((const struct queued *)queued_)->request;
 	struct unwind_worker *worker = worker_;
 	uint64_t begin_ns = clock_now_ns();
 	struct made_rows *made = calloc(1, sizeof(*made));
@@ -78,10 +75,9 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	}
 	answer = &made->answer;
 	answer->request = *request;
-	made->slow = queued->slow;
 	if (request->module)
 		answer->error = worker->maker.page(worker->maker.context, request->module,
-						   request->page, !queued->slow, &answer->rows);
+						   request->page, !request->slow, &answer->rows);
 	else if (request->check)
 		answer->error = unwind_code_check(&worker->memory, &worker->maker, answer);
 	else
@@ -126,12 +122,11 @@ static uint64_t *spent_by(struct unwind_worker *worker, const struct unwind_requ
 	return &worker->spent_ns[request->pid % SPENT_SLOTS];
 }
 
-static uint64_t cost_of(const struct queued *queued)
+static uint64_t cost_of(const struct unwind_request *request)
 {
-	const struct unwind_request *request = &queued->request;
 	uint64_t bytes = request->module ? PAGE_COST_BYTES : request->size_bytes;
 
-	if (queued->slow)
+	if (request->slow)
 		return SLOW_PAGE_NS;
 	if (request->check && bytes > UNWIND_CODE_CHECK_BYTES)
 		bytes = UNWIND_CODE_CHECK_BYTES;
@@ -144,13 +139,15 @@ static void sort_requests(void *worker, void *requests, size_t count)
 	struct queued *queued = requests;
 
 	for (size_t i = 0; i < count; i++)
-		queued[i].cost_ns = *spent_by(worker, &queued[i].request) + cost_of(&queued[i]);
+		queued[i].cost_ns =
+			*spent_by(worker, &queued[i].request) + cost_of(&queued[i].request);
 	qsort(requests, count, sizeof(*queued), in_order);
 }
 
-static int add(struct unwind_worker *worker, const struct unwind_request *request, bool slow)
+static int request(void *worker_, const struct unwind_request *request)
 {
-	struct queued queued = {.request = *request, .slow = slow};
+	struct queued queued = {.request = *request};
+	struct unwind_worker *worker = worker_;
 	int err;
 
 	hold_request(request); /* before the worker can release it */
@@ -160,20 +157,9 @@ static int add(struct unwind_worker *worker, const struct unwind_request *reques
 	return err;
 }
 
-static int request(void *worker, const struct unwind_request *request)
+static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
 {
-	return add(worker, request, false);
-}
-
-static bool must_put_back(const struct made_rows *made)
-{
-	return made->answer.request.module && made->answer.error == -EAGAIN && !made->slow;
-}
-
-/* Deliver what is ready, after up to wait_ns. Sets *ret_again if pages were put back. */
-static int collect_once(struct unwind_worker *worker, uint64_t wait_ns, unwind_taker_fn take,
-			void *take_context, bool *ret_again)
-{
+	struct unwind_worker *worker = context;
 	struct work_result *result, *next;
 	bool idle;
 	int err;
@@ -181,38 +167,16 @@ static int collect_once(struct unwind_worker *worker, uint64_t wait_ns, unwind_t
 	work_thread_go(&worker->thread); /* once for all requests of a round */
 	idle = work_thread_wait(&worker->thread, wait_ns);
 	err = work_thread_take(&worker->thread, &result);
-	*ret_again = false;
 	for (; result; result = next) {
 		const struct made_rows *made = (const struct made_rows *)result;
 
 		next = result->next;
 		*spent_by(worker, &made->answer.request) += made->spent_ns;
-		if (must_put_back(made)) {
-			*ret_again = true;
-			err = err ?: add(worker, &made->answer.request, true);
-		} else {
-			err = err ?: take(take_context, &made->answer);
-		}
+		err = err ?: take(take_context, &made->answer);
 		drop_rows(result);
 	}
-	if (*ret_again)
-		work_thread_go(&worker->thread);
-	else if (idle)
+	if (idle)
 		memset(worker->spent_ns, 0, sizeof(worker->spent_ns));
-	return err;
-}
-
-static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
-{
-	uint64_t end_ns = clock_now_ns() + wait_ns, left_ns = wait_ns, now_ns;
-	bool again;
-	int err;
-
-	do {
-		err = collect_once(context, left_ns, take, take_context, &again);
-		now_ns = clock_now_ns();
-		left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
-	} while (!err && again && left_ns);
 	return err;
 }
 

@@ -4,9 +4,7 @@
  * files from call frame information, and rows of JIT code from its machine
  * code. Requests of the process that has used the least of the thread's time
  * come first. For equal use, small regions come first, since their code may not
- * exist for long, then pages of files, then large regions. Pages whose rows are made from
- * instructions take longest, which is known only when one is tried: it is put back, behind the
- * other requests.
+ * exist for long, then pages of files, then large regions, then rows of pages that take long.
  */
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 #define JITBPF_AGENT_WORKERS_UNWIND_WORKER_H

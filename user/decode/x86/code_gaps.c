@@ -236,6 +236,9 @@ static int add(void *gaps_, const struct unwind_gap *gap, uint64_t *work_bytes)
 		err = -ENOENT;
 	if (!err && !is_kept(gaps, gap))
 		err = make_part(gaps, gap, work_bytes);
+	if (err == -EAGAIN)
+		return frame_window_add(window, window->start, UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
+					UNWIND_RBP_KEPT);
 	if (err)
 		return err;
 	row = unwind_rows_at(&gaps->rows, (uint32_t)(window->start - gaps->start));

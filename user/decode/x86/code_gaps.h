@@ -17,8 +17,8 @@ int code_gaps_create(const struct blob *blob, struct code_gaps **ret);
 void code_gaps_destroy(struct code_gaps *gaps); /* NULL is allowed */
 
 /*
- * While quick is set, the source returns -EAGAIN instead of following code, which takes long. The
- * default is false.
+ * While quick is set, code that would have to be followed, which takes long, has UNWIND_NOT_MADE
+ * instead. The default is false.
  */
 void code_gaps_set_quick(struct code_gaps *gaps, bool quick);
 

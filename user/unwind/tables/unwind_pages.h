@@ -21,6 +21,7 @@ struct unwind_page_slot {
 	struct unwind_page page; /* count 0: the rows are requested, or the page is reserved */
 	uint64_t span;		 /* of the rows, in the arena */
 	bool published;
+	bool asked; /* for a file's page with rows: those that are UNWIND_NOT_MADE are requested */
 	/* list of the owner; link is NULL if the slot is in no list */
 	struct unwind_page_slot *next, **link;
 };

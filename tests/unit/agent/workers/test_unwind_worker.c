@@ -135,11 +135,17 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void ask_page(struct rows_made *made, uint32_t module, uint32_t page)
+static void ask_rows(struct rows_made *made, uint32_t module, uint32_t page, bool slow)
 {
-	struct unwind_request request = {.module = &made->modules[module], .page = page};
+	struct unwind_request request = {
+		.module = &made->modules[module], .page = page, .slow = slow};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
+}
+
+static void ask_page(struct rows_made *made, uint32_t module, uint32_t page)
+{
+	ask_rows(made, module, page, false);
 }
 
 static void ask_region(struct rows_made *made, uint32_t pid, uint64_t size_bytes)
@@ -415,19 +421,17 @@ static void test_code_with_host(void **state)
 	assert_int_equal(made->opened[0], 1);
 }
 
-/* The first page takes long. */
-static int make_slow_page(void *context, const struct module *module, uint32_t page, bool quick,
-			  struct unwind_rows *ret)
+static int make_either(void *context, const struct module *module, uint32_t page, bool quick,
+		       struct unwind_rows *ret)
 {
-	if (!page && quick)
-		return -EAGAIN;
-	return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(quick ? UNWIND_NOT_MADE : UNWIND_UNKNOWN),
+			       UNWIND_RBP_KEPT);
 }
 
-/* Pages that take long come behind all others, and are delivered by the same wait. */
+/* Rows that take long come behind all others. */
 static void test_slow_pages_come_last(void **state)
 {
-	struct unwind_maker maker = {.page = make_slow_page};
+	struct unwind_maker maker = {.page = make_either};
 	struct memory_source memory = {0};
 	struct rows_made *made = *state;
 
@@ -435,12 +439,17 @@ static void test_slow_pages_come_last(void **state)
 	made->worker = NULL;
 	assert_int_equal(unwind_worker_create(&maker, &memory, &made->worker, &made->service), 0);
 	for (uint32_t page = 0; page < PAGES; page++)
-		ask_page(made, 0, page);
+		ask_rows(made, 0, page, !page);
 	collect_all(made, PAGES);
 	for (uint32_t i = 0; i < PAGES; i++) {
-		assert_int_equal(made->answers.data[i].error, 0);
-		assert_int_equal(made->answers.data[i].rows.rows.size, 1);
-		assert_int_equal(made->answers.data[i].request.page, (i + 1) % PAGES);
+		const struct unwind_answer *answer = &made->answers.data[i];
+
+		assert_int_equal(answer->error, 0);
+		assert_int_equal(answer->request.page, (i + 1) % PAGES);
+		assert_int_equal(answer->rows.rows.size, 1);
+		assert_int_equal(answer->rows.rows.data[0].cfa,
+				 UNWIND_CFA_COMMAND(answer->request.slow ? UNWIND_UNKNOWN
+									 : UNWIND_NOT_MADE));
 	}
 }
 
