@@ -4,21 +4,19 @@
  * recursion, a frame whose stack is realigned, system calls, and signal handlers with both kinds of
  * signal frames, which return through the vDSO or through a function of the program.
  *
- * The byte before a function, where handlers return to, has no name.
- *
  * stack: _start begin outer recurse*20 realigned call_back leaf
  * stack: _start begin outer ask system
  * stack: _start begin outer system_call
  * stack: _start begin system on_tick handle
  * stack: _start begin system on_old handle
- * stack: _start begin /^(restore|\[unknown\])$/ on_own handle
+ * stack: _start begin restore on_own handle
  * stack: _start begin outer system on_tick handle
  * stack: _start begin outer system on_old handle
- * stack: _start begin outer /^(restore|\[unknown\])$/ on_own handle
+ * stack: _start begin outer restore on_own handle
  * stack: _start begin outer /^[aclrs][a-z_]+$/+ system on_tick handle
  * stack: _start begin outer /^[aclrs][a-z_]+$/+ system on_old handle
- * stack: _start begin outer /^[aclrs][a-z_]+$/+ /^(restore|\[unknown\])$/ on_own handle
- * stack: _start begin outer ask system /^(restore|\[unknown\])$/ on_own handle
+ * stack: _start begin outer /^[aclrs][a-z_]+$/+ restore on_own handle
+ * stack: _start begin outer ask system restore on_own handle
  * stack: _start begin system_call
  */
 #include "tests/stacks/stacks.h"
@@ -37,9 +35,12 @@ struct action {
 	unsigned int mask[2];
 };
 
-void restore(void);
+void restorer(void);
 
-/* Without call frame information, as in musl. */
+/*
+ * Without call frame information, as in musl. A return address is named by the byte before it, so
+ * handlers return to the second byte of restore().
+ */
 __asm__(".text\n"
 	".globl _start\n"
 	".type _start, @function\n"
@@ -52,9 +53,10 @@ __asm__(".text\n"
 	"	call begin\n"
 	"	hlt\n"
 	".size _start, . - _start\n"
-	"	nop\n"
 	".type restore, @function\n"
 	"restore:\n"
+	"	nop\n"
+	"restorer:\n"
 	"	pop %eax\n"
 	"	mov $119, %eax\n"
 	"	int $0x80\n"
@@ -134,7 +136,7 @@ FUNCTION int outer(int x)
 
 static void act(int number, void (*handler)(int), unsigned int flags)
 {
-	struct action action = {handler, flags, restore, {~0u, ~0u}};
+	struct action action = {handler, flags, restorer, {~0u, ~0u}};
 
 	system_call(SYS_RT_SIGACTION, number, &action, 0, sizeof(action.mask));
 }
