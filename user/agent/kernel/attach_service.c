@@ -35,12 +35,15 @@ struct service {
 	struct lock_gate gate;
 	struct file_system_check file_system;
 	VEC(struct attached_probe) probes;
-	VEC(struct uprobe) leaving; /* to be removed when the gate is quiet */
+	/* To be removed when the gate is quiet; then those of prepare(). */
+	VEC(struct uprobe) leaving, nowhere;
+	uint64_t prepared_ns; /* when the kernel's semaphore of forks was last used */
 	VEC(struct waiting_request) waiting;
 };
 
 #define LOOK_AGAIN_MS ((int)(LOCK_LOOK_NS / 1000000))
 #define WATCH_MS      ((int)(LOCK_WATCH_NS / 1000000))
+#define PREPARED_NS   2000000ull /* less than a grace period of RCU */
 
 static int add_probe(struct service *service, const struct attach_request *request,
 		     const struct message_fds *fds)
@@ -55,14 +58,10 @@ static int add_probe(struct service *service, const struct attach_request *reque
 	struct uprobe uprobe;
 	int err;
 
-	if (fds->count != 2)
-		return -EINVAL;
-	if (request->checks_file &&
-	    !file_system_allows_probe(&service->file_system, target.file_fd))
-		return -EPERM;
 	if (vec_reserve(&service->probes, service->probes.size + 1))
 		return -ENOMEM;
 	err = uprobe_add(&target, &uprobe);
+	service->prepared_ns = clock_now_ns();
 	return err ?: vec_push(&service->probes, ((struct attached_probe){request->id, uprobe}));
 }
 
@@ -78,10 +77,43 @@ static int keep_probe(struct service *service, struct message_fds *fds)
 	return 0;
 }
 
+static bool has_leaving(const struct service *service)
+{
+	return service->leaving.size || service->nowhere.size;
+}
+
+/*
+ * Let the next registration or removal take the locks of memory maps without a wait (uprobe.h): the
+ * look at these locks comes just before. Without memory, it may wait.
+ */
+static void prepare(struct service *service)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct uprobe uprobe;
+
+	if (!service->gate.look || now_ns - service->prepared_ns < PREPARED_NS ||
+	    vec_reserve(&service->nowhere, service->nowhere.size + 1) ||
+	    uprobe_add_nowhere(&uprobe))
+		return;
+	if (!has_leaving(service))
+		lock_gate_watch(&service->gate, clock_now_ns());
+	service->nowhere.data[service->nowhere.size++] = uprobe;
+	service->prepared_ns = clock_now_ns();
+}
+
+/* Returns true if a probe may be registered immediately after. */
+static bool is_open(struct service *service)
+{
+	if (!lock_gate_is_open(&service->gate, clock_now_ns()))
+		return false;
+	prepare(service);
+	return lock_gate_is_open(&service->gate, clock_now_ns());
+}
+
 /* Out of memory, the probe is removed at once. */
 static void begin_removal(struct service *service, struct attached_probe *probe)
 {
-	if (!service->leaving.size)
+	if (!has_leaving(service))
 		lock_gate_watch(&service->gate, clock_now_ns());
 	if (vec_push(&service->leaving, probe->uprobe))
 		uprobe_close(&probe->uprobe);
@@ -101,9 +133,12 @@ static void begin_removal_of(struct service *service, uint32_t id)
 /* Requests are received between two removals. Returns how long to wait before the next call. */
 static int remove_one(struct service *service)
 {
-	if (!service->leaving.size || !lock_gate_is_quiet(&service->gate, clock_now_ns()))
+	if (!has_leaving(service) || !lock_gate_is_quiet(&service->gate, clock_now_ns()))
 		return WATCH_MS;
-	uprobe_close(&service->leaving.data[--service->leaving.size]);
+	if (!service->leaving.size)
+		uprobe_close(&service->nowhere.data[--service->nowhere.size]);
+	else if (is_open(service))
+		uprobe_close(&service->leaving.data[--service->leaving.size]);
 	return LOOK_AGAIN_MS;
 }
 
@@ -128,18 +163,24 @@ static int add_cpu(const struct attach_request *request, struct message_fds *ret
 	return 0;
 }
 
-static int answer(struct service *service, const struct attach_request *request,
-		  const struct message_fds *fds)
+static int answer(const struct service *service, const struct attach_request *request, int err,
+		  const struct message_fds *opened)
+{
+	struct attach_reply reply = {
+		.id = request->id,
+		.err = err,
+		.attached_ns = clock_now_ns(),
+	};
+
+	return fd_message_send_fds(service->socket, &reply, sizeof(reply), opened);
+}
+
+static int answer_cpu(const struct service *service, const struct attach_request *request)
 {
 	CLEANUP(message_fds_close) struct message_fds opened = {0};
-	struct attach_reply reply = {.id = request->id};
+	int err = add_cpu(request, &opened);
 
-	if (request->kind == ATTACH_PROBE)
-		reply.err = add_probe(service, request, fds);
-	else
-		reply.err = add_cpu(request, &opened);
-	reply.attached_ns = clock_now_ns();
-	return fd_message_send_fds(service->socket, &reply, sizeof(reply), &opened);
+	return answer(service, request, err, &opened);
 }
 
 static int take_first(struct message_fds *fds)
@@ -171,6 +212,20 @@ static bool drop_waiting(struct service *service, uint32_t id)
 	return false;
 }
 
+/*
+ * Check the file before the gate, since the first check takes long: it loads a program. The layers
+ * of a file do not change. Returns 0 or a negative errno.
+ */
+static int check_probe(struct service *service, const struct attach_request *request,
+		       const struct message_fds *fds)
+{
+	if (fds->count != 2)
+		return -EINVAL;
+	return request->checks_file && !file_system_allows_probe(&service->file_system, fds->fd[0])
+		       ? -EPERM
+		       : 0;
+}
+
 /* Receive a request. Returns 0 or a negative errno: -EPIPE if jitbpf has exited. */
 static int receive(struct service *service)
 {
@@ -187,13 +242,16 @@ static int receive(struct service *service)
 	if (request->kind == ATTACH_TYPES && service->file_system.types_fd < 0)
 		service->file_system.types_fd = take_first(&fds);
 	if (request->kind == ATTACH_CPU)
-		return answer(service, request, &fds);
+		return answer_cpu(service, request);
 	if (request->kind == ATTACH_KEEP)
 		return keep_probe(service, &fds);
 	if (request->kind == ATTACH_REMOVE && !drop_waiting(service, request->id))
 		begin_removal_of(service, request->id);
 	if (request->kind != ATTACH_PROBE)
 		return 0;
+	err = check_probe(service, request, &fds);
+	if (err)
+		return answer(service, request, err, &(struct message_fds){0});
 	waiting.fds = fds;
 	err = vec_push(&service->waiting, waiting);
 	if (!err)
@@ -229,13 +287,14 @@ static int handle_waiting(struct service *service)
 {
 	int err = 0;
 
-	while (!err && service->waiting.size && lock_gate_is_open(&service->gate, clock_now_ns())) {
+	while (!err && service->waiting.size && is_open(service)) {
 		struct waiting_request first = service->waiting.data[0];
 
 		service->waiting.size--;
 		memmove(service->waiting.data, service->waiting.data + 1,
 			service->waiting.size * sizeof(first));
-		err = answer(service, &first.request, &first.fds);
+		err = add_probe(service, &first.request, &first.fds);
+		err = answer(service, &first.request, err, &(struct message_fds){0});
 		message_fds_close(&first.fds);
 	}
 	return err ?: tell_waiting(service);
@@ -248,9 +307,9 @@ void attach_service_run(int socket)
 	int err = 0, remove_ms = WATCH_MS;
 
 	while (!err) {
-		int wait_ms = service.waiting.size   ? LOOK_AGAIN_MS
-			      : service.leaving.size ? remove_ms
-						     : -1;
+		int wait_ms = service.waiting.size    ? LOOK_AGAIN_MS
+			      : has_leaving(&service) ? remove_ms
+						      : -1;
 		int ready = poll(&request, 1, wait_ms);
 
 		err = ready > 0 ? receive(&service) : 0;
@@ -259,6 +318,6 @@ void attach_service_run(int socket)
 	}
 	while (service.probes.size)
 		begin_removal(&service, service.probes.data);
-	while (service.leaving.size)
+	while (has_leaving(&service))
 		poll(NULL, 0, remove_one(&service));
 }

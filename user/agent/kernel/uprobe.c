@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,15 +46,22 @@ static int link_multi(int program_fd, const char *path, const struct uprobe_targ
 	return fd < 0 ? -errno : fd;
 }
 
-bool uprobe_multi_works(void)
+/* Load a program that returns 0, for a link of kind uprobe_multi or for a perf event (type 0). */
+static int load_nothing(uint32_t attach_type)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = UPROBE_MULTI_TYPE);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type);
 	const struct bpf_insn return_0[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	AUTO_CLOSE int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", return_0,
-					       ARRAY_SIZE(return_0), &opts);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", return_0, ARRAY_SIZE(return_0),
+			     &opts);
+}
+
+bool uprobe_multi_works(void)
+{
+	AUTO_CLOSE int program = load_nothing(UPROBE_MULTI_TYPE);
 	AUTO_CLOSE int link = -1;
 
 	if (program < 0)
@@ -123,6 +131,16 @@ int uprobe_add(const struct uprobe_target *target, struct uprobe *ret)
 		return link;
 	*ret = (struct uprobe){-1, link};
 	return 0;
+}
+
+int uprobe_add_nowhere(struct uprobe *ret)
+{
+	AUTO_CLOSE int program = load_nothing(uprobe_multi_works() ? UPROBE_MULTI_TYPE : 0);
+	AUTO_CLOSE int file = memfd_create("jitbpf-nowhere", MFD_CLOEXEC);
+
+	if (program < 0 || file < 0)
+		return program < 0 ? program : -errno;
+	return uprobe_add(&(struct uprobe_target){.file_fd = file, .program_fd = program}, ret);
 }
 
 void uprobe_close(struct uprobe *uprobe)

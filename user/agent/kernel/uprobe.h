@@ -40,6 +40,14 @@ bool uprobe_multi_works(void);
 /* Returns 0 or a negative errno. */
 int uprobe_add(const struct uprobe_target *target, struct uprobe *ret);
 
+/*
+ * Add a uprobe in a file of our own that nobody maps. The kernel has a semaphore that blocks forks.
+ * If it was not used in the last milliseconds, a registration or removal first waits for a grace
+ * period of RCU, 10 to 40 ms, and then takes the locks of memory maps. After a call of this
+ * function, it takes these locks at once. Returns 0 or a negative errno.
+ */
+int uprobe_add_nowhere(struct uprobe *ret);
+
 /* Close the descriptors. No effect on UPROBE_NONE. */
 void uprobe_close(struct uprobe *uprobe);
 
