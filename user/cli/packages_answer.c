@@ -48,7 +48,7 @@ static int make_job(union answer_search *search, const struct view *view,
 {
 	struct packages_job *job = calloc(1, sizeof(*job));
 	unnamed_file_list files = {0};
-	int err = job ? unnamed_search_result(&search->unnamed, view, &files) : -ENOMEM;
+	int err = job ? unnamed_search_result(&search->unnamed, view, &files, NULL) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < files.size; i++) {
 		const struct module *module = module_table_get(view->modules, files.data[i].module);

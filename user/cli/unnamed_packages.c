@@ -20,7 +20,7 @@ static int find(const struct view *view, const struct module_table *modules,
 	unnamed_file_list files = {0};
 	uint64_t samples = 0;
 	size_t count = 0;
-	int err = naming_files(view, &files);
+	int err = naming_files(view, &files, NULL);
 
 	vec_for_each (file, &files) {
 		const struct module *module = module_table_get(modules, file->module);

@@ -106,8 +106,9 @@ int unnamed_search_step(struct unnamed_search *search, const struct view *view, 
 
 /* Add up the counts of equal paths, and sort the files by samples. */
 int unnamed_search_result(struct unnamed_search *search, const struct view *view,
-			  unnamed_file_list *ret)
+			  unnamed_file_list *ret, struct unnamed_total *ret_total)
 {
+	struct unnamed_total total = {0};
 	size_t size = search->counts.size;
 
 	if (size)
@@ -125,9 +126,13 @@ int unnamed_search_result(struct unnamed_search *search, const struct view *view
 				return -ENOMEM;
 		}
 		ret->data[ret->size - 1].samples += at->samples;
+		total.samples += at->samples;
 	}
 	if (ret->size)
 		qsort(ret->data, ret->size, sizeof(*ret->data), by_samples);
+	total.files = ret->size;
+	if (ret_total)
+		*ret_total = total;
 	if (ret->size > FILE_PACKAGES_MAX)
 		ret->size = FILE_PACKAGES_MAX;
 	return 0;
@@ -138,12 +143,12 @@ void unnamed_search_deinit(struct unnamed_search *search)
 	vec_deinit(&search->counts);
 }
 
-int naming_files(const struct view *view, unnamed_file_list *ret)
+int naming_files(const struct view *view, unnamed_file_list *ret, struct unnamed_total *ret_total)
 {
 	CLEANUP(unnamed_search_deinit) struct unnamed_search search = {.epoch = view->epoch};
 	int err = unnamed_search_step(&search, view, SIZE_MAX);
 
-	return err ?: unnamed_search_result(&search, view, ret);
+	return err ?: unnamed_search_result(&search, view, ret, ret_total);
 }
 
 void naming_put_advice(struct text *text, const struct view *view, const unnamed_file_list *files,

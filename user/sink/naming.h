@@ -34,6 +34,12 @@ struct unnamed_file {
 
 typedef VEC(struct unnamed_file) unnamed_file_list;
 
+/* All files with such samples, beyond those in a list. */
+struct unnamed_total {
+	size_t files;
+	uint64_t samples;
+};
+
 /* Samples of one node in such a file. */
 struct unnamed_count {
 	uint32_t path; /* string */
@@ -56,14 +62,15 @@ int unnamed_search_step(struct unnamed_search *search, const struct view *view, 
 
 /* After the last step: as naming_files(). */
 int unnamed_search_result(struct unnamed_search *search, const struct view *view,
-			  unnamed_file_list *ret);
+			  unnamed_file_list *ret, struct unnamed_total *ret_total);
 void unnamed_search_deinit(struct unnamed_search *search);
 
 /*
- * Set *ret to the files with most such samples, in order, at most FILE_PACKAGES_MAX. Returns 0 or
- * -ENOMEM; the caller frees the list with vec_deinit() then too.
+ * Set *ret to the files with most such samples, in order, at most FILE_PACKAGES_MAX, and
+ * *ret_total (may be NULL) to the total. Returns 0 or -ENOMEM; the caller frees the list with
+ * vec_deinit() then too.
  */
-int naming_files(const struct view *view, unnamed_file_list *ret);
+int naming_files(const struct view *view, unnamed_file_list *ret, struct unnamed_total *ret_total);
 
 /* Put what to do about the names of some files (file_packages.h). */
 void naming_put_advice(struct text *text, const struct view *view, const unnamed_file_list *files,

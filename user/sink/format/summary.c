@@ -205,11 +205,11 @@ static void put_unpublished(struct text *text, const struct view *view)
 /* --- names --------------------------------------------------------------------------- */
 
 /*
- * Put the files with more than a tenth of the samples of the first one, at most UNNAMED_FILES. Sets
- * *ret_count to their number.
+ * Put the files with more than a tenth of the samples of the first one, at most UNNAMED_FILES, and
+ * how many of `all` files they leave out. Sets *ret_count to their number.
  */
 static void put_unnamed_files(struct text *text, const struct view *view,
-			      const unnamed_file_list *files, size_t *ret_count)
+			      const unnamed_file_list *files, size_t all, size_t *ret_count)
 {
 	uint32_t column = summary_rows_column(view), columns = view->options.columns;
 	size_t count = 0;
@@ -229,11 +229,10 @@ static void put_unnamed_files(struct text *text, const struct view *view,
 		else
 			text_put_name(text, files->data[i].path, 0, 0);
 	}
-	if (count < files->size && summary_rows_are_narrow(view))
+	if (count < all && summary_rows_are_narrow(view))
 		text_printf(text, "\n%*s", (int)column - 1, "");
-	if (count < files->size)
-		text_printf(text, " and %zu other%s", files->size - count,
-			    files->size - count == 1 ? "" : "s");
+	if (count < all)
+		text_printf(text, " and %zu other%s", all - count, all - count == 1 ? "" : "s");
 	text_put_string(text, "\n");
 	*ret_count = count;
 }
@@ -242,17 +241,16 @@ static void put_unnamed_files(struct text *text, const struct view *view,
 static void put_unnamed(struct text *text, const struct view *view)
 {
 	unnamed_file_list files = {0};
+	struct unnamed_total total = {0};
 	struct text next = {0};
-	uint64_t samples = 0;
 	size_t shown;
 
-	if (naming_files(view, &files))
+	if (naming_files(view, &files, &total))
 		text->failed = true;
-	vec_for_each (file, &files)
-		samples += file->samples;
-	if (samples && samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
-		summary_rows_put(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL, samples);
-		put_unnamed_files(text, view, &files, &shown);
+	if (total.samples && total.samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
+		summary_rows_put(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL,
+				 total.samples);
+		put_unnamed_files(text, view, &files, total.files, &shown);
 		if (view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
 			text_put_string(&next, LEDGER_RECORD_AGAIN);
 		else

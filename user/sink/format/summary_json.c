@@ -114,7 +114,7 @@ static void write_totals(struct json *json, const struct ledger *ledger,
 static int write_unnamed(struct json *json, const struct view *view)
 {
 	unnamed_file_list files = {0};
-	int err = naming_files(view, &files);
+	int err = naming_files(view, &files, NULL);
 
 	if (!err && files.size) {
 		json_key(json, "unnamed");
