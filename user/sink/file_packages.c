@@ -223,8 +223,8 @@ static bool word_of(const struct distro *distro, const struct file_package *file
 struct advice {
 	char words[FILE_PACKAGES_MAX][WORD_BYTES]; /* of the command, each once */
 	size_t count;
-	bool is_archived;		     /* the command needs the archive */
-	bool elsewhere, unpackaged, unknown; /* files that the command is not for */
+	bool is_archived;			     /* the command needs the archive */
+	bool elsewhere, unpackaged, unknown, unread; /* files that the command is not for */
 };
 
 static void add_word(struct advice *advice, const struct distro *distro)
@@ -243,6 +243,8 @@ static void add_file(struct advice *advice, const struct distro *distro,
 {
 	if (!file || file->origin == FILE_ORIGIN_UNKNOWN)
 		advice->unknown = true;
+	else if (file->origin == FILE_ORIGIN_UNREAD)
+		advice->unread = true;
 	else if (file->origin == FILE_ORIGIN_ELSEWHERE)
 		advice->elsewhere = true;
 	else if (advice->count < FILE_PACKAGES_MAX &&
@@ -302,5 +304,9 @@ void file_packages_put(struct text *text, const struct file_packages *packages,
 	put_part(text, begin, advice.elsewhere,
 		 "what is not on this machine, or is another file here, comes from a container or "
 		 "from where it was recorded: install its debug symbols there");
+	put_part(
+		text, begin, advice.unread,
+		"files that were gone, or did not answer, when they were opened have no names: keep "
+		"them at their paths, on a local disk, until the recording ends");
 	put_part(text, begin, advice.unknown || text->bytes.size == begin, FILE_PACKAGES_ADVICE);
 }

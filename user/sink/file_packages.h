@@ -27,6 +27,7 @@ enum file_origin {
 	FILE_ORIGIN_UNKNOWN,   /* not looked for */
 	FILE_ORIGIN_ELSEWHERE, /* the file at its path in this machine is another one, or none */
 	FILE_ORIGIN_HERE,      /* it is a file of this machine */
+	FILE_ORIGIN_UNREAD,    /* it was gone, or did not answer, before it was identified */
 };
 
 struct file_package {

@@ -141,7 +141,8 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		{"unnamed", "samples without names of functions",
 		 "The innermost frame of the sample is in a file that is known, but no symbol of "
 		 "it says which function that is.",
-		 "The file is stripped, and its debug symbols are not installed.",
+		 "The file is stripped, and its debug symbols are not installed; or it was gone "
+		 "before it was opened (files_gone).",
 		 FILE_PACKAGES_ADVICE},
 };
 

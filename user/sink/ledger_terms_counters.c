@@ -141,9 +141,11 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "check whether the process hangs, and record again"),
 	TERM(FILES_UNVERIFIED, "files_unverified",
 	     "mapped files not used: another file is at the path",
-	     "Files whose frames have no names: the file at the path is not the mapped one.",
-	     "The file was replaced or removed while the process ran.",
-	     "restart programs after an upgrade, and record again"),
+	     "Files whose frames have no names: the file at the path is not the mapped one, and the "
+	     "mapping itself could not be opened.",
+	     "The file was replaced while the process ran, and the kernel refuses "
+	     "/proc/PID/map_files.",
+	     "grant CAP_CHECKPOINT_RESTORE; or restart programs after an upgrade, and record again"),
 	TERM(READERS_FAILED, "readers_failed",
 	     "processes that parse files and failed: names are missing",
 	     "A process of jitbpf without rights, which reads files, has ended by an error.",
@@ -185,4 +187,10 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "jitbpf-broker starts the processes that read files. After its end, what programs "
 	     "that start then did is [unknown], and other names may be missing.",
 	     "Somebody killed it, or the kernel did, for want of memory.", LEDGER_RECORD_AGAIN),
+	TERM(FILES_GONE, "files_gone", "mapped files gone before they were opened",
+	     "Files of programs and libraries whose frames have no names. A known file with the "
+	     "same build ID would name them.",
+	     "Within milliseconds, the file was unmapped, or its process ended, and it was deleted "
+	     "or replaced, or was in a container that ended.",
+	     "keep such files at their paths until the recording ends"),
 };

@@ -245,6 +245,9 @@ int file_store_find(struct file_user *user, enum file_request_kind kind,
 		user->store->mappings_error = fd;
 	err = file_reader_find(user->reader, file_store_place(user->store, mapping), &request, fd,
 			       ret);
+	/* The mapping was replaced or has ended: another file at the path does not matter. */
+	if (err == -ESTALE && (fd >= 0 || fd == -ENOENT || fd == -ESRCH))
+		err = -ENOENT;
 	/* The file was not found by path, but the process may answer a later request. */
 	return err && err != -ENOMEM && fd == -ETIMEDOUT ? fd : err;
 }
@@ -279,6 +282,15 @@ static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *fil
 	file->generation = 0; /* of another inode */
 }
 
+/* Objects of the kernel's own file systems have no path, and may be no programs. */
+static void count_unverified(struct file_store *store, const struct jitbpf_mapping *mapping,
+			     int err)
+{
+	if (err == -ESTALE || (err == -ENOENT && !file_store_is_shared_memory(store, mapping) &&
+			       !file_store_is_huge_memory(store, mapping)))
+		unverified_files_add(&store->unverified, mapping->pid, err == -ENOENT);
+}
+
 /* See file_store_meet(). Returns 0 or a negative errno: -ETIMEDOUT if a later call may succeed. */
 static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct owner_key owner)
 {
@@ -305,8 +317,7 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 	/* The answer was late: the file does not count as unanswered any more. */
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
-	if (err == -ESTALE)
-		unverified_files_add(&store->unverified, mapping->pid);
+	count_unverified(store, mapping, err);
 	/*
 	 * A process that hides its mapping must not replace an entry that is valid for other
 	 * processes.
@@ -436,7 +447,8 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 
 	counts.over_budget += store->files.evicted;
 	counts.known = store->files.files.size;
-	counts.unverified = store->unverified.count;
+	counts.unverified = store->unverified.count.replaced;
+	counts.gone = store->unverified.count.gone;
 	counts.broker_lost = broker_is_lost(store->options.broker ?: &store->own_broker);
 	return counts;
 }

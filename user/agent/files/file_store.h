@@ -42,7 +42,8 @@ struct file_store_counts {
 	uint64_t no_descriptor; /* files not found: this process had no descriptor left */
 	uint64_t known;		/* files that are known now */
 	bool broker_lost;	/* it was killed: no file is opened any more */
-	uint64_t unverified; /* of processes with samples: mappings at whose path another file is */
+	/* Mappings of processes with samples, at whose path another file is; whose file is gone. */
+	uint64_t unverified, gone;
 };
 
 /*

@@ -13,6 +13,9 @@ static enum file_origin origin_of(const struct file_user *user, const struct mod
 {
 	int here = module_files_is_here(user, module);
 
+	/* It was not found when it was mapped. Its symbols were not looked for. */
+	if (here <= 0 && module->inode && !module->inode_generation)
+		return FILE_ORIGIN_UNREAD;
 	if (here < 0)
 		return FILE_ORIGIN_UNKNOWN;
 	return here ? FILE_ORIGIN_HERE : FILE_ORIGIN_ELSEWHERE;

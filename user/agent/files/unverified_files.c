@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/files/unverified_files.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define PID_MAX	  (1u << 22) /* the kernel's limit */
@@ -22,19 +21,26 @@ static bool is_sampled(const struct unverified_files *files, uint32_t pid)
 	       files->sampled[pid / WORD_BITS] >> (pid % WORD_BITS) & 1;
 }
 
-void unverified_files_add(struct unverified_files *files, uint32_t pid)
+static void add(struct unverified_count *count, struct unverified_count more)
 {
+	count->replaced += more.replaced;
+	count->gone += more.gone;
+}
+
+void unverified_files_add(struct unverified_files *files, uint32_t pid, bool gone)
+{
+	struct unverified_count one = {.replaced = !gone, .gone = gone};
 	struct unverified_process *process;
 
 	if (is_sampled(files, pid)) {
-		files->count++;
+		add(&files->count, one);
 		return;
 	}
 	process = find(files, pid);
 	if (process)
-		process->count++;
+		add(&process->count, one);
 	else if (files->waiting.size < UNVERIFIED_WAITING_MAX)
-		(void)vec_push(&files->waiting, ((struct unverified_process){pid, 1}));
+		(void)vec_push(&files->waiting, ((struct unverified_process){pid, one}));
 }
 
 void unverified_files_sample(struct unverified_files *files, uint32_t pid)
@@ -50,7 +56,7 @@ void unverified_files_sample(struct unverified_files *files, uint32_t pid)
 	process = find(files, pid);
 	if (!process)
 		return;
-	files->count += process->count;
+	add(&files->count, process->count);
 	*process = files->waiting.data[--files->waiting.size];
 }
 

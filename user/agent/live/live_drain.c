@@ -98,6 +98,7 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
+	out.values[JITBPF_COUNT_FILES_GONE] += files.gone;
 	out.values[JITBPF_COUNT_BROKER_LOST] += files.broker_lost;
 	/*
 	 * Count the processes that have not answered until the end of the run: their mappings were

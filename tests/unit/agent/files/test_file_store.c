@@ -136,7 +136,10 @@ static int opens(const struct file_source *source, const struct module *module)
 	return source->open_module(source->context, module, &blob);
 }
 
-/* Another file is at the path by now: neither a mapping nor a module is of it. */
+/*
+ * Another file is at the path by now: neither a mapping nor a module is of it. The process does not
+ * map the file any more, so the file is gone.
+ */
 static void test_replaced(void **state)
 {
 	struct stored *stored = *state;
@@ -152,17 +155,21 @@ static void test_replaced(void **state)
 	assert_int_equal(opens(&naming, &before), -ESTALE);
 	meet(stored);
 	assert_int_equal(stored->module.inode_generation, 0);
-	assert_int_equal(file_store_counts(stored->store).unverified, 0);
+	assert_int_equal(file_store_counts(stored->store).gone, 0);
 	file_store_sampled(stored->store, stored->module.pid + 1);
-	assert_int_equal(file_store_counts(stored->store).unverified, 0);
+	assert_int_equal(file_store_counts(stored->store).gone, 0);
 	file_store_sampled(stored->store, stored->module.pid);
-	assert_int_equal(file_store_counts(stored->store).unverified, 1);
+	assert_int_equal(file_store_counts(stored->store).gone, 1);
 	meet(stored); /* known by now */
-	assert_int_equal(file_store_counts(stored->store).unverified, 1);
+	assert_int_equal(file_store_counts(stored->store).gone, 1);
+	assert_int_equal(file_store_counts(stored->store).unverified, 0);
 	close(fd);
 }
 
-/* The root of a process that has ended is not known: another file in ours is not a replaced one. */
+/*
+ * The root of a process that has ended is not known: another file in ours is not a replaced one.
+ * The file is gone, which counts for the process with samples.
+ */
 static void test_of_ended(void **state)
 {
 	struct stored *stored = *state;
@@ -175,6 +182,7 @@ static void test_of_ended(void **state)
 	stored->module.pid--;
 	meet(stored);
 	assert_int_equal(file_store_counts(stored->store).unverified, 0);
+	assert_int_equal(file_store_counts(stored->store).gone, 1);
 }
 
 /* The file that has the inode number by now is a later one. */

@@ -11,14 +11,18 @@ static void only_files_of_sampled_processes_count(void **state)
 {
 	struct unverified_files files = {0};
 
-	unverified_files_add(&files, 7);
-	unverified_files_add(&files, 8);
-	unverified_files_add(&files, 7);
-	assert_int_equal(files.count, 0);
+	unverified_files_add(&files, 7, false);
+	unverified_files_add(&files, 8, true);
+	unverified_files_add(&files, 7, false);
+	assert_int_equal(files.count.replaced, 0);
 	unverified_files_sample(&files, 7);
-	assert_int_equal(files.count, 2);
-	unverified_files_add(&files, 7);
-	assert_int_equal(files.count, 3);
+	assert_int_equal(files.count.replaced, 2);
+	unverified_files_add(&files, 7, false);
+	assert_int_equal(files.count.replaced, 3);
+	assert_int_equal(files.count.gone, 0);
+	unverified_files_sample(&files, 8);
+	assert_int_equal(files.count.replaced, 3);
+	assert_int_equal(files.count.gone, 1);
 	unverified_files_deinit(&files);
 }
 
@@ -30,10 +34,10 @@ static void a_new_process_has_no_samples_yet(void **state)
 	unverified_files_begin(&files, 7);
 	unverified_files_sample(&files, 7);
 	unverified_files_begin(&files, 7);
-	unverified_files_add(&files, 7);
-	assert_int_equal(files.count, 0);
+	unverified_files_add(&files, 7, false);
+	assert_int_equal(files.count.replaced, 0);
 	unverified_files_sample(&files, 7);
-	assert_int_equal(files.count, 1);
+	assert_int_equal(files.count.replaced, 1);
 	unverified_files_deinit(&files);
 }
 
