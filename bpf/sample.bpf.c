@@ -185,6 +185,38 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 	s->head.kernel_frames = (__u32)bytes / sizeof(__u64);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, JITBPF_FILES_GONE_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} files_gone SEC(".maps");
+
+/*
+ * Reports which file the thread executes. That takes as long as a sample, so it is for processes
+ * that unmap and delete files before they can be opened. Call it after the walk.
+ */
+static __always_inline void tell_build_id(struct sample_scratch *s, struct bpf_perf_event_data *ctx)
+{
+	struct jitbpf_build_id *out = &s->build_id;
+	__u32 at = s->head.kernel_frames;
+	void *ring = sample_ring_of(s);
+
+	if (!ring || !s->head.user_frames || at > JITBPF_KERNEL_FRAMES_MAX ||
+	    bpf_get_stack(ctx, &s->told, sizeof(s->told), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID) !=
+		    sizeof(s->told) ||
+	    s->told.status != BPF_STACK_BUILD_ID_VALID)
+		return;
+	out->h.size_bytes = sizeof(*out);
+	out->h.type = JITBPF_BUILD_ID;
+	out->h.time_ns = s->head.h.time_ns;
+	out->pid = s->head.pid;
+	out->address = s->ips[at];
+	out->file_offset = s->told.offset;
+	__builtin_memcpy(out->build_id, s->told.build_id, sizeof(out->build_id));
+	bpf_ringbuf_output(ring, out, sizeof(*out), BPF_RB_NO_WAKEUP);
+}
+
 /*
  * The verifier checks a global function once. It checks code that is inlined here once for each
  * state in which the code before it can end.
@@ -209,6 +241,8 @@ int sample(struct bpf_perf_event_data *ctx)
 	watch_owner(s, task);
 	walk_kernel(s, ctx);
 	walk_user(s, kept);
+	if (bpf_map_lookup_elem(&files_gone, &pid))
+		tell_build_id(s, ctx);
 	finish_sample(s, kept);
 	return 0;
 }

@@ -48,6 +48,8 @@ struct sample_scratch {
 	};
 	struct user_walk walk; /* not part of the sample */
 	struct owner_read owner_read;
+	struct bpf_stack_build_id told;
+	struct jitbpf_build_id build_id; /* a record of its own */
 };
 
 /*

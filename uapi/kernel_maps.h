@@ -24,6 +24,12 @@ enum jitbpf_tracked {
 	JITBPF_TRACKED_EXITED = 2,
 };
 
+/*
+ * Limit of the map `files_gone`, which has the pids of processes whose files were gone before they
+ * were opened (user/agent/live/gone_files.h). The value has no meaning.
+ */
+#define JITBPF_FILES_GONE_MAX 256
+
 /* Key of the map `lost_samples`, which counts the lost samples of a process (__u64). */
 struct jitbpf_lost_key {
 	__u64 start_ns; /* start of the process: tells reused pids apart */

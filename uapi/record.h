@@ -40,6 +40,7 @@ enum jitbpf_record_type {
 	JITBPF_KEPT_CODE = 17,
 	JITBPF_CGROUP = 18,
 	JITBPF_JIT_COUNTS = 19,
+	JITBPF_BUILD_ID = 20,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -305,6 +306,21 @@ struct jitbpf_mapping {
 	char path[]; /* NUL-terminated within size_bytes; "//anon" and "[vdso]" as in perf */
 };
 
+/*
+ * The build ID of the file that a sampled thread executed, as the kernel read it from the mapping.
+ * From the BPF program to the agent only, for processes in the map `files_gone`: it comes in the
+ * ring before the sample.
+ */
+struct jitbpf_build_id {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 reserved;
+	__u64 address;			    /* of the instruction */
+	__u64 file_offset;		    /* of the same */
+	__u8 build_id[JITBPF_BUILD_ID_MAX]; /* padded with zeros */
+	__u32 reserved2;
+};
+
 #define JITBPF_COMM_EXEC       1u /* flags: the process has executed a new program */
 #define JITBPF_COMM_READ_AGAIN 2u /* flags, live records only: like JITBPF_MAPPING_READ_AGAIN */
 
@@ -472,6 +488,7 @@ _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_code) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
+_Static_assert(sizeof(struct jitbpf_build_id) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");

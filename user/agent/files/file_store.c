@@ -12,6 +12,7 @@
 
 #include "agent/clock.h"
 #include "agent/files/debuginfod.h"
+#include "agent/files/equal_files.h"
 #include "agent/files/file_service.h"
 #include "agent/files/file_store_state.h"
 #include "base/scope.h"
@@ -291,8 +292,11 @@ static void count_unverified(struct file_store *store, const struct jitbpf_mappi
 		unverified_files_add(&store->unverified, mapping->pid, err == -ENOENT);
 }
 
-/* See file_store_meet(). Returns 0 or a negative errno: -ETIMEDOUT if a later call may succeed. */
-static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct owner_key owner)
+/*
+ * Search the file of a mapping. Returns 0 or a negative errno: -EDQUOT if the owner has no search
+ * left.
+ */
+static int search(struct file_store *store, struct jitbpf_mapping *mapping, struct owner_key owner)
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
 	struct kept_file file = {.generation = generation, .pid = mapping->pid}, known;
@@ -307,17 +311,14 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 		identify(mapping, &known.found);
 		return 0;
 	}
-	if (!owner_rates_take(&store->searches, owner, 1, now_ns)) {
-		store->counts.over_budget++;
+	if (!owner_rates_take(&store->searches, owner, 1, now_ns))
 		return -EDQUOT;
-	}
 	err = file_store_find(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
 	store->counts.no_descriptor += err == -EMFILE && !is_met;
 	/* The answer was late: the file does not count as unanswered any more. */
 	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
 		store->counts.unanswered--;
-	count_unverified(store, mapping, err);
 	/*
 	 * A process that hides its mapping must not replace an entry that is valid for other
 	 * processes.
@@ -334,13 +335,46 @@ static int meet(struct file_store *store, struct jitbpf_mapping *mapping, struct
 	return err;
 }
 
-void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
+/* The file of a mapping is gone. Returns true if a known file with its build ID describes it. */
+static bool identify_as_equal(struct file_store *store, struct jitbpf_mapping *mapping,
+			      const struct told_file *told, struct owner_key owner)
+{
+	struct equal_wanted wanted = {
+		.build_id = told->build_id, .owners = &owner, .owner_count = 1};
+	char path[FILE_PATH_MAX];
+	struct kept_file equal;
+
+	if (!told->build_id_bytes ||
+	    !equal_files_find(&store->files, &wanted, clock_now_ns(), &equal, path))
+		return false;
+	identify(mapping, &equal.found);
+	return true;
+}
+
+/* See file_store_meet(). Returns 0 or a negative errno: -ETIMEDOUT if a later call may succeed. */
+static int meet(struct file_store *store, struct jitbpf_mapping *mapping,
+		const struct told_file *told, struct owner_key owner)
+{
+	int err = search(store, mapping, owner);
+
+	if (mapping->inode_generation || err == -ETIMEDOUT)
+		return err;
+	if (identify_as_equal(store, mapping, told, owner))
+		return 0;
+	store->counts.over_budget += err == -EDQUOT;
+	count_unverified(store, mapping, err);
+	return err;
+}
+
+bool file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
 	struct owner_key owner = file_store_owner(store, mapping->pid);
-	uint64_t generation = mapping->inode_generation;
+	struct told_file told = told_file_of(mapping);
+	int err = meet(store, mapping, &told, owner);
 
-	if (meet(store, mapping, owner) == -ETIMEDOUT)
-		late_files_add(&store->late, mapping, generation, owner, clock_now_ns());
+	if (err == -ETIMEDOUT)
+		late_files_add(&store->late, mapping, &told, owner, clock_now_ns());
+	return err == -ENOENT;
 }
 
 /* Pass on a mapping whose file is identified. Without memory, it stays without identity. */
@@ -354,11 +388,11 @@ static void add_identified(struct file_store *store, struct jitbpf_mapping *mapp
 static void meet_late(struct file_store *store, struct late_file file, uint64_t now_ns)
 {
 	struct jitbpf_mapping *mapping = file.mapping;
-	uint64_t generation = mapping->inode_generation;
-	int err = meet(store, mapping, file_store_owner(store, mapping->pid));
+	struct told_file told = told_file_of(mapping);
+	int err = meet(store, mapping, &told, file_store_owner(store, mapping->pid));
 
 	if (err == -ETIMEDOUT || err == -EDQUOT) {
-		mapping->inode_generation = generation;
+		told_file_restore(mapping, &told);
 		late_files_put_back(&store->late, file, now_ns);
 		return;
 	}

@@ -69,12 +69,15 @@ bool file_store_is_huge_memory(const struct file_store *store,
 			       const struct jitbpf_mapping *mapping);
 
 /*
- * Identify the file of a mapping (inode not 0; inode_generation as perf reports it, 0: not known).
- * Sets its build ID, and inode_generation to the version of the file (file_identity.h); both to 0
- * if the file was not found. A file counts as found only if the kernel reports the mapping's
- * device and inode for it. Corrects the device if the kernel misreported it. Event loop only.
+ * Identify the file of a mapping (inode not 0; inode_generation and build_id as the kernel reports
+ * them, 0: not known). Sets its build ID, and inode_generation to the version of the file
+ * (file_identity.h); both to 0 if the file was not found. A file counts as found only if the kernel
+ * reports the mapping's device and inode for it. If it is gone, but a known file describes it by
+ * its build ID (equal_files.h), the mapping gets the version of that file. Corrects the device if
+ * the kernel misreported it. Returns true if the file is gone: it is mapped no more, it is not at
+ * its path, and no known file describes it. Event loop only.
  */
-void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
+bool file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 
 /* A process has a sample, so its files count. Event loop only. */
 void file_store_sampled(struct file_store *store, uint32_t pid);

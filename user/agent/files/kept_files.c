@@ -57,6 +57,7 @@ void kept_files_deinit(struct kept_files *files)
 		free((char *)file->key.path);
 	vec_deinit(&files->files);
 	index_map_deinit(&files->index);
+	index_map_deinit(&files->build_ids);
 	owner_budget_deinit(&files->budget);
 	pthread_mutex_destroy(&files->lock);
 }
@@ -121,6 +122,36 @@ bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint3
 	return file->held != HELD_NONE || file->is_mapped;
 }
 
+/* --- build IDs --------------------------------------------------------------------------- */
+
+uint64_t kept_build_id_hash(const uint8_t build_id[JITBPF_BUILD_ID_MAX])
+{
+	return hash_bytes(build_id, JITBPF_BUILD_ID_MAX, 1);
+}
+
+static bool has_build_id(const struct kept_file *file)
+{
+	return file->found.version && file->found.build_id_bytes;
+}
+
+/* Without memory for the index, the file is not found by its build ID. */
+static void index_build_id(struct kept_files *files, uint32_t number)
+{
+	const struct kept_file *file = &files->files.data[number];
+
+	if (has_build_id(file))
+		(void)index_map_insert(&files->build_ids, kept_build_id_hash(file->found.build_id),
+				       number);
+}
+
+static void unindex_build_id(struct kept_files *files, const struct kept_file *file,
+			     uint32_t number)
+{
+	if (has_build_id(file))
+		index_map_remove(&files->build_ids, kept_build_id_hash(file->found.build_id),
+				 number);
+}
+
 /* --- adding and removing ----------------------------------------------------------------- */
 
 static void remove_file(struct kept_files *files, uint32_t number)
@@ -129,6 +160,7 @@ static void remove_file(struct kept_files *files, uint32_t number)
 	uint32_t last_number = (uint32_t)files->files.size - 1;
 
 	index_map_remove(&files->index, key_hash(&file->key), number);
+	unindex_build_id(files, file, number);
 	if (file->held != HELD_NONE)
 		held_files_release(&files->held, file->held);
 	owner_budget_release(&files->budget, file->owner, bytes_of(&file->key));
@@ -139,11 +171,13 @@ static void remove_file(struct kept_files *files, uint32_t number)
 		return;
 	last = &files->files.data[last_number];
 	index_map_remove(&files->index, key_hash(&last->key), last_number);
+	unindex_build_id(files, last, last_number);
 	*file = *last;
 	if (file->held != HELD_NONE)
 		files->held.files.data[file->held].file = number;
 	/* Two entries were removed, so there is room and this cannot fail. */
 	(void)index_map_insert(&files->index, key_hash(&file->key), number);
+	index_build_id(files, number);
 }
 
 static int compare_times(const void *a_, const void *b_)
@@ -245,8 +279,11 @@ int kept_files_set(struct kept_files *files, const struct file_key *key,
 		err = add(files, key, owner);
 	known = err ? NULL : find(files, key);
 	if (known) {
+		unindex_build_id(files, known, (uint32_t)(known - files->files.data));
 		known->found = file->found;
 		known->found.fd = -1;
+		known->finder = owner;
+		index_build_id(files, (uint32_t)(known - files->files.data));
 		known->unanswered = file->unanswered;
 		known->generation = file->generation;
 		known->pid = file->pid;

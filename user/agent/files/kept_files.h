@@ -47,6 +47,7 @@ struct kept_file {
 	bool unanswered;	 /* found is empty: the file may be found later */
 	uint64_t generation;	 /* of the inode, as perf reported it; 0: not known */
 	uint32_t pid;		 /* process in which it was last searched */
+	struct owner_key finder; /* the owner of that process */
 	struct file_mapper mappers[FILE_MAPPERS]; /* the latest, each of another process */
 	uint32_t next_mapper;
 	bool is_mapped;	  /* set by kept_files_find(): the mapping was seen before */
@@ -60,6 +61,7 @@ struct kept_files {
 	pthread_mutex_t lock;
 	VEC(struct kept_file) files;
 	struct index_map index;
+	struct index_map build_ids; /* of the files that were found and have one */
 	struct held_files held;
 	struct owner_budget budget; /* in bytes */
 	uint64_t evicted;	    /* files over the budget */
@@ -85,6 +87,9 @@ bool kept_files_find(struct kept_files *files, const struct file_key *key,
  * process only.
  */
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
+
+/* The hash of a build ID, padded with zeros, in the index of build IDs. */
+uint64_t kept_build_id_hash(const uint8_t build_id[JITBPF_BUILD_ID_MAX]);
 
 /*
  * Add a file, or replace it: only `found`, `unanswered`, `generation` and `pid` are used. owner is

@@ -4,6 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct told_file told_file_of(const struct jitbpf_mapping *mapping)
+{
+	struct told_file told = {
+		.generation = mapping->inode_generation,
+		.build_id_bytes = mapping->build_id_bytes,
+	};
+
+	memcpy(told.build_id, mapping->build_id, sizeof(told.build_id));
+	return told;
+}
+
+void told_file_restore(struct jitbpf_mapping *mapping, const struct told_file *told)
+{
+	mapping->inode_generation = told->generation;
+	mapping->build_id_bytes = told->build_id_bytes;
+	memcpy(mapping->build_id, told->build_id, sizeof(told->build_id));
+}
+
 void late_files_init(struct late_files *files)
 {
 	*files = (struct late_files){.budget.limit = LATE_FILES_MAX};
@@ -36,7 +54,7 @@ static void append(struct late_files *files, struct jitbpf_mapping *mapping, str
 }
 
 void late_files_add(struct late_files *files, const struct jitbpf_mapping *mapping,
-		    uint64_t generation, struct owner_key owner, uint64_t now_ns)
+		    const struct told_file *told, struct owner_key owner, uint64_t now_ns)
 {
 	struct jitbpf_mapping *copy = malloc(mapping->h.size_bytes);
 
@@ -44,7 +62,7 @@ void late_files_add(struct late_files *files, const struct jitbpf_mapping *mappi
 		return;
 	memcpy(copy, mapping, mapping->h.size_bytes);
 	copy->h.time_ns = now_ns;
-	copy->inode_generation = generation;
+	told_file_restore(copy, told);
 	append(files, copy, owner);
 }
 

@@ -16,6 +16,16 @@
 #define LATE_FILES_MAX 1024
 #define LATE_FILES_NS  10000000000ull /* age at which a file is not searched again */
 
+/* What the kernel reported about the file of a mapping. */
+struct told_file {
+	uint64_t generation;		       /* of its inode; 0: not known */
+	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* padded with zeros */
+	uint32_t build_id_bytes;	       /* 0: not known */
+};
+
+struct told_file told_file_of(const struct jitbpf_mapping *mapping);
+void told_file_restore(struct jitbpf_mapping *mapping, const struct told_file *told);
+
 struct late_file {
 	struct jitbpf_mapping *mapping; /* a copy; its time is when the file was met first */
 	struct budget_owner *owner;	/* a reference */
@@ -30,11 +40,11 @@ void late_files_init(struct late_files *files);
 void late_files_deinit(struct late_files *files);
 
 /*
- * Add a copy of a mapping, with the generation that it was reported with. Without memory, or if the
+ * Add a copy of a mapping, as it was reported (told_file_restore()). Without memory, or if the
  * owner has too many of them, the file is not searched again.
  */
 void late_files_add(struct late_files *files, const struct jitbpf_mapping *mapping,
-		    uint64_t generation, struct owner_key owner, uint64_t now_ns);
+		    const struct told_file *told, struct owner_key owner, uint64_t now_ns);
 
 /*
  * Take the file that was searched longest ago. Returns false if there is none. The caller passes it

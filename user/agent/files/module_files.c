@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/files/equal_files.h"
 #include "agent/files/file_store_state.h"
 #include "agent/files/module_blob.h"
 #include "agent/files/vdso_image.h"
@@ -212,9 +213,9 @@ static void hold(struct file_store *store, const struct module *module,
 		kept_files_hold(&store->files, &key, found->version, fd, clock_now_ns());
 }
 
-/* A module_file_fn. */
-static int get_file(const struct file_user *user, const struct module *module,
-		    struct found_file *ret)
+/* Get the file itself. */
+static int get_own(const struct file_user *user, const struct module *module,
+		   struct found_file *ret)
 {
 	struct file_mapper mappers[FILE_MAPPERS] = {0};
 	struct found_file known = {.fd = -1};
@@ -235,6 +236,64 @@ static int get_file(const struct file_user *user, const struct module *module,
 		err = find_by_build_id(user, module, &known, ret);
 	/* The file is not at its path, but the process may answer a later request. */
 	return err && err != -ENOMEM && mapping == -ETIMEDOUT ? mapping : err;
+}
+
+/*
+ * Get a known file that describes the module by its build ID; with a version, that one. The file of
+ * a mapping may have been gone before it was opened: then the module has the version of the equal
+ * file (file_store.c).
+ */
+static int get_equal(const struct file_user *user, const struct module *module, uint64_t version,
+		     struct found_file *ret)
+{
+	struct equal_wanted wanted = {
+		.build_id = module->build_id,
+		.version = version,
+		.owners = module->owners,
+		.owner_count = module_owner_count(module),
+	};
+	struct module described = {.build_id_bytes = module->build_id_bytes};
+	char path[FILE_PATH_MAX];
+	struct kept_file equal;
+
+	if (!module->build_id_bytes ||
+	    !equal_files_find(&user->store->files, &wanted, clock_now_ns(), &equal, path))
+		return -ENOENT;
+	memcpy(described.build_id, module->build_id, sizeof(described.build_id));
+	memcpy(described.owners, module->owners, sizeof(described.owners));
+	atomic_init(&described.owner_count, wanted.owner_count);
+	described.dev_major = equal.key.dev_major;
+	described.dev_minor = equal.key.dev_minor;
+	described.inode = equal.key.inode;
+	described.inode_generation = equal.found.version;
+	described.pid = equal.pid;
+	described.path = path;
+	return get_own(user, &described, ret);
+}
+
+static bool is_known(const struct file_user *user, const struct module *module)
+{
+	struct file_mapper mappers[FILE_MAPPERS];
+	struct found_file known = {.fd = -1};
+	int err = get_known(user->store, module, &known, mappers);
+
+	scope_close(&known.fd);
+	return err != -ENOENT;
+}
+
+/* A module_file_fn. */
+static int get_file(const struct file_user *user, const struct module *module,
+		    struct found_file *ret)
+{
+	int err;
+
+	if (module->inode_generation && !is_known(user, module) &&
+	    !get_equal(user, module, module->inode_generation, ret))
+		return 0;
+	err = get_own(user, module, ret);
+	if ((err == -ENOENT || err == -ESTALE) && !get_equal(user, module, 0, ret))
+		return 0;
+	return err;
 }
 
 /* Create a blob. Takes over found->fd in all cases. */

@@ -70,12 +70,14 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 	record->path[path_bytes] = 0;
 }
 
-void mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files)
+bool mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files)
 {
 	if (is_read_only(record, files))
 		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
-	if (has_unique_inode(record, files))
+	if (record->inode && !has_unique_inode(record, files))
+		return file_store_meet(files, record);
+	record->build_id_bytes = 0;
+	if (record->inode)
 		record->inode_generation = UNIQUE_INODE;
-	else if (record->inode)
-		file_store_meet(files, record);
+	return false;
 }

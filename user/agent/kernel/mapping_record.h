@@ -3,6 +3,8 @@
 #ifndef JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 #define JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 
+#include <stdbool.h>
+
 #include "agent/files/file_store.h"
 #include "uapi/record.h"
 
@@ -20,10 +22,11 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 			 const char *path, size_t path_bytes);
 
 /*
- * Set the fields that are read from the mapped file: the build ID, which is empty if the file is
- * not available, the generation of the inode, and JITBPF_MAPPING_READ_ONLY. Only for profiled
- * processes, since a helper process may have to open the file. Event loop only.
+ * Set the fields that are read from the mapped file: the build ID (before: as the kernel reported
+ * it, if it did), which is empty if the file is not available, the generation of the inode, and
+ * JITBPF_MAPPING_READ_ONLY. Only for profiled processes, since a helper process may have to open
+ * the file. Returns true if the file was gone (file_store_meet()). Event loop only.
  */
-void mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files);
+bool mapping_record_identify(struct jitbpf_mapping *record, struct file_store *files);
 
 #endif

@@ -186,33 +186,48 @@ static int take_record(struct sideband_reader *reader, const void *bytes)
 	}
 }
 
-int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
-		   record_taker_fn take, void *take_context, uint64_t *lost)
+/* Pass on the records from *tail on, and move it behind the last one. */
+static int read_ring(const struct cpu_events *events, const struct cpu_event *event,
+		     struct sideband_reader *reader, uint64_t *tail)
 {
-	struct sideband_reader reader = {
-		.take = take,
-		.take_context = take_context,
-		.lost = lost,
-	};
-	struct perf_event_mmap_page *control = event->sideband;
+	const struct perf_event_mmap_page *control = event->sideband;
 	const char *data = (const char *)event->sideband + sysconf(_SC_PAGESIZE);
 	uint64_t mask = events->sideband_bytes - 1;
 	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = control->data_tail;
 	uint64_t record[(1u << 16) / sizeof(uint64_t)]; /* a perf record's size is 16 bits */
 	int err = 0;
 
-	while (tail < head && !err) {
-		const struct perf_event_header *header = (const void *)(data + (tail & mask));
+	while (*tail < head && !err) {
+		const struct perf_event_header *header = (const void *)(data + (*tail & mask));
 		uint16_t size = header->size;
-		uint64_t until_wrap = events->sideband_bytes - (tail & mask);
+		uint64_t until_wrap = events->sideband_bytes - (*tail & mask);
 		size_t first = size < until_wrap ? size : until_wrap;
 
 		memcpy(record, header, first);
 		memcpy((char *)record + first, data, size - first);
-		err = take_record(&reader, record);
-		tail += size;
+		err = take_record(reader, record);
+		*tail += size;
 	}
+	return err;
+}
+
+int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
+		   record_taker_fn take, void *take_context, uint64_t *lost)
+{
+	struct sideband_reader reader = {take, take_context, lost};
+	struct perf_event_mmap_page *control = event->sideband;
+	uint64_t tail = control->data_tail;
+	int err = read_ring(events, event, &reader, &tail);
+
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 	return err;
+}
+
+int sideband_peek(const struct cpu_events *events, const struct cpu_event *event,
+		  record_taker_fn take, void *take_context, uint64_t *lost)
+{
+	struct sideband_reader reader = {take, take_context, lost};
+	uint64_t tail = ((const struct perf_event_mmap_page *)event->sideband)->data_tail;
+
+	return read_ring(events, event, &reader, &tail);
 }

@@ -18,4 +18,8 @@
 int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
 		   record_taker_fn take, void *take_context, uint64_t *lost);
 
+/* The same, but the records stay in the ring, for the next drain. */
+int sideband_peek(const struct cpu_events *events, const struct cpu_event *event,
+		  record_taker_fn take, void *take_context, uint64_t *lost);
+
 #endif

@@ -60,6 +60,10 @@ static int take_sample(void *context, const void *slot, size_t slot_bytes)
 	const struct jitbpf_sample *sample = slot;
 	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
 
+	if (!err && sample->h.type == JITBPF_BUILD_ID) {
+		gone_files_report(&round->gone, slot);
+		return 0;
+	}
 	err = err ?: reused_callers_complete(&round->callers, sample, &sample);
 	if (!err)
 		file_store_sampled(round->files, sample->pid);
@@ -80,6 +84,8 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 	const struct jitbpf_task *exit = slot;
 	int err = check_slot(slot, slot_bytes);
 
+	if (!err && exit->h.type == JITBPF_EXIT)
+		gone_files_exit(&round->gone, exit->pid);
 	if (!err && exit->h.type == JITBPF_EXIT && round->only_tracked)
 		err = vec_push(&round->exited,
 			       ((struct exited_process){exit->pid, exit->h.time_ns}));
@@ -87,6 +93,38 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 	if (!err && exit->h.type == JITBPF_OWNER)
 		err = told_cgroups_see(&round->cgroups, slot, take_counted, context);
 	return err ?: emit(context, slot);
+}
+
+static void add_gone(struct live_round *round, uint32_t pid)
+{
+	struct process_owner owner = process_owners_find(&round->owners, pid);
+
+	gone_files_add(&round->gone, pid, process_owner_key(&owner));
+}
+
+static int note_mapping(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+
+	if (record->type == JITBPF_MAPPING)
+		gone_files_note(&drain->round->gone, (const struct jitbpf_mapping *)record);
+	return 0;
+}
+
+/* Note the mappings of all CPUs, before the first one is identified. */
+static int note_mappings(struct drain *drain)
+{
+	struct live_round *round = drain->round;
+	uint64_t lost = 0;
+	int err = 0;
+
+	if (!gone_files_any(&round->gone))
+		return 0;
+	vec_for_each (event, &round->events.cpus)
+		err = err ?: sideband_peek(&round->events, event, note_mapping, drain, &lost);
+	if (lost)
+		gone_files_lose(&round->gone);
+	return err;
 }
 
 /* Emit a record of a profiled process. */
@@ -101,7 +139,9 @@ static int emit_sideband(void *context, const struct jitbpf_record *record)
 	if (record->type != JITBPF_MAPPING)
 		return emit(context, record);
 	memcpy(&mapping, record, record->size_bytes);
-	mapping_record_identify(&mapping.record, drain->round->files);
+	gone_files_find(&drain->round->gone, &mapping.record);
+	if (mapping_record_identify(&mapping.record, drain->round->files))
+		add_gone(drain->round, mapping.record.pid);
 	return emit(context, &mapping.record.h);
 }
 
@@ -129,11 +169,14 @@ static int filter_sideband(void *context, const struct jitbpf_record *record)
 static int drain_sideband(struct drain *drain, bool last)
 {
 	struct live_round *round = drain->round;
+	int err = note_mappings(drain);
 
+	if (err)
+		return err;
 	vec_for_each (event, &round->events.cpus) {
-		int err = sideband_drain(&round->events, event,
-					 round->only_tracked ? keep_sideband : emit_sideband, drain,
-					 &round->sideband_lost);
+		err = sideband_drain(&round->events, event,
+				     round->only_tracked ? keep_sideband : emit_sideband, drain,
+				     &round->sideband_lost);
 
 		if (err)
 			return err;
@@ -210,6 +253,7 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 	if (err > 0)
 		return SOURCE_OPEN;
 	process_owners_end_round(&round->owners);
+	gone_files_end_round(&round->gone, round->begin_ns);
 	round->open = false;
 	err = err ?: told_cgroups_round(&round->cgroups, round->begin_ns, take_counted, &drain);
 	return err ?: SOURCE_ROUND;
@@ -220,6 +264,7 @@ void live_round_deinit(struct live_round *round)
 	reused_callers_deinit(&round->callers);
 	process_owners_deinit(&round->owners);
 	told_cgroups_deinit(&round->cgroups);
+	gone_files_deinit(&round->gone);
 	process_filter_deinit(&round->tracked);
 	round_buffer_deinit(&round->sideband);
 	vec_deinit(&round->exited);

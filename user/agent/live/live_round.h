@@ -14,6 +14,7 @@
 
 #include "agent/kernel/cpu_events.h"
 #include "agent/kernel/ring.h"
+#include "agent/live/gone_files.h"
 #include "agent/live/reused_callers.h"
 #include "agent/live/told_cgroups.h"
 #include "agent/publisher/publisher.h"
@@ -52,6 +53,7 @@ struct live_round {
 
 	struct process_owners owners; /* of all processes that are profiled */
 	struct told_cgroups cgroups;  /* of these processes */
+	struct gone_files gone;	      /* the owner calls gone_files_init() */
 	struct process_filter tracked;
 	struct round_buffer sideband;	   /* with only_tracked: records to be filtered by time */
 	VEC(struct exited_process) exited; /* with only_tracked: by EXIT records of the code ring */

@@ -178,6 +178,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	live->epoll_fd = live->owners_fd = live->types_fd = -1;
 	live->cpus.rings = SAMPLE_RINGS_NONE;
 	live->round.files = files;
+	gone_files_init(&live->round.gone, -1);
 	file_store_set_owners(files, &live->round.owners);
 	if (told_cgroups_init(&live->round.cgroups, files))
 		return fail(failure, -ENOMEM, "starting");
@@ -190,6 +191,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = load_programs(live, options, site);
 	if (err)
 		return fail(failure, err, "loading the BPF programs");
+	live->round.gone.map_fd = bpf_map__fd(live->bpf->maps.files_gone);
 	err = make_rings(live, options);
 	if (err)
 		return fail(failure, err, "making the rings");

@@ -400,6 +400,21 @@ static void test_taker_that_fails(void **state)
 	drain(f, 1);
 }
 
+/* A look at the records leaves them in the ring. */
+static void test_peek(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t tail = f->control->data_tail, lost = 0;
+
+	put_mmap2(f, PID, "//anon");
+	put_mmap2(f, PID, "/some/file");
+	assert_int_equal(sideband_peek(&f->events, &f->event, take, f, &lost), 0);
+	assert_int_equal(f->count, 2);
+	assert_int_equal(f->control->data_tail, tail);
+	drain(f, 2);
+	assert_memory_equal(f->taken[1], f->taken[3], sizeof(struct jitbpf_mapping));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lost_and_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ring_comes_round, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peek, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
