@@ -22,6 +22,8 @@
 #define FILE_PATH_MAX  4096
 #define FILE_PIECE_MAX (64u << 10) /* size limit of one read request */
 
+#define FILE_COMPARED_MAX (1u << 20) /* size limit of FILE_COMPARE_MEMORY; takes 1 ms */
+
 enum file_request_kind {
 	/* Open the mapping of process pid, with O_PATH. The file itself is not accessed. */
 	FILE_OPEN_MAPPING,
@@ -39,6 +41,8 @@ enum file_request_kind {
 	FILE_READ_GROWING,
 	/* Read memory of process pid, which can block on a mapped file or on userfaultfd. */
 	FILE_READ_MEMORY,
+	/* Compare memory of process pid with a piece of the file whose descriptor is sent. */
+	FILE_COMPARE_MEMORY,
 	/* Open a memfd that process pid maps, for reading (process_files.h). */
 	FILE_OPEN_MEMFD,
 	/* Read the link of a descriptor of process pid. */
@@ -72,9 +76,9 @@ struct file_request {
 	uint32_t dev_major, dev_minor; /* FIND: required device, with inode */
 	uint64_t inode;		       /* FIND: required inode, 0 for any; of a mapping: not 0 */
 	uint64_t generation;	       /* FIND: required generation of the inode, 0 for any */
-	uint64_t address;	       /* OPENs, READ_MEMORY; READ_LINK: the descriptor */
-	uint64_t size_bytes;	       /* OPENs; READs: at most FILE_PIECE_MAX */
-	uint64_t offset;	       /* READ, READ_GROWING */
+	uint64_t address;	       /* OPENs, READ_MEMORY, COMPARE; READ_LINK: the descriptor */
+	uint64_t size_bytes;	       /* OPENs; READs: at most FILE_PIECE_MAX; COMPARE */
+	uint64_t offset;	       /* READ, READ_GROWING, COMPARE */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
 	struct file_actor actor;  /* FIND, READ, READ_GROWING */
@@ -98,7 +102,8 @@ struct file_reply {
 	uint32_t dev_major, dev_minor; /* FIND: of mappings of the file, if an inode was required */
 	uint64_t version;	       /* FIND: file_identity_version() */
 	uint64_t pinned_bytes;	       /* FIND: file_pinned_bytes() */
-	uint64_t file_bytes;	       /* READ_GROWING: size of the file now */
+	/* READ_GROWING: size of the file now; COMPARE: see file_compare_memory() */
+	uint64_t file_bytes;
 	uint64_t size_bytes;	       /* FIND: of the file; READs: of the data in bytes */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent as far as it is filled */
 };

@@ -354,3 +354,15 @@ int file_reader_memory(struct file_reader *reader, uint32_t pid, struct owner_ke
 	*ret_bytes = done;
 	return 0;
 }
+
+int file_reader_compare(struct file_reader *reader, const struct file_request *request,
+			struct owner_key owner, int fd, uint64_t *ret_telling)
+{
+	AUTO_CLOSE int none = -1;
+	int err = file_reader_ask(reader, file_place_of_memory(request->pid, owner), request, fd,
+				  &none);
+
+	if (!err)
+		*ret_telling = reader->reply.file_bytes;
+	return err;
+}

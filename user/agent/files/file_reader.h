@@ -108,6 +108,14 @@ int file_reader_memory(struct file_reader *reader, uint32_t pid, struct owner_ke
 		       uint64_t address, void *buf, size_t size_bytes, size_t *ret_bytes);
 
 /*
+ * Send a request of kind FILE_COMPARE_MEMORY with fd, which the caller keeps. The time is charged
+ * to the process. Returns 0 with *ret_telling set to the bytes in pages whose bytes are not all
+ * equal, or a negative errno: -ESTALE if memory and file differ.
+ */
+int file_reader_compare(struct file_reader *reader, const struct file_request *request,
+			struct owner_key owner, int fd, uint64_t *ret_telling);
+
+/*
  * For a reader of the event loop: no request waits beyond *turn_end_ns (CLOCK_MONOTONIC; 0: no turn
  * has begun), nor longer than FILE_TURN_ANSWER_MS. If no time is left, a request fails with
  * -ETIMEDOUT; the caller repeats it in a later turn. Borrowed.

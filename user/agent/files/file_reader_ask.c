@@ -41,8 +41,9 @@ static char *subject_of(const struct file_request *request, int fd)
 		return strdup("names of cgroups and containers");
 	if (request->kind == FILE_READ_PACKAGES) /* the path is a list */
 		return strdup("the lists of installed packages");
-	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING ||
-	    request->kind == FILE_OPEN_MEMFD || request->kind == FILE_READ_LINK)
+	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_COMPARE_MEMORY ||
+	    request->kind == FILE_OPEN_MAPPING || request->kind == FILE_OPEN_MEMFD ||
+	    request->kind == FILE_READ_LINK)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
 										       : memory;
 	if (request->kind != FILE_READ && request->kind != FILE_READ_GROWING)
@@ -67,6 +68,7 @@ static bool may_be_late(const struct file_request *request)
 	case FILE_READ:
 	case FILE_READ_GROWING:
 	case FILE_READ_MEMORY:
+	case FILE_COMPARE_MEMORY:
 	case FILE_READ_CGROUP:
 	case FILE_READ_CONTAINER:
 	case FILE_READ_USER_CONTAINER:

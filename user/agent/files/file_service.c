@@ -15,6 +15,7 @@
 #include "agent/files/container_names.h"
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_blob.h"
+#include "agent/files/file_compare.h"
 #include "agent/files/file_direct.h"
 #include "agent/files/file_find.h"
 #include "agent/files/file_helper.h"
@@ -205,6 +206,8 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	} else if (request->kind == FILE_READ_MEMORY) {
 		reply->err = read_memory(request, reply);
 		bytes = reply->size_bytes;
+	} else if (request->kind == FILE_COMPARE_MEMORY) {
+		reply->err = file_compare_memory(request, sent_fd, reply);
 	} else if (request->kind == FILE_READ_LINK) {
 		reply->err = read_link(request, reply);
 		bytes = reply->size_bytes;

@@ -47,6 +47,10 @@ static const struct file_patience worker_mapping_patience = {
 #define CHECKED_MAX	   (4ull << 30)
 #define CHECKED_PER_SECOND (64u << 20)
 
+/* Limits of an owner's copied text that is compared, which takes time of the event loop. */
+#define COMPARED_MAX	    (512u << 20)
+#define COMPARED_PER_SECOND (8u << 20)
+
 #define AGAIN_STEP_NS 200000000ull /* interval of the searches for files without an answer */
 
 /* Limits of an owner's waits for debuginfod servers. */
@@ -118,6 +122,8 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
 	store->searches.most = SEARCHES_AT_ONCE;
 	store->searches.per_second = SEARCHES_A_SECOND;
+	store->compared.most = COMPARED_MAX;
+	store->compared.per_second = COMPARED_PER_SECOND;
 	late_files_init(&store->late);
 	kept_files_init(&store->files);
 	if (options->kept_bytes && options->kept_bytes < KEPT_FILES_BYTES_MAX)
@@ -147,6 +153,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 				     &store->following);
 	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
+	err = err ?: file_reader_create(broker, following_patience, &store->comparing);
 	err = err ?: process_maps_create(broker, &store->maps);
 	if (err)
 		return err;
@@ -155,6 +162,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	file_reader_set_turn(store->following.reader, &store->turn_end_ns);
 	file_reader_set_turn(store->following.mappings, &store->turn_end_ns);
 	file_reader_set_turn(store->writers, &store->turn_end_ns);
+	file_reader_set_turn(store->comparing, &store->turn_end_ns);
 	/* One second more than the library's own limit, so that the library reports the cause. */
 	file_reader_set_servers(store->naming.reader,
 				(struct file_patience){
@@ -185,6 +193,9 @@ void file_store_destroy(struct file_store *store)
 	destroy_user(&store->following);
 	file_reader_destroy(store->memory);
 	file_reader_destroy(store->writers);
+	file_reader_destroy(store->comparing);
+	copied_texts_deinit(&store->texts);
+	owner_rates_deinit(&store->compared);
 	process_maps_destroy(store->maps);
 	broker_stop(&store->own_broker);
 	free(store);
@@ -535,7 +546,7 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 	const struct file_reader *readers[] = {
 		store->meeting.reader,	  store->naming.reader,	   store->unwinding.reader,
 		store->annotating.reader, store->following.reader, store->memory,
-		store->writers,		  store->packaging.reader,
+		store->writers,		  store->packaging.reader, store->comparing,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "agent/files/copied_text.h"
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
 #include "agent/files/late_files.h"
@@ -32,6 +33,8 @@ struct file_store {
 	/* Of the event loop: for files that grow, and for the memory of their writers. */
 	struct file_user following;
 	struct file_reader *writers;
+	copied_texts texts;
+	struct file_reader *comparing; /* of the event loop: memory with files (copied_text.h) */
 	struct process_maps *maps;
 	uint64_t turn_end_ns; /* of the event loop; 0: no turn has begun */
 	struct late_files late;
@@ -42,6 +45,7 @@ struct file_store {
 	struct unverified_files unverified;
 	const struct process_owners *owners; /* NULL: none are known */
 	struct owner_rates searches;	     /* a search takes time of the event loop */
+	struct owner_rates compared;	     /* bytes of text; the same */
 	dev_t shared_memory, huge_memory;    /* devices; 0: not known, or the kernel has none */
 	int mappings_error;
 	int debuginfod_error; /* set by the symbol worker's thread */

@@ -86,13 +86,12 @@ bool surrounding_file_find(struct file_store *files, const struct jitbpf_mapping
 	if (!elf_file_init(&elf, &file)) {
 		found = surrounding_file_text(&elf, near->start, near->file_offset,
 					      anonymous->address,
-					      anonymous->address + anonymous->size_bytes, &text) &&
-			copied_text_equals(files, &file, anonymous->pid, text.address,
-					   text.size_bytes, text.file_offset);
+					      anonymous->address + anonymous->size_bytes, &text);
 		elf_file_deinit(&elf);
 	}
 	blob_close(&file);
-	if (!found)
+	if (!found || !copied_text_equals(files, &ret->record, text.address, text.size_bytes,
+					  text.file_offset))
 		return false;
 	ret->record.address = text.address;
 	ret->record.size_bytes = text.size_bytes;

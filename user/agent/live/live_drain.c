@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/files/copied_text.h"
 #include "agent/live/live_state.h"
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
@@ -348,19 +349,21 @@ static int recover_mappings(struct drain *drain)
 				   live->round.begin_ns, &scan);
 }
 
-/* Emit the mappings whose files were identified late. */
+/* Emit the mappings whose files were identified late, or whose text was compared late. */
 static int send_identified(struct drain *drain)
 {
 	struct live_source *live = drain->live;
 	int err = 0;
 
 	while (!err) {
+		struct jitbpf_mapping *identified = file_store_take_identified(live->round.files);
 		AUTO_FREE struct jitbpf_mapping *mapping =
-			file_store_take_identified(live->round.files);
+			identified ?: copied_text_take(live->round.files);
 
 		if (!mapping)
 			break;
-		mapping->h.flags |= JITBPF_MAPPING_IDENTIFIED;
+		mapping->h.flags |=
+			identified ? JITBPF_MAPPING_IDENTIFIED : JITBPF_MAPPING_READ_AGAIN;
 		mapping->h.time_ns = live->round.begin_ns;
 		err = drain->take(drain->take_context, &mapping->h);
 	}

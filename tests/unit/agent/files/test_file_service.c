@@ -275,6 +275,53 @@ static void test_memory(void **state)
 	munmap(memory, 2 * page);
 }
 
+static int compare(struct helper *helper, int fd, const void *address, uint64_t offset,
+		   uint64_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_COMPARE_MEMORY,
+		.pid = (uint32_t)getpid(),
+		.address = (uint64_t)address,
+		.offset = offset,
+		.size_bytes = size_bytes,
+	};
+	int none, err = ask(helper, &request, fd, &none);
+
+	assert_int_equal(none, -1);
+	return err;
+}
+
+/* All bytes of memory are compared with the file. */
+static void test_compares_memory(void **state)
+{
+	enum { BYTES = FILE_PIECE_MAX * 2 + 0x3000, EQUAL_FROM = BYTES - 0x2000 };
+	AUTO_CLOSE int fd = memfd_create("text", MFD_CLOEXEC);
+	AUTO_FREE uint8_t *text = malloc(BYTES);
+	struct helper *helper = *state;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* Yama may forbid it otherwise */
+	assert_non_null(text);
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = i < EQUAL_FROM ? (uint8_t)(i ^ i >> 8) : 0xcc;
+	assert_int_equal(write(fd, text, BYTES), BYTES);
+	assert_int_equal(compare(helper, fd, text, 0, BYTES), 0);
+	assert_int_equal(helper->reply.file_bytes, EQUAL_FROM);
+	assert_int_equal(compare(helper, fd, text + 77, 77, 4096), 0);
+	assert_int_equal(compare(helper, fd, text + 77, 78, 4096), -ESTALE);
+	for (size_t i = 0; i < BYTES; i += BYTES / 7) {
+		text[i] ^= 1;
+		assert_int_equal(compare(helper, fd, text, 0, BYTES), -ESTALE);
+		text[i] ^= 1;
+	}
+	assert_int_equal(compare(helper, fd, text, 0, 0), 0);
+	assert_int_equal(helper->reply.file_bytes, 0);
+	/* The file ends, nothing is mapped, it is too much, there is no file. */
+	assert_true(compare(helper, fd, text, 1, BYTES) < 0);
+	assert_true(compare(helper, fd, NULL, 0, 4096) < 0);
+	assert_int_equal(compare(helper, fd, text, 0, FILE_COMPARED_MAX + 1), -EINVAL);
+	assert_int_equal(compare(helper, -1, text, 0, 4096), -EINVAL);
+}
+
 /* Directories, devices, pipes and files of /proc: reading kmsg consumes messages. */
 static void test_that_is_no_file(void **state)
 {
@@ -298,6 +345,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_compares_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),
 	};
