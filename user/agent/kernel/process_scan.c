@@ -26,6 +26,7 @@ struct scanner {
 	uint64_t time_ns;  /* time of the current process's records */
 	uint64_t lost_ns;  /* not 0: the process is read again after a loss at that time */
 	process_pids done; /* scanned pids, ascending */
+	bool unanswered;   /* a file around anonymous memory of the process did not answer */
 };
 
 /* Emit COMM, and set the time of the process's records: came_ns if it is older, else now. */
@@ -150,6 +151,20 @@ static void pass_mapping(struct surroundings *around, const struct proc_map *map
 		around->before = *map;
 }
 
+/* The process is read in a later turn. */
+static int add_late(struct scanner *scanner, uint32_t pid)
+{
+	process_pids *late = scanner->scan->ret_late;
+
+	if (!late)
+		return 0;
+	vec_for_each (known, late) {
+		if (scanner->lost_ns && *known == pid)
+			return 0;
+	}
+	return vec_push(late, pid);
+}
+
 /* Emit the mapping of memory without a file, or of a copy of a file's text with that file. */
 static int scan_anonymous(struct scanner *scanner, struct jitbpf_mapping fields,
 			  const struct surroundings *around, const struct proc_map *map)
@@ -157,11 +172,14 @@ static int scan_anonymous(struct scanner *scanner, struct jitbpf_mapping fields,
 	struct file_store *files = scanner->scan->files;
 	uint64_t end = fields.address + fields.size_bytes, text_end;
 	struct mapping_record text;
-	int err = 0;
+	int err, found = surrounding_file_find(files, &fields, &around->before, &text);
 
-	if (!surrounding_file_find(files, &fields, &around->before, &text) &&
-	    !surrounding_file_find(files, &fields, &around->after, &text))
+	if (!found)
+		found = surrounding_file_find(files, &fields, &around->after, &text);
+	scanner->unanswered |= found < 0;
+	if (found <= 0)
 		return scan_mapping(scanner, &fields, map);
+	err = 0;
 	text_end = text.record.address + text.record.size_bytes;
 	if (text.record.address > fields.address) {
 		fields.size_bytes = text.record.address - fields.address;
@@ -184,20 +202,6 @@ static int scan_executable(struct scanner *scanner, uint32_t pid, struct surroun
 					    : scan_mapping(scanner, &fields, map);
 }
 
-/* The process is read in a later turn. */
-static int add_late(struct scanner *scanner, uint32_t pid)
-{
-	process_pids *late = scanner->scan->ret_late;
-
-	if (!late)
-		return 0;
-	vec_for_each (known, late) {
-		if (scanner->lost_ns && *known == pid)
-			return 0;
-	}
-	return vec_push(late, pid);
-}
-
 static bool takes_all_maps(const struct scanner *scanner)
 {
 	const struct process_scan *scan = scanner->scan;
@@ -213,6 +217,7 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 	struct cursor text;
 	int err, more, unread;
 
+	scanner->unanswered = false;
 	if (process_maps_turn_is_over(maps))
 		return add_late(scanner, pid);
 	unread = process_maps_read(maps, pid, &scanner->maps);
@@ -240,6 +245,9 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 		if (!err && takes_all_maps(scanner))
 			err = scanner->scan->take_map(scanner->scan->take_map_context, pid, &map);
 	}
+	/* Again, but not for ever. */
+	if (!err && scanner->unanswered && !scanner->lost_ns)
+		err = add_late(scanner, pid);
 	return err;
 }
 

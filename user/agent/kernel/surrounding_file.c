@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/kernel/surrounding_file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -61,8 +62,8 @@ bool surrounding_file_text(const struct elf_file *elf, uint64_t near_address, ui
 	return false;
 }
 
-bool surrounding_file_find(struct file_store *files, const struct jitbpf_mapping *anonymous,
-			   const struct proc_map *near, struct mapping_record *ret)
+int surrounding_file_find(struct file_store *files, const struct jitbpf_mapping *anonymous,
+			  const struct proc_map *near, struct mapping_record *ret)
 {
 	struct jitbpf_mapping fields = *anonymous, text;
 	AUTO_CLOSE int fd = -1;
@@ -70,9 +71,10 @@ bool surrounding_file_find(struct file_store *files, const struct jitbpf_mapping
 	struct elf_file elf;
 	struct blob file;
 	bool found = false;
+	int err;
 
 	if (!near->inode || proc_map_path(near, path, sizeof(path)) >= sizeof(path))
-		return false;
+		return 0;
 	fields.address = near->start;
 	fields.size_bytes = near->end - near->start;
 	fields.file_offset = near->file_offset;
@@ -81,20 +83,24 @@ bool surrounding_file_find(struct file_store *files, const struct jitbpf_mapping
 	fields.dev_minor = near->dev_minor;
 	mapping_record_fill(ret, &fields, path, strlen(path));
 	mapping_record_identify(&ret->record, files);
-	if (file_store_open_mapped(files, &ret->record, &fd, &file))
-		return false;
-	if (!elf_file_init(&elf, &file)) {
+	err = file_store_open_mapped(files, &ret->record, &fd, &file);
+	if (err)
+		return err == -ETIMEDOUT ? err : 0;
+	err = elf_file_init(&elf, &file);
+	if (!err) {
 		found = surrounding_file_text(&elf, near->start, near->file_offset,
 					      anonymous->address,
 					      anonymous->address + anonymous->size_bytes, &text);
 		elf_file_deinit(&elf);
 	}
 	blob_close(&file);
+	if (err == -ETIMEDOUT)
+		return err;
 	if (!found || !copied_text_equals(files, &ret->record, text.address, text.size_bytes,
 					  text.file_offset))
-		return false;
+		return 0;
 	ret->record.address = text.address;
 	ret->record.size_bytes = text.size_bytes;
 	ret->record.file_offset = text.file_offset;
-	return true;
+	return 1;
 }

@@ -27,10 +27,12 @@ bool surrounding_file_text(const struct elf_file *elf, uint64_t near_address, ui
 			   uint64_t start, uint64_t end, struct jitbpf_mapping *ret);
 
 /*
- * Compare the memory of a record without a file with the file of a mapping near it. Returns true
- * with *ret set to a record like that one, but of the file, for the part that is text of the file.
+ * Compare the memory of a record without a file with the file of a mapping near it. Returns 1 with
+ * *ret set to a record like that one, but of the file, for the part that is text of the file;
+ * 0 if there is none, or -ETIMEDOUT if the file did not answer in time. See also
+ * copied_text_take().
  */
-bool surrounding_file_find(struct file_store *files, const struct jitbpf_mapping *anonymous,
-			   const struct proc_map *near, struct mapping_record *ret);
+int surrounding_file_find(struct file_store *files, const struct jitbpf_mapping *anonymous,
+			  const struct proc_map *near, struct mapping_record *ret);
 
 #endif
