@@ -266,6 +266,18 @@ static void hold(struct kept_files *files, struct kept_file *file, int fd, struc
 			       owner, now_ns);
 }
 
+/*
+ * Returns true if `now`, which replaces a file, is found, and surely the file that modules without
+ * a version are of: a later one can have its inode number.
+ */
+static bool is_late(const struct kept_file *file, const struct kept_file *now)
+{
+	if (!file->unanswered)
+		return file->late && file->found.version == now->found.version;
+	return now->found.version &&
+	       (file->is_mapped || (now->generation && now->generation == file->generation));
+}
+
 int kept_files_set(struct kept_files *files, const struct file_key *key,
 		   const struct kept_file *file, const struct file_mapper *mapper,
 		   struct owner_key owner, uint64_t now_ns)
@@ -280,6 +292,7 @@ int kept_files_set(struct kept_files *files, const struct file_key *key,
 	known = err ? NULL : find(files, key);
 	if (known) {
 		unindex_build_id(files, known, (uint32_t)(known - files->files.data));
+		known->late = is_late(known, file);
 		known->found = file->found;
 		known->found.fd = -1;
 		known->finder = owner;
@@ -308,6 +321,12 @@ void kept_files_hold(struct kept_files *files, const struct file_key *key, uint6
 	pthread_mutex_unlock(&files->lock);
 }
 
+/* Returns true if a module with a version is of a file. */
+static bool has_version(const struct kept_file *file, uint64_t version)
+{
+	return version ? file->found.version == version : file->unanswered || file->late;
+}
+
 int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
 		   uint64_t now_ns, struct found_file *ret, struct file_mapper *ret_mappers)
 {
@@ -316,7 +335,7 @@ int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_
 
 	pthread_mutex_lock(&files->lock);
 	file = find(files, key);
-	if (file && version && file->found.version == version) {
+	if (file && has_version(file, version)) {
 		use(files, file, now_ns);
 		if (file->held != HELD_NONE)
 			fd = fcntl(files->held.files.data[file->held].fd, F_DUPFD_CLOEXEC, 0);

@@ -45,6 +45,7 @@ struct kept_file {
 	struct file_key key;	 /* path is owned by the table */
 	struct found_file found; /* fd is not used; version 0: it was not found */
 	bool unanswered;	 /* found is empty: the file may be found later */
+	bool late;		 /* it was: modules that were met before have no version */
 	uint64_t generation;	 /* of the inode, as perf reported it; 0: not known */
 	uint32_t pid;		 /* process in which it was last searched */
 	struct owner_key finder; /* the owner of that process */
@@ -92,8 +93,10 @@ bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint3
 uint64_t kept_build_id_hash(const uint8_t build_id[JITBPF_BUILD_ID_MAX]);
 
 /*
- * Add a file, or replace it: only `found`, `unanswered`, `generation` and `pid` are used. owner is
- * that of the process. Takes over found.fd in all cases. Returns 0 or -ENOMEM.
+ * Add a file, or replace it. An unanswered file becomes a late one if it was last searched for the
+ * same mapping, or has the same generation. Of *file, only `found`, `unanswered`, `generation` and
+ * `pid` are used. owner is that of the process. Takes over found.fd in all cases. Returns 0 or
+ * -ENOMEM.
  */
 int kept_files_set(struct kept_files *files, const struct file_key *key,
 		   const struct kept_file *file, const struct file_mapper *mapper,
@@ -112,9 +115,9 @@ void kept_files_forget(struct kept_files *files, const struct module_table *modu
 		       uint64_t now_ns);
 
 /*
- * Get a file of the table if it has that version. The caller owns ret->fd. It is -1 if no
- * descriptor is held; then ret_mappers (FILE_MAPPERS entries) has mappings by which the file may be
- * opened. Returns 0, -ENOENT or another negative errno.
+ * Get a file of the table if it has that version; for version 0, if it is unanswered or late. The
+ * caller owns ret->fd. It is -1 if no descriptor is held; then ret_mappers (FILE_MAPPERS entries)
+ * has mappings by which the file may be opened. Returns 0, -ENOENT or another negative errno.
  */
 int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
 		   uint64_t now_ns, struct found_file *ret, struct file_mapper *ret_mappers);

@@ -151,6 +151,59 @@ static void test_unanswered(void **state)
 	kept_files_deinit(&files);
 }
 
+/*
+ * A module whose file was not found in time has no version. Its file can be opened by its mapping,
+ * and is the one that is found late, but not another one with that inode number.
+ */
+static void test_late(void **state)
+{
+	struct kept_file unanswered = {
+		.found.fd = -1, .unanswered = true, .generation = 7, .pid = 100};
+	struct kept_file found = opened(3), other = opened(4);
+	struct file_mapper mappers[FILE_MAPPERS];
+	struct file_key key = key_of(3);
+	struct found_file known;
+	struct kept_files files;
+
+	kept_files_init(&files);
+	assert_int_equal(get(&files, &key, 0, &known), -ENOENT);
+	assert_int_equal(put(&files, &key, &unanswered, root, SECOND_NS), 0);
+	assert_int_equal(kept_files_get(&files, &key, 0, SECOND_NS, &known, mappers), 0);
+	assert_int_equal(known.fd, -1);
+	assert_int_equal(mappers[0].pid, 100);
+	assert_int_equal(put(&files, &key, &found, root, SECOND_NS), 0);
+	assert_int_equal(get(&files, &key, 0, &known), 0);
+	assert_int_equal(known.version, 3);
+	assert_true(known.fd >= 0);
+	close(known.fd);
+	assert_int_equal(put(&files, &key, &other, root, SECOND_NS), 0);
+	assert_int_equal(get(&files, &key, 0, &known), -ENOENT);
+	kept_files_deinit(&files);
+}
+
+/* Mappings that were there before the run have no generation, but stay where they are. */
+static void test_late_without_generation(void **state)
+{
+	struct kept_file unanswered = {.found.fd = -1, .unanswered = true, .pid = 100}, known;
+	struct kept_file found = opened(3), again = opened(3);
+	struct file_mapper mapper = {.pid = 100, .address = 0x1000, .size_bytes = 4096};
+	struct file_key key = key_of(3);
+	struct found_file ret;
+	struct kept_files files;
+
+	kept_files_init(&files);
+	found.generation = again.generation = 0;
+	assert_int_equal(put(&files, &key, &unanswered, root, SECOND_NS), 0);
+	assert_int_equal(put(&files, &key, &found, root, SECOND_NS), 0);
+	assert_int_equal(get(&files, &key, 0, &ret), -ENOENT); /* it may be another mapping */
+	assert_int_equal(put(&files, &key, &unanswered, root, SECOND_NS), 0);
+	assert_true(kept_files_find(&files, &key, &mapper, SECOND_NS, &known));
+	assert_int_equal(put(&files, &key, &again, root, SECOND_NS), 0);
+	assert_int_equal(get(&files, &key, 0, &ret), 0);
+	close(ret.fd);
+	kept_files_deinit(&files);
+}
+
 /* A later file with the same inode number and path is another file. */
 static void test_reused_inode(void **state)
 {
@@ -300,6 +353,8 @@ int main(void)
 		cmocka_unit_test(test_unused_are_removed),
 		cmocka_unit_test(test_few_files_stay),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_late_without_generation),
 		cmocka_unit_test(test_reused_inode),
 		cmocka_unit_test(test_found_again),
 		cmocka_unit_test(test_mappers),
