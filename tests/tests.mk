@@ -80,6 +80,17 @@ $(INLINING)-mini: $(INLINING)-5
 	$(Q)xz -kf $@.symbols
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.symbols.xz $< $@
 
+# 32-bit code, linked without files of the distribution for such code.
+$(INLINING)-narrow-%: tests/unit/symbolize/inlining.cpp
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -m32 -nostdlib -static -no-pie -fno-stack-protector -O2 -g -gdwarf-$* \
+		-Wl,--build-id,-e,main,--defsym=abort=0 -o $@ $<
+
+$(INLINING)-narrow-packed: $(INLINING)-narrow-4
+	$(call say,PACK,$@)
+	$(Q)objcopy --compress-debug-sections=zlib $< $@
+
 # dwz moves entries that two programs share into a common file.
 $(INLINING)-shared: $(INLINING)-4
 	$(call say,DWZ,$@)
@@ -100,7 +111,7 @@ $(INLINING)-scopes-%: tests/unit/symbolize/scopes.cpp
 	$(Q)$(CXX) -std=c++17 -O2 -g -gdwarf-$* -o $@ $<
 
 INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed packed-gnu mini shared \
-	split-4 split-5 scopes-4 scopes-5)
+	split-4 split-5 scopes-4 scopes-5 narrow-4 narrow-5 narrow-packed)
 
 # Calls through each kind of PLT.
 PLT := $(B)/tests/unit/symbolize/plt
@@ -108,12 +119,25 @@ PLT_FLAGS_lazy := -fcf-protection=none -Wl,-z,lazy
 PLT_FLAGS_now := -fcf-protection=none -Wl,-z,now
 PLT_FLAGS_ibt := -fcf-protection -Wl,-z,ibtplt,-z,lazy
 PLT_FLAGS_static := -static
-PLT_ALL := $(addprefix $(PLT)-,lazy now ibt static)
+PLT_FLAGS_narrow-lazy := -shared -fPIC $(PLT_FLAGS_lazy)
+PLT_FLAGS_narrow-now := -shared -fPIC $(PLT_FLAGS_now)
+PLT_FLAGS_narrow-ibt := -shared -fPIC $(PLT_FLAGS_ibt)
+PLT_FLAGS_narrow-library := -shared -fPIC -DLIBRARY
+PLT_FLAGS_narrow-fixed := -fno-pic -no-pie -Wl,-e,main $(PLT)-narrow-library $(PLT_FLAGS_lazy)
+PLT_NARROW := $(addprefix $(PLT)-narrow-,library lazy now ibt fixed)
+PLT_ALL := $(addprefix $(PLT)-,lazy now ibt static) $(PLT_NARROW)
 
 $(PLT)-%: tests/unit/symbolize/plt.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O1 -fno-builtin $(PLT_FLAGS_$*) -o $@ $< -lm
+
+$(PLT_NARROW): $(PLT)-%: tests/unit/symbolize/plt_narrow.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -m32 -O1 -nostdlib -fno-stack-protector -o $@ $< $(PLT_FLAGS_$*)
+
+$(PLT)-narrow-fixed: | $(PLT)-narrow-library
 
 .SECONDARY: $(INLINING_ALL) $(PLT_ALL)
 

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct debug_info *info;
 	struct elf_file elf;
 
-	if (elf_file_init(&elf, &blob))
+	if (elf_file_init_any(&elf, &blob))
 		return 0;
 	check_links(&elf);
 	if (!debug_info_create(&again, 1, &info)) {

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct elf_probe probe;
 	struct elf_file elf;
 
-	if (elf_file_init(&elf, &blob))
+	if (elf_file_init_any(&elf, &blob))
 		return 0;
 	CHECK(elf_file_build_id(&elf, id) <= JITBPF_BUILD_ID_MAX);
 	check_symbols(&elf, false);

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	int err;
 
 	if (argc != 2 || !realpath(argv[1], path) || file_open(path, &blob) ||
-	    elf_file_init(&elf, &blob) || symbolizer_create(&source, &symbolizer))
+	    elf_file_init_any(&elf, &blob) || symbolizer_create(&source, &symbolizer))
 		return 2;
 	module.path = path;
 	module.build_id_bytes = elf_file_build_id(&elf, module.build_id);

@@ -224,7 +224,7 @@ static bool has_debug_info(const struct blob *blob)
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	bool legacy;
 
-	return !elf_file_init(&elf, blob) && section_find(&elf, ".debug_info", &legacy);
+	return !elf_file_init_any(&elf, blob) && section_find(&elf, ".debug_info", &legacy);
 }
 
 static int read_symbols(struct known_files *files, struct known_file *file, struct blob *blob,
@@ -271,8 +271,7 @@ static int read_debug(struct known_files *files, const struct module *module,
 	err = debug_info_create(&found->blob, symbol_file_text_start(file->symbols), &file->debug);
 	if (err) {
 		file->without_debug = err != -ENOMEM;
-		/* -ENOEXEC: that of a 32-bit program, which is not read */
-		files->counts.debug_refused += err != -ENOMEM && err != -ENOENT && err != -ENOEXEC;
+		files->counts.debug_refused += err != -ENOMEM && err != -ENOENT;
 		return err == -ENOMEM ? err : 0;
 	}
 	debug_info_set_alternate(file->debug, TAKE_PTR(alternate));

@@ -68,7 +68,7 @@ static void read_later(struct plt_map *plt)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 
-	if (!elf_file_init(&elf, &plt->dynamic.blob))
+	if (!elf_file_init_any(&elf, &plt->dynamic.blob))
 		read_entries(plt, &elf);
 	plt->read = true;
 }

@@ -236,10 +236,9 @@ int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file
 	err = err
 		      ?: symbol_map_init(&file->map, lowest_address(&file->elf), &gathered.list,
 					 &reader);
-	if (file->elf.machine == EM_X86_64) {
-		err = err ?: plt_map_init(&file->plt, &file->elf, blob);
+	err = err ?: plt_map_init(&file->plt, &file->elf, blob);
+	if (file->elf.machine == EM_X86_64)
 		err = err ?: absent_go(go_table_create(&file->elf, blob, &file->go));
-	}
 	if (err)
 		return err;
 	file->elf.blob = NULL;

@@ -50,7 +50,7 @@ static inline void begin(struct fixture *fixture, const char *variant)
 	inlining_path(variant, fixture->path);
 	fixture->module = (struct module){.number = 1, .path = fixture->path};
 	assert_int_equal(file_blob(fixture->path, &blob), 0);
-	assert_int_equal(elf_file_init(&elf, &blob), 0);
+	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
 	text = elf_file_section(&elf, ".text");
 	assert_non_null(text);
 	fixture->text = text->address;

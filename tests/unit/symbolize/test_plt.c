@@ -28,7 +28,7 @@ static void open_file(const char *path, struct opened *ret)
 	ret->bytes = file_bytes(path, &size_bytes);
 	assert_non_null(ret->bytes);
 	ret->blob = blob_of_memory(ret->bytes, size_bytes);
-	assert_int_equal(elf_file_init(&elf, &ret->blob), 0);
+	assert_int_equal(elf_file_init_any(&elf, &ret->blob), 0);
 	assert_int_equal(elf_file_plt(&elf, &plt), 0);
 	ret->entries = plt.entries.size;
 	elf_plt_deinit(&plt);
@@ -103,6 +103,18 @@ static void names_are_those_of_objdump(void **state)
 	assert_in_range(compare_with_objdump(libc.dli_fname), 10, 1000);
 }
 
+static void narrow_entries_have_the_names_that_objdump_gives(void **state)
+{
+	static const char *const variants[] = {"narrow-lazy", "narrow-now", "narrow-ibt",
+					       "narrow-fixed"};
+	char path[4096];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(variants); i++) {
+		beside_self("plt", variants[i], path);
+		assert_in_range(compare_with_objdump(path), 4, 4);
+	}
+}
+
 /* In a static program, all entries are for functions that the C library selects. */
 static void chosen_functions_have_names(void **state)
 {
@@ -115,7 +127,7 @@ static void chosen_functions_have_names(void **state)
 	beside_self("plt", "static", path);
 	open_file(path, &opened);
 	assert_in_range(opened.entries, 10, 100);
-	assert_int_equal(elf_file_init(&elf, &opened.blob), 0);
+	assert_int_equal(elf_file_init_any(&elf, &opened.blob), 0);
 	assert_int_equal(elf_file_plt(&elf, &plt), 0);
 	vec_for_each (entry, &plt.entries) {
 		uint64_t offset;
@@ -157,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_those_of_objdump),
+		cmocka_unit_test(narrow_entries_have_the_names_that_objdump_gives),
 		cmocka_unit_test(chosen_functions_have_names),
 		cmocka_unit_test(damage_is_harmless),
 	};

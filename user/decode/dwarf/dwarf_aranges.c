@@ -5,21 +5,20 @@
 
 #include "decode/dwarf/dwarf_data.h"
 
-#define VERSION	      2
-#define ADDRESS_BYTES 8
-#define PAIR_BYTES    (2 * ADDRESS_BYTES)
-#define HEADER_MAX    32 /* more than a header and its padding */
+#define VERSION	   2
+#define HEADER_MAX 32 /* more than a header and its padding */
 
 /* The ranges of one unit. Offsets are in the section. */
 struct set {
 	uint64_t unit;
 	uint64_t pairs, end;
+	uint8_t address_bytes; /* 4 or 8 */
 };
 
 static int set_read(struct section_reader *reader, uint64_t offset, struct set *ret)
 {
-	uint8_t offset_bytes, address_bytes, segment_bytes;
-	uint64_t length, version;
+	uint64_t length, version, pair_bytes;
+	uint8_t offset_bytes, segment_bytes;
 	struct cursor c;
 	int err = section_view(reader, offset, HEADER_MAX, &c);
 
@@ -31,28 +30,33 @@ static int set_read(struct section_reader *reader, uint64_t offset, struct set *
 	ret->end = offset + cursor_offset(&c) + length;
 	err = dwarf_read_uint(&c, 2, &version);
 	err = err ?: dwarf_read_uint(&c, offset_bytes, &ret->unit);
-	err = err ?: dwarf_read_u8(&c, &address_bytes);
+	err = err ?: dwarf_read_u8(&c, &ret->address_bytes);
 	err = err ?: dwarf_read_u8(&c, &segment_bytes);
-	if (err || version != VERSION || address_bytes != ADDRESS_BYTES || segment_bytes)
+	if (err || version != VERSION || (ret->address_bytes != 4 && ret->address_bytes != 8) ||
+	    segment_bytes)
 		return -EBADMSG;
 	/* Pairs are aligned from the start of the set. */
-	ret->pairs = offset + (cursor_offset(&c) + PAIR_BYTES - 1) / PAIR_BYTES * PAIR_BYTES;
+	pair_bytes = 2ull * ret->address_bytes;
+	ret->pairs = offset + (cursor_offset(&c) + pair_bytes - 1) / pair_bytes * pair_bytes;
 	return 0;
 }
 
 static int pairs_read(struct section_reader *reader, const struct set *set, size_t max,
 		      dwarf_aranges *ret)
 {
-	for (uint64_t at = set->pairs; at < set->end; at += PAIR_BYTES) {
+	uint64_t pair_bytes = 2ull * set->address_bytes;
+
+	for (uint64_t at = set->pairs; at < set->end; at += pair_bytes) {
 		struct dwarf_arange range = {.unit = set->unit};
-		uint64_t pair[2];
+		uint64_t pair[2] = {0};
 		struct cursor c;
 		int err;
 
-		if (set->end - at < PAIR_BYTES)
+		if (set->end - at < pair_bytes)
 			return -EBADMSG;
-		err = section_view(reader, at, PAIR_BYTES, &c);
-		err = err ?: cursor_read(&c, pair, sizeof(pair));
+		err = section_view(reader, at, pair_bytes, &c);
+		err = err ?: dwarf_read_uint(&c, set->address_bytes, &pair[0]);
+		err = err ?: dwarf_read_uint(&c, set->address_bytes, &pair[1]);
 		if (err)
 			return err;
 		if (!pair[0] && !pair[1])

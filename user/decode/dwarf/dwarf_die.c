@@ -64,7 +64,7 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 	}
 }
 
-/* Size of a form's value in bytes, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY. */
+/* Size of a form's value in bytes, or another value of struct dwarf_attribute.bytes. */
 static uint16_t form_bytes(uint64_t form)
 {
 	switch (form) {
@@ -97,8 +97,9 @@ static uint16_t form_bytes(uint64_t form)
 	case DWARF_FORM_DATA8:
 	case DWARF_FORM_REF8:
 	case DWARF_FORM_REF_SIG8:
-	case DWARF_FORM_ADDR:
 		return 8;
+	case DWARF_FORM_ADDR:
+		return DWARF_BYTES_ADDRESS;
 	case DWARF_FORM_DATA16:
 		return 16;
 	default:
@@ -108,9 +109,11 @@ static uint16_t form_bytes(uint64_t form)
 
 static void add_size(struct dwarf_abbrev *abbrev, uint16_t bytes)
 {
-	if (bytes == DWARF_BYTES_OFFSET)
+	if (bytes == DWARF_BYTES_OFFSET && abbrev->offsets < UINT16_MAX)
 		abbrev->offsets++;
-	else if (bytes == DWARF_BYTES_VARY)
+	else if (bytes == DWARF_BYTES_ADDRESS && abbrev->addresses < UINT16_MAX)
+		abbrev->addresses++;
+	else if (bytes >= DWARF_BYTES_ADDRESS)
 		abbrev->fixed_bytes = DWARF_SIZE_VARIES;
 	else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
 		abbrev->fixed_bytes += bytes;
@@ -301,8 +304,12 @@ static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *att
 			       ?: dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
 						   walk->unit, walk->base, &ignored);
 	}
-	*passed += attribute->bytes == DWARF_BYTES_OFFSET ? walk->unit->offset_bytes
-							  : attribute->bytes;
+	if (attribute->bytes == DWARF_BYTES_OFFSET)
+		*passed += walk->unit->offset_bytes;
+	else if (attribute->bytes == DWARF_BYTES_ADDRESS)
+		*passed += walk->unit->address_bytes;
+	else
+		*passed += attribute->bytes;
 	return 0;
 }
 
@@ -328,7 +335,8 @@ static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbre
 	if (!(slots & abbrev->slots) && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
 		return cursor_skip(&walk->c,
 				   abbrev->fixed_bytes +
-					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes);
+					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes +
+					   (uint64_t)abbrev->addresses * walk->unit->address_bytes);
 	if (abbrev->count > walk->budget->work_bytes) {
 		walk->budget->spent = true;
 		return -E2BIG;

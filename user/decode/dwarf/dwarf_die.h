@@ -36,18 +36,20 @@ struct dwarf_attribute {
 	int64_t implicit;
 	uint32_t form;
 	uint16_t slot;	/* enum dwarf_slot */
-	uint16_t bytes; /* size of the value, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY */
+	uint16_t bytes; /* size of the value, or one of the following */
 };
 
-#define DWARF_BYTES_OFFSET 0xfffe /* 4 or 8, the unit's offset_bytes */
-#define DWARF_BYTES_VARY   0xffff
+#define DWARF_BYTES_ADDRESS 0xfffd /* 4 or 8, the unit's address_bytes */
+#define DWARF_BYTES_OFFSET  0xfffe /* 4 or 8, the unit's offset_bytes */
+#define DWARF_BYTES_VARY    0xffff
 
 struct dwarf_abbrev {
 	uint64_t code;
 	uint32_t first, count; /* range in dwarf_abbrevs.attributes */
 	uint32_t fixed_bytes;  /* size of the values, or DWARF_SIZE_VARIES */
-	uint32_t offsets; /* number of values that add the unit's offset_bytes to fixed_bytes */
-	uint32_t slots;	  /* bit set of the slots present */
+	/* numbers of values that add the unit's offset_bytes, or address_bytes, to fixed_bytes */
+	uint16_t offsets, addresses;
+	uint32_t slots; /* bit set of the slots present */
 	uint16_t tag;
 	bool children;
 };

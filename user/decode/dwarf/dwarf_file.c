@@ -9,7 +9,6 @@
 #include "decode/dwarf/dwarf_die.h"
 
 #define UNIT_HEADER_MAX 64
-#define ADDRESS_BYTES	8
 
 int dwarf_file_init(struct dwarf_file *ret, const struct elf_file *elf,
 		    struct section_budget *budget, struct dwarf_file *skeletons)
@@ -63,18 +62,18 @@ size_t dwarf_file_bytes(const struct dwarf_file *file)
 }
 
 /* Read the header fields after the version. DWARF 5 changed their order. */
-static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit, uint8_t *ret_address_bytes)
+static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit)
 {
 	int err = 0;
 
 	unit->type = DWARF_UNIT_COMPILE;
 	if (unit->version >= 5) {
 		err = err ?: dwarf_read_u8(c, &unit->type);
-		err = err ?: dwarf_read_u8(c, ret_address_bytes);
+		err = err ?: dwarf_read_u8(c, &unit->address_bytes);
 	}
 	err = err ?: dwarf_read_uint(c, unit->offset_bytes, &unit->abbrev_offset);
 	if (unit->version < 5)
-		err = err ?: dwarf_read_u8(c, ret_address_bytes);
+		err = err ?: dwarf_read_u8(c, &unit->address_bytes);
 	if (unit->type == DWARF_UNIT_SKELETON || unit->type == DWARF_UNIT_SPLIT_COMPILE)
 		err = err ?: dwarf_read_uint(c, 8, &unit->dwo_id);
 	else if (unit->type == DWARF_UNIT_TYPE || unit->type == DWARF_UNIT_SPLIT_TYPE)
@@ -97,7 +96,6 @@ int dwarf_unit_read(struct dwarf_file *file, uint64_t offset, struct dwarf_unit 
 	struct section_reader *info = &file->sections[DWARF_INFO];
 	struct dwarf_unit unit = {.offset = offset};
 	uint64_t length, version = 0;
-	uint8_t address_bytes = 0;
 	struct cursor c;
 	int err;
 
@@ -113,9 +111,9 @@ int dwarf_unit_read(struct dwarf_file *file, uint64_t offset, struct dwarf_unit 
 	*ret = unit;
 	if (err || version < 2 || version > 5)
 		return -ENOTSUP;
-	err = unit_header_rest(&c, &unit, &address_bytes);
+	err = unit_header_rest(&c, &unit);
 	unit.dies = offset + cursor_offset(&c);
-	if (err || address_bytes != ADDRESS_BYTES || unit.dies > unit.end)
+	if (err || (unit.address_bytes != 4 && unit.address_bytes != 8) || unit.dies > unit.end)
 		return -ENOTSUP;
 	unit_default_bases(&unit);
 	*ret = unit;
@@ -250,7 +248,7 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	}
 	switch (form) {
 	case DWARF_FORM_ADDR:
-		return number(c, ADDRESS_BYTES, DWARF_ADDRESS, ret);
+		return number(c, unit->address_bytes, DWARF_ADDRESS, ret);
 	case DWARF_FORM_ADDRX:
 	case DWARF_FORM_GNU_ADDR_INDEX:
 		return index_of_address(c, 0, ret);
@@ -289,8 +287,8 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	case DWARF_FORM_REF_UDATA:
 		return reference(c, 0, unit, ret);
 	case DWARF_FORM_REF_ADDR:
-		return number(c, unit->version == 2 ? ADDRESS_BYTES : offset_bytes, DWARF_REFERENCE,
-			      ret);
+		return number(c, unit->version == 2 ? unit->address_bytes : offset_bytes,
+			      DWARF_REFERENCE, ret);
 	case DWARF_FORM_GNU_REF_ALT:
 		return number(c, offset_bytes, DWARF_ALT_REFERENCE, ret);
 	case DWARF_FORM_REF_SUP4:
@@ -389,5 +387,5 @@ int dwarf_address(struct dwarf_file *file, const struct dwarf_unit *unit, struct
 	if (value.class != DWARF_ADDRESS_INDEX)
 		return -ENOENT;
 	return table_entry(&(file->skeletons ?: file)->sections[DWARF_ADDR], unit->addr_base,
-			   value.u, ADDRESS_BYTES, ret);
+			   value.u, unit->address_bytes, ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The debug sections of one file, and its units: DWARF 2 to 5, 32-bit and
- * 64-bit, with 8-byte addresses. All contents are untrusted. Data are read
+ * 64-bit, with addresses of 4 or 8 bytes. All contents are untrusted. Data are read
  * through the windows of section readers, so borrowed bytes are valid until the
  * next view of the same section.
  */
@@ -90,6 +90,7 @@ struct dwarf_unit {
 	uint16_t version;
 	uint8_t type; /* enum dwarf_unit_type */
 	uint8_t offset_bytes;
+	uint8_t address_bytes; /* 4 or 8 */
 	/* Set from the first DIE by dwarf_unit_root(). */
 	uint64_t addr_base, str_offsets_base, rnglists_base;
 	uint64_t ranges_base;	    /* base of range lists referenced by offset */

@@ -179,7 +179,7 @@ static int header_read(struct program *p)
 		err = err ?: dwarf_read_u8(&p->c, &segment_bytes);
 	}
 	err = err ?: dwarf_read_uint(&p->c, lines->offset_bytes, &header_bytes);
-	if (err || address_bytes != 8 || header_bytes > cursor_left(&p->c))
+	if (err || (address_bytes != 4 && address_bytes != 8) || header_bytes > cursor_left(&p->c))
 		return err ?: -EBADMSG;
 	p->opcodes = cursor_of(p->c.at + header_bytes, cursor_left(&p->c) - header_bytes);
 	p->c.end = p->opcodes.at;
@@ -259,8 +259,9 @@ static int extended(struct program *p, struct cursor *c, struct registers *r)
 	case DWARF_LNE_END_SEQUENCE:
 		return sequence_end(p, r);
 	case DWARF_LNE_SET_ADDRESS:
-		return cursor_left(&inner) == 8 ? dwarf_read_uint(&inner, 8, &r->address)
-						: -EBADMSG;
+		length = cursor_left(&inner);
+		return length == 4 || length == 8 ? dwarf_read_uint(&inner, length, &r->address)
+						  : -EBADMSG;
 	case DWARF_LNE_DEFINE_FILE:
 		p->c.at = inner.at;
 		p->c.end = inner.end;

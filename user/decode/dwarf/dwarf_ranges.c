@@ -26,11 +26,12 @@ static int list_add(struct list *list, uint64_t start, uint64_t end)
 /* Read an entry of .debug_ranges (DWARF 2 to 4). */
 static int entry_before_5(struct list *list, struct cursor *c)
 {
+	size_t bytes = list->unit->address_bytes;
 	uint64_t start, end;
 
-	if (dwarf_read_uint(c, 8, &start) || dwarf_read_uint(c, 8, &end))
+	if (dwarf_read_uint(c, bytes, &start) || dwarf_read_uint(c, bytes, &end))
 		return -EBADMSG;
-	if (start == UINT64_MAX)
+	if (start == (bytes == 4 ? UINT32_MAX : UINT64_MAX))
 		list->base = end;
 	else if (start || end)
 		return list_add(list, list->base + start, list->base + end);
@@ -50,6 +51,7 @@ static int read_indexed(struct list *list, struct cursor *c, uint64_t *ret)
 
 static int entry_since_5(struct list *list, struct cursor *c)
 {
+	size_t bytes = list->unit->address_bytes;
 	uint64_t a = 0, b = 0;
 	uint8_t kind;
 	int err = dwarf_read_u8(c, &kind);
@@ -63,7 +65,7 @@ static int entry_since_5(struct list *list, struct cursor *c)
 	case DWARF_RLE_BASE_ADDRESSX:
 		return read_indexed(list, c, &list->base);
 	case DWARF_RLE_BASE_ADDRESS:
-		return dwarf_read_uint(c, 8, &list->base);
+		return dwarf_read_uint(c, bytes, &list->base);
 	case DWARF_RLE_STARTX_ENDX:
 		err = read_indexed(list, c, &a);
 		err = err ?: read_indexed(list, c, &b);
@@ -77,11 +79,11 @@ static int entry_since_5(struct list *list, struct cursor *c)
 		err = err ?: leb128_read(c, &b);
 		return err ?: list_add(list, list->base + a, list->base + b);
 	case DWARF_RLE_START_END:
-		err = dwarf_read_uint(c, 8, &a);
-		err = err ?: dwarf_read_uint(c, 8, &b);
+		err = dwarf_read_uint(c, bytes, &a);
+		err = err ?: dwarf_read_uint(c, bytes, &b);
 		return err ?: list_add(list, a, b);
 	case DWARF_RLE_START_LENGTH:
-		err = dwarf_read_uint(c, 8, &a);
+		err = dwarf_read_uint(c, bytes, &a);
 		err = err ?: leb128_read(c, &b);
 		return err ?: list_add(list, a, a + b);
 	default:

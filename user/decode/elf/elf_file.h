@@ -2,7 +2,7 @@
 /*
  * A reader of x86-64 ELF files: segments, sections, build ID, function symbols
  * and SystemTap probes. It works on any blob and validates all offsets and
- * sizes. 32-bit files (i386) are read for their names only.
+ * sizes. 32-bit files (i386) are read for their names and unwind tables.
  */
 #ifndef JITBPF_DECODE_ELF_ELF_FILE_H
 #define JITBPF_DECODE_ELF_ELF_FILE_H
@@ -68,9 +68,8 @@ void elf_file_deinit(struct elf_file *elf);
 int elf_file_init_debug(struct elf_file *ret, const struct blob *blob);
 
 /*
- * Like elf_file_init_debug(), but also accepts 32-bit files of i386, for build IDs, addresses and
- * symbols. Their code, unwind tables, probes, relocations and debug information must not be read
- * as those of x86-64.
+ * Like elf_file_init_debug(), but also accepts 32-bit files of i386. Their code and probes must not
+ * be read as those of x86-64; unwind tables and relocations are other ones, too.
  */
 int elf_file_init_any(struct elf_file *ret, const struct blob *blob);
 

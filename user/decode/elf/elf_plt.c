@@ -2,6 +2,7 @@
 #include "decode/elf/elf_plt.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -21,6 +22,8 @@ struct slot {
 
 struct search {
 	const struct elf_file *elf;
+	bool narrow;  /* a file of 32-bit code */
+	uint64_t got; /* in such a file: the address that stubs have in ebx */
 	VEC(struct slot) slots;
 	VEC(struct sort_key) by_word;
 	size_t unknown; /* slots without a relocation so far */
@@ -54,21 +57,31 @@ static int section_read(const struct elf_file *elf, const struct elf_section *se
 	return 0;
 }
 
-/* Decode "jmp *word(%rip)", optionally preceded by endbr64 and a bnd prefix. */
-static bool decode_jump(const uint8_t *code, size_t size_bytes, uint64_t address, uint64_t *ret)
+/*
+ * Decode "jmp *word(%rip)", or "jmp *word" and "jmp *word(%ebx)" in 32-bit code, optionally
+ * preceded by endbr64 or endbr32, and a bnd prefix.
+ */
+static bool decode_jump(const struct search *search, const uint8_t *code, const struct slot *slot,
+			uint64_t *ret)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	size_t at = 0;
+	const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, search->narrow ? 0xfb : 0xfa};
+	size_t at = 0, size_bytes = slot->size_bytes;
 	int32_t distance;
 
-	if (size_bytes >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
-		at += sizeof(endbr64);
+	if (size_bytes >= sizeof(endbr) && !memcmp(code, endbr, sizeof(endbr)))
+		at += sizeof(endbr);
 	if (at < size_bytes && code[at] == 0xf2)
 		at++;
-	if (size_bytes - at < 6 || code[at] != 0xff || code[at + 1] != 0x25)
+	if (size_bytes - at < 6 || code[at] != 0xff ||
+	    (code[at + 1] != 0x25 && !(search->narrow && code[at + 1] == 0xa3)))
 		return false;
 	memcpy(&distance, code + at + 2, sizeof(distance));
-	*ret = address + at + 6 + (uint64_t)(int64_t)distance;
+	if (!search->narrow)
+		*ret = slot->address + at + 6 + (uint64_t)(int64_t)distance;
+	else if (code[at + 1] == 0x25)
+		*ret = (uint32_t)distance;
+	else
+		*ret = (uint32_t)(search->got + (uint32_t)distance);
 	return true;
 }
 
@@ -107,7 +120,7 @@ static int add_slots(struct search *search, const struct elf_section *section)
 			.size_bytes = left < step ? (uint32_t)left : step,
 		};
 
-		if (decode_jump(code + at, slot.size_bytes, slot.address, &slot.word) &&
+		if (decode_jump(search, code + at, &slot, &slot.word) &&
 		    vec_push(&search->slots, slot))
 			return -ENOMEM;
 	}
@@ -149,28 +162,71 @@ static void apply(struct search *search, const Elf64_Rela *relocation)
 	}
 }
 
+/* Returns the word at an address of a 32-bit file: the addend of its relocation. 0: none. */
+static uint32_t narrow_addend(const struct elf_file *elf, uint64_t address)
+{
+	uint64_t offset;
+	uint32_t word;
+
+	if (!elf_file_offset(elf, address, &offset) ||
+	    blob_read(elf->blob, offset, &word, sizeof(word)))
+		return 0;
+	return word;
+}
+
+static int relocations_read(const struct search *search, uint64_t offset, size_t count,
+			    Elf64_Rela ret[RELOCATIONS_AT_ONCE])
+{
+	Elf32_Rel some[RELOCATIONS_AT_ONCE];
+	int err;
+
+	if (!search->narrow)
+		return blob_read(search->elf->blob, offset, ret, count * sizeof(*ret));
+	err = blob_read(search->elf->blob, offset, some, count * sizeof(*some));
+	for (size_t i = 0; i < count && !err; i++) {
+		uint64_t type = ELF32_R_TYPE(some[i].r_info);
+
+		ret[i] = (Elf64_Rela){.r_offset = some[i].r_offset};
+		if (type == R_386_IRELATIVE) {
+			type = R_X86_64_IRELATIVE;
+			ret[i].r_addend = narrow_addend(search->elf, some[i].r_offset);
+		} else if (type != R_386_JMP_SLOT && type != R_386_GLOB_DAT) {
+			type = R_X86_64_NONE;
+		}
+		ret[i].r_info = ELF64_R_INFO(ELF32_R_SYM(some[i].r_info), type);
+	}
+	return err;
+}
+
+_Static_assert(R_386_JMP_SLOT == R_X86_64_JUMP_SLOT && R_386_GLOB_DAT == R_X86_64_GLOB_DAT,
+	       "the same numbers");
+
+/* name: without .rel or .rela */
 static int apply_relocations(struct search *search, const char *name)
 {
-	const struct elf_section *section = elf_file_section(search->elf, name);
+	char full[16];
+	const struct elf_section *section;
+	size_t entry_bytes = search->narrow ? sizeof(Elf32_Rel) : sizeof(Elf64_Rela);
 	Elf64_Rela some[RELOCATIONS_AT_ONCE];
 	uint64_t offset, left;
 
-	if (!section || section->type != SHT_RELA)
+	snprintf(full, sizeof(full), "%s%s", search->narrow ? ".rel" : ".rela", name);
+	section = elf_file_section(search->elf, full);
+	if (!section || section->type != (search->narrow ? SHT_REL : SHT_RELA))
 		return 0;
 	if (section->size_bytes > ELF_TABLE_BYTES_MAX)
 		return -E2BIG;
 	offset = section->file_offset;
-	left = section->size_bytes / sizeof(*some);
+	left = section->size_bytes / entry_bytes;
 	while (left && search->unknown) {
 		size_t count = left < RELOCATIONS_AT_ONCE ? left : RELOCATIONS_AT_ONCE;
-		int err;
+		int err = relocations_read(search, offset, count, some);
 
-		err = blob_read(search->elf->blob, offset, some, count * sizeof(*some));
 		if (err)
 			return err;
 		for (size_t i = 0; i < count; i++)
 			apply(search, &some[i]);
-		offset += count * sizeof(*some);
+		offset += count * entry_bytes;
 		left -= count;
 	}
 	return 0;
@@ -196,15 +252,19 @@ static int collect_known(const struct search *search, struct elf_plt *ret)
 
 int elf_file_plt(const struct elf_file *elf, struct elf_plt *ret)
 {
-	CLEANUP(search_deinit) struct search search = {.elf = elf};
+	CLEANUP(search_deinit)
+	struct search search = {.elf = elf, .narrow = elf->machine == EM_386};
+	const struct elf_section *got = elf_file_section(elf, ".got.plt");
 	struct elf_plt plt = {0};
 	int err = 0;
 
+	got = got ?: elf_file_section(elf, ".got");
+	search.got = got ? got->address : 0;
 	for (size_t i = 0; i < ELF_PLT_SECTIONS && !err; i++)
 		err = add_slots(&search, elf_plt_section(elf, i));
 	err = err ?: sort_slots(&search);
-	err = err ?: apply_relocations(&search, ".rela.plt");
-	err = err ?: apply_relocations(&search, ".rela.dyn");
+	err = err ?: apply_relocations(&search, ".plt");
+	err = err ?: apply_relocations(&search, ".dyn");
 	if (!err && search.slots.size)
 		err = collect_known(&search, &plt);
 	if (err) {

@@ -61,18 +61,19 @@ struct packing {
 	uint64_t header_bytes, size_bytes;
 };
 
-static int packing_read(const struct blob *blob, const struct elf_section *section, bool legacy,
-			struct packing *ret)
+static int packing_read(const struct blob *blob, const struct elf_section *section,
+			enum inflated_header kind, struct packing *ret)
 {
 	struct {
 		char magic[4];
 		uint8_t size_bytes[8];
 	} old;
-	Elf64_Chdr header;
+	Elf64_Chdr header = {0};
+	Elf32_Chdr narrow = {0};
 	uint64_t size_bytes;
 	int err;
 
-	if (legacy) {
+	if (kind == INFLATED_HEADER_LEGACY) {
 		err = section->size_bytes < sizeof(old) ? -EBADMSG : 0;
 		err = err ?: blob_read(blob, section->file_offset, &old, sizeof(old));
 		if (err)
@@ -81,13 +82,24 @@ static int packing_read(const struct blob *blob, const struct elf_section *secti
 		*ret = (struct packing){false, sizeof(old), be64toh(size_bytes)};
 		return memcmp(old.magic, "ZLIB", 4) ? -EBADMSG : 0;
 	}
-	err = section->size_bytes < sizeof(header) ? -EBADMSG : 0;
-	err = err ?: blob_read(blob, section->file_offset, &header, sizeof(header));
+	if (kind == INFLATED_HEADER_32) {
+		err = section->size_bytes < sizeof(narrow) ? -EBADMSG : 0;
+		err = err ?: blob_read(blob, section->file_offset, &narrow, sizeof(narrow));
+		header.ch_type = narrow.ch_type;
+		header.ch_size = narrow.ch_size;
+	} else {
+		err = section->size_bytes < sizeof(header) ? -EBADMSG : 0;
+		err = err ?: blob_read(blob, section->file_offset, &header, sizeof(header));
+	}
 	if (err)
 		return err;
 	if (header.ch_type != ELFCOMPRESS_ZLIB && header.ch_type != ELFCOMPRESS_ZSTD)
 		return -ENOTSUP;
-	*ret = (struct packing){header.ch_type == ELFCOMPRESS_ZSTD, sizeof(header), header.ch_size};
+	*ret = (struct packing){
+		.zstd = header.ch_type == ELFCOMPRESS_ZSTD,
+		.header_bytes = kind == INFLATED_HEADER_32 ? sizeof(narrow) : sizeof(header),
+		.size_bytes = header.ch_size,
+	};
 	return 0;
 }
 
@@ -130,8 +142,9 @@ static int zlib_init(struct inflated_section *inflated)
 	return vec_push(&inflated->points, start);
 }
 
-int inflated_section_create(const struct blob *blob, const struct elf_section *section, bool legacy,
-			    uint64_t *whole_bytes, struct inflated_section **ret)
+int inflated_section_create(const struct blob *blob, const struct elf_section *section,
+			    enum inflated_header kind, uint64_t *whole_bytes,
+			    struct inflated_section **ret)
 {
 	CLEANUP(inflated_section_destroyp)
 	struct inflated_section *inflated = calloc(1, sizeof(*inflated));
@@ -140,7 +153,7 @@ int inflated_section_create(const struct blob *blob, const struct elf_section *s
 
 	if (!inflated)
 		return -ENOMEM;
-	err = packing_read(blob, section, legacy, &packing);
+	err = packing_read(blob, section, kind, &packing);
 	if (err)
 		return err;
 	inflated->blob = blob;

@@ -13,15 +13,20 @@
 
 struct inflated_section; /* see inflated_section.c */
 
+enum inflated_header {
+	INFLATED_HEADER_64,	/* SHF_COMPRESSED in a 64-bit file */
+	INFLATED_HEADER_LEGACY, /* ".zdebug_*" */
+	INFLATED_HEADER_32,	/* SHF_COMPRESSED in a 32-bit file */
+};
+
 /*
- * Open a compressed section: SHF_COMPRESSED, or ".zdebug_*" if legacy is true.
- * blob must outlive *ret. A zstd section deducts its size from *whole_bytes.
- * Returns 0, -EBADMSG (invalid header or data), -E2BIG (*whole_bytes is too
- * small), -ENOTSUP (unknown compression), -ENOMEM or the blob's error; on
- * failure *ret is unchanged.
+ * Open a compressed section. blob must outlive *ret. A zstd section deducts its size from
+ * *whole_bytes. Returns 0, -EBADMSG (invalid header or data), -E2BIG (*whole_bytes is too small),
+ * -ENOTSUP (unknown compression), -ENOMEM or the blob's error; on failure *ret is unchanged.
  */
-int inflated_section_create(const struct blob *blob, const struct elf_section *section, bool legacy,
-			    uint64_t *whole_bytes, struct inflated_section **ret);
+int inflated_section_create(const struct blob *blob, const struct elf_section *section,
+			    enum inflated_header kind, uint64_t *whole_bytes,
+			    struct inflated_section **ret);
 void inflated_section_destroy(struct inflated_section *inflated);
 
 /* Size of the inflated contents in bytes. */

@@ -32,6 +32,8 @@ int section_reader_init(struct section_reader *ret, const struct elf_file *elf, 
 			struct section_budget *budget)
 {
 	struct section_reader reader = {.blob = elf->blob, .budget = budget};
+	enum inflated_header kind =
+		elf->machine == EM_386 ? INFLATED_HEADER_32 : INFLATED_HEADER_64;
 	const struct elf_section *section;
 	bool legacy;
 	int err;
@@ -44,7 +46,9 @@ int section_reader_init(struct section_reader *ret, const struct elf_file *elf, 
 	reader.file_offset = section->file_offset;
 	reader.size_bytes = section->size_bytes;
 	if (legacy || section->flags & SHF_COMPRESSED) {
-		err = inflated_section_create(elf->blob, section, legacy, &budget->inflate_bytes,
+		if (legacy)
+			kind = INFLATED_HEADER_LEGACY;
+		err = inflated_section_create(elf->blob, section, kind, &budget->inflate_bytes,
 					      &reader.inflated);
 		if (err)
 			return err;

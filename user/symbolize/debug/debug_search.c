@@ -182,7 +182,7 @@ int debug_search_alternate(const struct file_source *source, const struct module
 
 	if (!link)
 		return -ENOMEM;
-	if (!source->open_debug || elf_file_init(&elf, blob) || debug_alt_link_read(&elf, link))
+	if (!source->open_debug || elf_file_init_any(&elf, blob) || debug_alt_link_read(&elf, link))
 		return -ENOENT;
 	memcpy(wanted.build_id, link->build_id, sizeof(link->build_id));
 	wanted.build_id_bytes = link->build_id_bytes;

@@ -47,7 +47,7 @@ static int split_open(struct debug_splits *splits, struct dwarf_file *skeletons,
 		return -ENOMEM;
 	err = splits->source.open_debug(splits->source.context, splits->module, path, ours,
 					&split->blob);
-	err = err ?: elf_file_init_debug(&elf, &split->blob);
+	err = err ?: elf_file_init_any(&elf, &split->blob);
 	err = err ?: dwarf_file_init(&split->file, &elf, splits->budget, skeletons);
 	if (err)
 		return err;

@@ -12,7 +12,7 @@ int debug_units_init(struct debug_units *ret, const struct blob *blob, uint64_t 
 		.budget = {.work_bytes = DEBUG_INFO_WORK_MAX,
 			   .inflate_bytes = DEBUG_INFO_INFLATED_MAX},
 	};
-	err = elf_file_init_debug(&elf, blob);
+	err = elf_file_init_any(&elf, blob);
 	err = err ?: dwarf_file_init(&ret->file, &elf, &ret->budget, NULL);
 	return err ?: debug_index_init(&ret->index, &ret->file, text_start);
 }

@@ -27,7 +27,7 @@ struct debug_units {
 
 /*
  * Index a file. blob must outlive *ret, and *ret must not move. Returns 0, or
- * an error of elf_file_init_debug() or dwarf_file_init(). The caller calls
+ * an error of elf_file_init_any() or dwarf_file_init(). The caller calls
  * debug_units_deinit() in any case.
  */
 int debug_units_init(struct debug_units *ret, const struct blob *blob, uint64_t text_start);

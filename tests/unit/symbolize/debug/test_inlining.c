@@ -34,6 +34,18 @@ static void dwarf_5_says_what_addr2line_says(void **state)
 	dwarf_agrees(*state, "5");
 }
 
+static void narrow_dwarf_says_what_addr2line_says(void **state)
+{
+	static const char *const variants[] = {"narrow-4", "narrow-5", "narrow-packed"};
+
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(variants); i++) {
+		symbolizer_destroy(fixture->symbolizer);
+		dwarf_agrees(fixture, variants[i]);
+	}
+}
+
 static void packed_sections_say_the_same(void **state)
 {
 	static const char *const variants[] = {"packed", "packed-gnu"};
@@ -175,6 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(dwarf_4_says_what_addr2line_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(dwarf_5_says_what_addr2line_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(narrow_dwarf_says_what_addr2line_says, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(packed_sections_say_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_info_is_found_by_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_info_is_found_by_its_link, setup, teardown),
