@@ -19,6 +19,7 @@
 #define TURN_BYTES	(16u << 20)    /* of all files */
 #define TURN_NS		30000000ull    /* for all files */
 #define LATE_BYTES	(512u << 20)   /* of all files, before the first round */
+#define LATE_NS		500000000ull   /* for files that do not answer, before the first round */
 #define OPEN_NS		250000000ull   /* an unread file keeps a round open at least so long */
 #define OPEN_TURNS	5	       /* and for so many turns */
 #define SILENT_NS	10000000000ull /* a file without an answer for so long is given up */
@@ -35,6 +36,7 @@ struct jitdump {
 	size_t next_file;      /* where the next round begins */
 	uint64_t late_bytes;   /* the part of LATE_BYTES that is left */
 	bool all_opened;       /* late() has begun */
+	uint64_t late_end_ns;  /* until then, late() waits for files that do not answer */
 	uint64_t opened, late_events;
 	uint64_t refused[JITBPF_COUNTER_MAX]; /* files, by the counter of the reason */
 	byte_vec record;
@@ -237,9 +239,12 @@ static void open_all(struct jitdump *jitdump)
 static int late(void *self, record_taker_fn take, void *take_context)
 {
 	struct jitdump *jitdump = self;
+	bool waits = false;
 
-	if (!jitdump->all_opened)
+	if (!jitdump->all_opened) {
 		open_all(jitdump);
+		jitdump->late_end_ns = clock_now_ns() + LATE_NS;
+	}
 	jitdump->all_opened = true;
 
 	for (size_t i = 0; i < jitdump->files.files.size; i++) {
@@ -250,11 +255,15 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		if (followed->late_done)
 			continue;
 		more = read_file(jitdump, i, &jitdump->late_bytes, take, take_context, &dropped);
+		if (more == -EAGAIN && clock_now_ns() < jitdump->late_end_ns) {
+			waits = true;
+			continue;
+		}
 		if (!dropped && more != 1)
 			followed->late_done = true;
 		return more < 0 && more != -EAGAIN ? more : jitdump->late_bytes > 0;
 	}
-	return 0;
+	return waits && jitdump->late_bytes > 0;
 }
 
 static int compare_pids(const void *a_, const void *b_)
