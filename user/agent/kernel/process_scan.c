@@ -147,7 +147,7 @@ static void look_around(struct surroundings *around, const struct proc_map *map,
 
 static void pass_mapping(struct surroundings *around, const struct proc_map *map)
 {
-	if (map->inode)
+	if (map->inode && !surrounding_file_may_be(map))
 		around->before = *map;
 }
 

@@ -7,16 +7,24 @@
 
 #include "agent/files/copied_text.h"
 #include "base/scope.h"
+#include "state/process/replaced_file.h"
 
 #define PAGE_MASK (~4095ull)
 
+static bool has_prefix(const struct proc_map *map, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return map->path_bytes >= length && !memcmp(map->path, prefix, length);
+}
+
 bool surrounding_file_may_be(const struct proc_map *map)
 {
-	static const char named[] = "[anon:";
-
-	return map->protection & PROT_EXEC && !map->inode &&
-	       (!map->path_bytes || (map->path_bytes >= sizeof(named) - 1 &&
-				     !memcmp(map->path, named, sizeof(named) - 1)));
+	if (!(map->protection & PROT_EXEC))
+		return false;
+	if (map->inode)
+		return has_prefix(map, HUGE_MEMORY_PATH);
+	return !map->path_bytes || has_prefix(map, "[anon:");
 }
 
 /* Returns true and sets *ret to the pages of a segment, relative to the file's base address. */

@@ -15,7 +15,7 @@
 #include "decode/elf/elf_file.h"
 #include "decode/record/proc_maps.h"
 
-/* Returns true for private memory without a file that a process may run. */
+/* Returns true for memory without a file that a process may run, also of explicit huge pages. */
 bool surrounding_file_may_be(const struct proc_map *map);
 
 /*

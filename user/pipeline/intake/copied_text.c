@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "pipeline/intake/intake_state.h"
 #include "state/process/replaced_file.h"
 
@@ -72,13 +73,19 @@ static int take_piece(struct intake *intake, struct jitbpf_mapping *from)
 	return err;
 }
 
+static bool may_be_copy(const struct jitbpf_mapping *mapping)
+{
+	return mapping->protection & EXECUTABLE &&
+	       (mapping->inode ? begins_with(mapping->path, HUGE_MEMORY_PATH)
+			       : !strcmp(mapping->path, "//anon"));
+}
+
 int intake_take_mapping(struct intake *intake, const struct jitbpf_mapping *mapping)
 {
 	AUTO_FREE struct jitbpf_mapping *left = NULL;
 	int err = 0;
 
-	if (!intake->texts.equals || mapping->inode || !(mapping->protection & EXECUTABLE) ||
-	    strcmp(mapping->path, "//anon"))
+	if (!intake->texts.equals || !may_be_copy(mapping))
 		return intake_emit(intake, &mapping->h);
 	left = malloc(mapping->h.size_bytes);
 	if (!left)

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "state/process/replaced_file.h"
 
+#include "base/text.h"
+
+static bool is_file(const struct mapping *mapping)
+{
+	const struct module *module;
+
+	if (mapping->module == MAPPING_ANON)
+		return false;
+	module = module_table_get(mapping->modules, mapping->module);
+	return !module || !begins_with(module->path, HUGE_MEMORY_PATH);
+}
+
 bool replaced_file_find(const struct process *process, uint64_t address, uint64_t time_ns,
 			struct space_entry *ret)
 {
@@ -13,7 +25,7 @@ bool replaced_file_find(const struct process *process, uint64_t address, uint64_
 		if (!space_map_find(process->mappings, address, time_ns, &entry) ||
 		    entry.from_ns < program_ns)
 			return false;
-		if (((const struct mapping *)entry.value)->module != MAPPING_ANON) {
+		if (is_file((const struct mapping *)entry.value)) {
 			*ret = entry;
 			return true;
 		}

@@ -8,6 +8,9 @@
 
 #include "state/process/process_table.h"
 
+/* Anonymous memory of explicit huge pages is mapped as a file of the kernel with this path. */
+#define HUGE_MEMORY_PATH "/anon_hugepage"
+
 #define REPLACED_FILE_STEPS 4 /* anonymous mappings at one address, one after the other */
 
 /*

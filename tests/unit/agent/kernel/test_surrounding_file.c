@@ -135,9 +135,13 @@ static void test_which_memory(void **state)
 		uint32_t protection;
 		bool may_be;
 	} maps[] = {
-		{"", 0, PROT_EXEC | PROT_READ, true}, {"", 0, PROT_READ, false},
-		{"[anon:text]", 0, PROT_EXEC, true},  {"[vdso]", 0, PROT_EXEC, false},
+		{"", 0, PROT_EXEC | PROT_READ, true},
+		{"", 0, PROT_READ, false},
+		{"[anon:text]", 0, PROT_EXEC, true},
+		{"[vdso]", 0, PROT_EXEC, false},
 		{"/bin/true", 7, PROT_EXEC, false},
+		{"/anon_hugepage (deleted)", 9, PROT_EXEC, true},
+		{"/anon_hugepage (deleted)", 9, PROT_READ, false},
 	};
 
 	(void)state;

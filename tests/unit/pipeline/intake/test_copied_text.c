@@ -91,6 +91,35 @@ static void test_copied(void **state)
 	assert_int_equal(pipeline_modules(f->run.pipeline)->count, 1); /* the same file */
 }
 
+static void map_huge(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes)
+{
+	struct jitbpf_mapping *mapping =
+		make_mapping(&f->run, time_ns, MADE_PID, address, "/anon_hugepage (deleted)");
+
+	mapping->protection = PROT_READ | PROT_EXEC;
+	mapping->size_bytes = size_bytes;
+	mapping->inode = 1000 + time_ns;
+}
+
+/* Memory of explicit huge pages, which the kernel maps as a file of its own. */
+static void test_huge_pages(void **state)
+{
+	struct fixture *f = *state;
+
+	map_huge(f, 20, TEXT + 0x2000, 0x4000);
+	make_sample(&f->run, 30, TEXT + 0x2100);
+	made_round(&f->run, 40);
+	assert_int_equal(f->compared, 1);
+	check(f, 0, LOCATION_NATIVE, 0x100); /* of the kernel's file */
+	f->copied_from = TEXT + 0x2000;
+	f->copied_to = TEXT + 0x6000;
+	map_huge(f, 50, TEXT + 0x2000, 0x4000);
+	make_sample(&f->run, 60, TEXT + 0x2100);
+	made_round(&f->run, 100);
+	check(f, 1, LOCATION_NATIVE, 0x5100);
+	assert_int_equal(f->compared, 2);
+}
+
 /* Other bytes at the addresses of a file, and memory beyond the file, are no text. */
 static void test_not_copied(void **state)
 {
@@ -129,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_huge_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_compared, setup, teardown),
 	};
