@@ -85,9 +85,9 @@ class LockTest(AttackTest):
         os.chmod(self.fuse, 0o666)
         self.holder = self.program("lock_holder")
 
-    def hold(self, *args, count=1):
+    def hold(self, *args, count=1, hold_ms=HOLD_MS):
         """Starts attackers that map a file and will hold their lock."""
-        return [self.attack([self.holder, self.fuse, HOLD_MS, *args]) for _ in range(count)]
+        return [self.attack([self.holder, self.fuse, hold_ms, *args]) for _ in range(count)]
 
     def begin(self, holders):
         for holder in holders:
@@ -175,7 +175,7 @@ class Holders(LockTest):
             for name in ("first", "second", "third"):
                 os.mkdir(os.path.join(self.folder, name))
                 copy = self.shim(f"{name}/libjitbpf-copy.so")
-                holder, = self.hold(copy, str(attacher))
+                holder, = self.hold(copy, str(attacher), hold_ms="5000")
                 forks = ForkLatency()
                 self.begin([holder])
                 self.wait_for(lambda: stat_of(holder.pid)[1] == "D")
