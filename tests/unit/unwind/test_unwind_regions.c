@@ -155,18 +155,18 @@ static void test_requests(void **state)
 
 		request.owner = process_owner_key(&attacker->owner);
 		request.pid = attacker->pid;
-		while (unwind_may_ask(&account)) {
+		while (unwind_may_ask(&account, UNWIND_ASKED_MAX)) {
 			assert_int_equal(unwind_ask(&u, &request), 0);
 			asked++;
 		}
 	}
 	assert_in_range(asked, UNWIND_OUTSTANDING_MAX / 2, UNWIND_OUTSTANDING_MAX * 3 / 4);
 	f->victim.pid = UNWIND_OUTSTANDING_MAX - 1;
-	assert_true(unwind_may_ask(&(struct unwind_account){&u, &f->victim}));
+	assert_true(unwind_may_ask(&(struct unwind_account){&u, &f->victim}, UNWIND_ASKED_MAX));
 	attacker->pid = UNWIND_OUTSTANDING_MAX - 1;
-	assert_false(unwind_may_ask(&(struct unwind_account){&u, attacker}));
+	assert_false(unwind_may_ask(&(struct unwind_account){&u, attacker}, UNWIND_ASKED_MAX));
 	unwind_answered(&u, &accepted.requests[0]);
-	assert_true(unwind_may_ask(&(struct unwind_account){&u, attacker}));
+	assert_true(unwind_may_ask(&(struct unwind_account){&u, attacker}, UNWIND_ASKED_MAX));
 	assert_int_equal(u.outstanding.used, asked - 1);
 	owner_budget_deinit(&u.outstanding);
 }
