@@ -443,9 +443,9 @@ class Narrow(KernelTest):
         frames = [line.split(None, 1)[1] for line in open(run.path(".txt"), encoding="utf-8")
                   if line.startswith("\t") and NARROW in line or "([vdso" in line]
         names = {frame.split("+")[0] for frame in frames if NARROW in frame}
-        self.assertLessEqual(names, {"_start", "begin", "outer", "recurse", "realigned",
+        self.assertLessEqual(names, {"_start", "begin", "act", "outer", "recurse", "realigned",
                                      "call_back", "leaf", "ask", "system_call", "on_tick", "on_old",
-                                     "on_own", "handle", "restore"})
+                                     "on_own", "handle", "restore", "restorer"})
         self.assertGreaterEqual(names, {"_start", "begin", "outer", "handle"})
         inside = {frame.split("+")[0] for frame in frames if NARROW not in frame}
         # The byte before a signal trampoline, where handlers return to, belongs to no function.
