@@ -69,8 +69,8 @@ SLOW = "|".join((
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}"]
 ALONE = (
-    # StuckFiles mostly waits, and runs with sanitizers below.
-    Part("kernel", [*KERNEL, f"ONLY=^(?!.*({SLOW}|StuckFiles))"]),
+    # These mostly wait, and run with sanitizers below.
+    Part("kernel", [*KERNEL, f"ONLY=^(?!.*({SLOW}|StuckFiles|FilesOf))"]),
     Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),
     Part("soak, 20 s", ["soak", "MINUTES=0.33"]),
     Part("kernel, ASan and UBSan", [*KERNEL, f"ONLY=^(?!.*({SLOW}))", "JITBPF=build/san/jitbpf",
