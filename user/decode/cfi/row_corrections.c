@@ -214,16 +214,19 @@ static int cover_entry(struct row_corrections *c, uint64_t page_start, struct un
 
 int row_corrections_page(struct row_corrections *c, uint64_t page_start, struct unwind_rows *rows)
 {
+	size_t from = 0, bytes = UNWIND_PAGE_BYTES + 2 * STACK_START_BYTES_MAX;
 	struct stack_start at;
-	size_t from = 0;
+	const uint8_t *code;
+	uint64_t begin;
 	int err;
 
 	if (!c->code)
 		return 0;
 	err = cover_entry(c, page_start, rows);
-	while (!err && !c->narrow && stack_start_find(c->code, c->code_bytes, from, &at)) {
-		err = cover_file(c, page_start, rows, c->code_offset + at.start,
-				 c->code_offset + at.end);
+	begin = page_start > STACK_START_BYTES_MAX ? page_start - STACK_START_BYTES_MAX : 0;
+	code = c->narrow ? NULL : code_at(c, begin, &bytes);
+	while (!err && code && stack_start_find(code, bytes, from, &at)) {
+		err = cover_file(c, page_start, rows, begin + at.start, begin + at.end);
 		from = at.end;
 	}
 	return err;

@@ -18,6 +18,7 @@
 struct pattern {
 	int16_t bytes[PATTERN_MAX]; /* or ANY */
 	uint8_t size_bytes;
+	uint8_t rare;	     /* index of the byte that is least frequent in code */
 	bool is_returned_to; /* to its first byte, which is behind other code */
 };
 
@@ -26,17 +27,15 @@ static const struct pattern patterns[] = {
 	 * __start_context of glibc: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je. The return
 	 * address of a context's function is its first byte.
 	 */
-	{{0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74}, 11, true},
+	{{0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74}, 11, 2, true},
 	/* make_fcontext of Boost: jmp *%rbx; and behind it xor %rdi,%rdi; call; hlt */
-	{{0xff, 0xe3, 0x48, 0x31, 0xff, CALL, ANY, ANY, ANY, ANY, HLT}, 11, false},
+	{{0xff, 0xe3, 0x48, 0x31, 0xff, CALL, ANY, ANY, ANY, ANY, HLT}, 11, 1, false},
 	/* __clone of musl: xor %ebp,%ebp; pop %rdi; call *%r9 */
-	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1}, 6, false},
+	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1}, 6, 1, false},
 };
 
-static bool is_there(const struct pattern *pattern, const uint8_t *at, size_t left)
+static bool is_there(const struct pattern *pattern, const uint8_t *at)
 {
-	if (left < pattern->size_bytes)
-		return false;
 	for (size_t i = 0; i < pattern->size_bytes; i++) {
 		if (pattern->bytes[i] != ANY && pattern->bytes[i] != at[i])
 			return false;
@@ -44,26 +43,27 @@ static bool is_there(const struct pattern *pattern, const uint8_t *at, size_t le
 	return true;
 }
 
-/* Returns the offset of the first place of a pattern at or after `from`, or code_bytes. */
+/*
+ * Returns the offset of the first place of a pattern at or after `from`, or code_bytes. memchr()
+ * for a rare byte is several times as fast as memmem().
+ */
 static size_t place_of(const struct pattern *pattern, const uint8_t *code, size_t code_bytes,
 		       size_t from)
 {
-	uint8_t head[PATTERN_MAX];
-	size_t head_bytes = 0;
+	int rare = pattern->bytes[pattern->rare];
 	const uint8_t *at;
 
-	/* A longer text is found faster: its first two bytes are frequent in code. */
-	for (; head_bytes < pattern->size_bytes && pattern->bytes[head_bytes] != ANY; head_bytes++)
-		head[head_bytes] = (uint8_t)pattern->bytes[head_bytes];
-
-	while (from < code_bytes) {
-		at = memmem(code + from, code_bytes - from, head, head_bytes);
+	for (; from < code_bytes && code_bytes - from >= pattern->size_bytes; from++) {
+		/* The last place at which the rare byte can be leaves room for what is behind it.
+		 */
+		at = memchr(code + from + pattern->rare, rare,
+			    code_bytes - from - pattern->size_bytes + 1);
 		if (!at)
 			break;
+		at -= pattern->rare;
 		from = (size_t)(at - code);
-		if (is_there(pattern, at, code_bytes - from))
+		if (is_there(pattern, at))
 			return from;
-		from++;
 	}
 	return code_bytes;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "decode/x86/code_functions.h"
@@ -23,6 +24,7 @@
 #define NEAR_BYTES_PER_WORK 4
 
 #define PADDING_BYTES_MAX 64 /* larger gaps are followed, whatever they hold */
+#define PIECE_BYTES	  (16u << 10)
 
 struct extent {
 	uint64_t start, end;
@@ -39,6 +41,9 @@ struct code_gaps {
 	enum frame_pointers pointers; /* of `near` in the gap that begins at near_low */
 	struct extent near;
 	uint64_t near_low;
+	/* The code around the last small gap: there is one between most functions. */
+	struct extent piece;
+	uint8_t piece_code[PIECE_BYTES];
 	/* The last part, of addresses [start, end) in a gap [low, high). */
 	struct unwind_rows rows;
 	uint64_t start, end, low, high;
@@ -91,6 +96,33 @@ static int search_starts(struct code_gaps *gaps)
 	return err;
 }
 
+/*
+ * Returns the size of the padding of assemblers and linkers at a place; 0: it is another
+ * instruction, or a rare form. Decoding takes several times as long.
+ */
+static size_t usual_padding(const uint8_t *code, size_t code_bytes)
+{
+	static const struct {
+		uint8_t bytes[3], size_bytes;
+	} nops[] = {
+		{{0x0f, 0x1f, 0x00}, 3}, {{0x0f, 0x1f, 0x40}, 4}, {{0x0f, 0x1f, 0x44}, 5},
+		{{0x0f, 0x1f, 0x80}, 7}, {{0x0f, 0x1f, 0x84}, 8},
+	};
+	size_t at = 0;
+
+	if (!code[0] || code[0] == 0xcc)
+		return 1;
+	while (at < code_bytes && (code[at] == 0x66 || code[at] == 0x2e))
+		at++;
+	if (at < code_bytes && code[at] == 0x90)
+		return at + 1;
+	for (size_t i = 0; i < ARRAY_SIZE(nops); i++) {
+		if (code_bytes - at >= nops[i].size_bytes && !memcmp(code + at, nops[i].bytes, 3))
+			return at + nops[i].size_bytes;
+	}
+	return 0;
+}
+
 /* Returns true if code holds only padding, which never runs. Zeros are padding of linkers. */
 static bool is_padding(const struct code_gaps *gaps, const uint8_t *code, size_t code_bytes)
 {
@@ -98,12 +130,11 @@ static bool is_padding(const struct code_gaps *gaps, const uint8_t *code, size_t
 		frame_states_get(&gaps->frames, FRAME_STATE_UNKNOWN);
 	struct code_step step;
 
-	for (size_t at = 0; at < code_bytes; at += step.length) {
-		step.length = 1;
-		if (!code[at])
-			continue;
-		if (!code_step(&gaps->decoder, code + at, code_bytes - at, at, frame, &step) ||
-		    (step.way != CODE_PADDING && step.way != CODE_TRAP))
+	for (size_t at = 0, usual; at < code_bytes; at += usual ?: step.length) {
+		usual = usual_padding(code + at, code_bytes - at);
+		if (!usual &&
+		    (!code_step(&gaps->decoder, code + at, code_bytes - at, at, frame, &step) ||
+		     (step.way != CODE_PADDING && step.way != CODE_TRAP)))
 			return false;
 	}
 	return true;
@@ -172,6 +203,36 @@ static int search_near(struct code_gaps *gaps, const struct unwind_gap *gap, uin
 	return 0;
 }
 
+/*
+ * Find out whether a part holds only padding. Returns 0 (it does not), -ENOENT (it does), or as
+ * read_code().
+ */
+static int check_padding(struct code_gaps *gaps, const struct extent *part)
+{
+	uint64_t bytes = part->end - part->start, offset, left;
+	int err;
+
+	if (bytes > PADDING_BYTES_MAX)
+		return 0;
+	if (part->start < gaps->piece.start || part->end > gaps->piece.end) {
+		gaps->piece = (struct extent){0};
+		if (!elf_file_offset(&gaps->elf, part->start, &offset) ||
+		    offset >= gaps->blob->size_bytes)
+			return -ENOENT;
+		left = gaps->blob->size_bytes - offset;
+		if (left > PIECE_BYTES)
+			left = PIECE_BYTES;
+		err = bytes > left ? -ENOENT
+				   : blob_read(gaps->blob, offset, gaps->piece_code, left);
+		if (err)
+			return err == -EBADMSG ? -ENOENT : err;
+		gaps->piece = (struct extent){part->start, part->start + left};
+	}
+	return is_padding(gaps, gaps->piece_code + (part->start - gaps->piece.start), bytes)
+		       ? -ENOENT
+		       : 0;
+}
+
 /* Make the rows of a part, from its code. Padding gets none. */
 static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
 {
@@ -180,14 +241,15 @@ static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint6
 	AUTO_FREE uint8_t *code = NULL;
 	int err;
 
+	err = check_padding(gaps, &part);
+	if (err)
+		return err;
+	if (gaps->quick)
+		return -EAGAIN;
 	err = spend(work_bytes, bytes * WORK_PER_BYTE);
 	err = err ?: read_code(gaps, &part, &code);
 	if (err)
 		return err;
-	if (bytes <= PADDING_BYTES_MAX && is_padding(gaps, code, bytes))
-		return -ENOENT;
-	if (gaps->quick)
-		return -EAGAIN;
 	gaps->end = 0;
 	gaps->rows.rows.size = 0;
 	err = search_starts(gaps);
