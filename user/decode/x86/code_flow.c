@@ -10,6 +10,8 @@
 
 #define FUNCTION_ALIGNMENT 16 /* of functions behind padding */
 
+#define SHAPES_FROM_BYTES 8192 /* shorter code does not repeat enough shapes */
+
 #define NO_INSTRUCTION UINT32_MAX /* code_edge.from of the entry */
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
@@ -28,7 +30,9 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 	if (err)
 		return err;
 	flow.points = calloc(code_bytes, sizeof(*flow.points));
-	if (!flow.points) {
+	if (code_bytes >= SHAPES_FROM_BYTES)
+		flow.shapes = flow.decoder.shapes = calloc(1, sizeof(*flow.shapes));
+	if (!flow.points || (code_bytes >= SHAPES_FROM_BYTES && !flow.shapes)) {
 		code_flow_deinit(&flow);
 		return -ENOMEM;
 	}
@@ -40,6 +44,7 @@ void code_flow_deinit(struct code_flow *flow)
 {
 	frame_states_deinit(&flow->frames);
 	free(flow->points);
+	free(flow->shapes);
 	vec_deinit(&flow->leads);
 	vec_deinit(&flow->behind_calls);
 	vec_deinit(&flow->on_trial);

@@ -42,6 +42,7 @@ struct code_flow {
 	 */
 	const struct code_starts *starts;
 	struct code_decoder decoder;
+	struct code_shapes *shapes; /* of large code; NULL: none */
 	struct frame_states frames;
 	struct code_point *points; /* one per code byte */
 	/*

@@ -14,6 +14,7 @@ static const struct frame_value nothing;
 
 int code_decoder_init(struct code_decoder *ret)
 {
+	ret->shapes = NULL;
 	return ZYAN_SUCCESS(ZydisDecoderInit(&ret->zydis, ZYDIS_MACHINE_MODE_LONG_64,
 					     ZYDIS_STACK_WIDTH_64))
 		       ? 0
@@ -123,16 +124,6 @@ static bool may_change(const ZydisDecodedInstruction *instruction,
 	}
 }
 
-/* Returns the number of the general register that contains `name`, or -1. */
-static int register_number(ZydisRegister name)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-
-	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
-		       ? (int)(whole - ZYDIS_REGISTER_RAX)
-		       : -1;
-}
-
 /* Returns the value of a 64-bit register; parts of a register hold no address. */
 static struct frame_value register_value(const struct frame_state *frame, ZydisRegister name)
 {
@@ -174,7 +165,7 @@ static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *op
 	int reg;
 
 	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		reg = register_number(operand->reg.value);
+		reg = code_register_number(operand->reg.value);
 		if (reg >= 0)
 			frame_state_set(frame, (uint32_t)reg,
 					operand->size == 64 ? value : nothing);
@@ -220,7 +211,8 @@ static void add(struct frame_state *frame, const struct decoded *d, int sign)
 static void mask(struct frame_state *frame, const struct decoded *d)
 {
 	const ZydisDecodedOperand *to = &d->operands[0], *by = &d->operands[1];
-	int reg = to->type == ZYDIS_OPERAND_TYPE_REGISTER ? register_number(to->reg.value) : -1;
+	int reg =
+		to->type == ZYDIS_OPERAND_TYPE_REGISTER ? code_register_number(to->reg.value) : -1;
 	int64_t bits = by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? by->imm.value.s : 0;
 	bool modulo = bits > 0 && bits < 16;
 	struct frame_value value = reg < 0 ? nothing : frame->registers[reg];
@@ -305,9 +297,9 @@ static uint8_t compared_with_rsp(const struct decoded *d)
 	    a->size != 64)
 		return FRAME_REGISTERS;
 	if (a->reg.value == ZYDIS_REGISTER_RSP)
-		return (uint8_t)register_number(b->reg.value);
+		return (uint8_t)code_register_number(b->reg.value);
 	if (b->reg.value == ZYDIS_REGISTER_RSP)
-		return (uint8_t)register_number(a->reg.value);
+		return (uint8_t)code_register_number(a->reg.value);
 	return FRAME_REGISTERS;
 }
 
@@ -362,14 +354,52 @@ static void apply(struct frame_state *frame, const struct decoded *d)
 		frame_state_rebase(frame, FRAME_RSP, frame_base_at(FRAME_MOVED, d->address));
 }
 
+/* Returns true if the instruction is of a known shape, and does not change the frame. */
+static bool skip(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
+		 const struct frame_state_entry *frame, struct code_step *ret)
+{
+	const struct code_shape *shape;
+
+	if (!decoder->shapes || left_bytes < CODE_SHAPES_AHEAD ||
+	    frame->frame.registers[FRAME_RSP].base == FRAME_NOTHING)
+		return false;
+	shape = code_shapes_find(decoder->shapes, code);
+	if (!shape || shape->matters & frame->watched)
+		return false;
+	ret->way = shape->is_padding ? CODE_PADDING : CODE_ON;
+	ret->length = shape->length;
+	ret->target = 0;
+	ret->compared = FRAME_REGISTERS;
+	ret->on_if_equal = ret->changes = false;
+	return true;
+}
+
+static bool decode_operands(const struct code_decoder *decoder, const ZydisDecoderContext *context,
+			    struct decoded *d)
+{
+	return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder->zydis, context, d->instruction,
+						       d->operands, d->instruction->operand_count));
+}
+
+/* Returns true if the shape of the instruction is to be kept, which needs its operands. */
+static bool keeps_shape(const struct code_decoder *decoder, size_t left_bytes,
+			const struct code_step *step)
+{
+	return decoder->shapes && left_bytes >= CODE_SHAPES_AHEAD &&
+	       (step->way == CODE_ON || step->way == CODE_PADDING);
+}
+
 bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
 	       uint64_t address, const struct frame_state_entry *frame, struct code_step *ret)
 {
 	ZydisDecoderContext context;
 	ZydisDecodedInstruction instruction;
-	struct decoded d = {.instruction = &instruction, .address = address};
+	struct decoded d; /* its operands are large: they are set when they are decoded */
 	uint64_t next;
+	bool keeps;
 
+	if (skip(decoder, code, left_bytes, frame, ret))
+		return true;
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, &context, code, left_bytes,
 							&instruction)))
 		return false;
@@ -382,17 +412,25 @@ bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t l
 	ret->compared = FRAME_REGISTERS;
 	ret->on_if_equal = instruction.mnemonic == ZYDIS_MNEMONIC_JNZ;
 	ret->changes = may_change(&instruction, &context, frame);
-	if (!ret->changes)
+	d.instruction = &instruction;
+	d.address = address;
+	keeps = keeps_shape(decoder, left_bytes, ret);
+	if (!ret->changes && !keeps)
 		return true;
-	ret->after = frame->frame;
 	if (ret->way == CODE_CALL) {
+		ret->after = frame->frame;
 		call(&ret->after, ret->target, next);
 		return true;
 	}
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder->zydis, &context, &instruction,
-						     d.operands, instruction.operand_count)))
-		return false;
+	if (!decode_operands(decoder, &context, &d))
+		return !ret->changes;
+	if (keeps)
+		code_shapes_add(decoder->shapes, code, &instruction, d.operands,
+				ret->way == CODE_PADDING);
+	if (!ret->changes)
+		return true;
 	ret->compared = compared_with_rsp(&d);
+	ret->after = frame->frame;
 	apply(&ret->after, &d);
 	ret->changes = memcmp(&ret->after, &frame->frame, sizeof(ret->after)) != 0;
 	return true;

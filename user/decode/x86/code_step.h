@@ -5,6 +5,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "decode/x86/code_shapes.h"
 #include "decode/x86/frame_state.h"
 
 enum code_way {
@@ -30,6 +31,9 @@ struct code_step {
 
 struct code_decoder {
 	ZydisDecoder zydis;
+	/* Shapes that were seen, and are added. Borrowed; set after code_decoder_init(); or NULL.
+	 */
+	struct code_shapes *shapes;
 };
 
 int code_decoder_init(struct code_decoder *ret);
