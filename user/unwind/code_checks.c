@@ -373,29 +373,49 @@ static int doubt_by_sample(struct code_checks *checks, const struct process *pro
 	return 0;
 }
 
+/* Returns the overlap with a copy of a region; empty if there is too little of it, or no copy. */
+static struct overlap overlap_with(struct code_copies *copies, const struct code_region *region,
+				   const struct jitbpf_code_bytes *seen)
+{
+	const struct code_copy *copy = code_copies_find(copies, code_region_identity(region));
+	struct overlap overlap = {0};
+
+	if (copy)
+		overlap = overlap_of(seen, region->address, copy->bytes, copy->size_bytes);
+	if (overlap.size_bytes < OVERLAP_MIN && overlap.size_bytes < region->size_bytes)
+		return (struct overlap){0};
+	return overlap;
+}
+
+static bool differs(const struct overlap *overlap)
+{
+	return memcmp(overlap->seen, overlap->code, overlap->size_bytes);
+}
+
 int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
-		     const struct process *process, uint64_t address, uint64_t time_ns,
-		     const struct jitbpf_code_bytes *seen)
+		     struct code_copies *large, const struct process *process, uint64_t address,
+		     uint64_t time_ns, const struct jitbpf_code_bytes *seen)
 {
 	struct code_site site = code_site_at(process, address, time_ns);
-	const struct code_copy *copy;
 	struct code_check *check;
 	struct overlap overlap;
 
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address ||
 	    !is_in_force(process, site.region))
 		return 0;
-	copy = code_copies_find(copies, code_region_identity(site.region));
 	check = code_checks_find(checks, code_region_identity(site.region), process);
-	if (!copy || code_check_is_doubted(check, time_ns))
+	if (code_check_is_doubted(check, time_ns))
 		return 0;
 	code_checks_end_doubt(check, copies, time_ns);
-	overlap = overlap_of(seen, site.region->address, copy->bytes, copy->size_bytes);
-	if (overlap.size_bytes < OVERLAP_MIN && overlap.size_bytes < site.region->size_bytes)
-		return 0;
-	return memcmp(overlap.seen, overlap.code, overlap.size_bytes)
-		       ? doubt_by_sample(checks, process, site.region, time_ns, seen)
-		       : vouch_by_sample(checks, process, site.region, time_ns);
+	overlap = overlap_with(copies, site.region, seen);
+	if (overlap.size_bytes && differs(&overlap))
+		return doubt_by_sample(checks, process, site.region, time_ns, seen);
+	if (!overlap.size_bytes) {
+		overlap = overlap_with(large, site.region, seen);
+		if (!overlap.size_bytes || differs(&overlap))
+			return 0;
+	}
+	return vouch_by_sample(checks, process, site.region, time_ns);
 }
 
 /* Count a check. Returns false if the process has used up its checks of this second. */

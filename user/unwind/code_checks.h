@@ -122,12 +122,13 @@ int code_checks_mapped(struct code_checks *checks, const struct process *process
 
 /*
  * Compare the bytes that a sample at time_ns saw around a frame at an address with the copy. Equal
- * bytes vouch for the code up to time_ns; different bytes put it in doubt from then on. Returns 0
- * or -ENOMEM.
+ * bytes vouch for the code up to time_ns; different bytes put it in doubt from then on. Beyond the
+ * part that is in copies, only equal bytes count: large has more of the code of large regions.
+ * Returns 0 or -ENOMEM.
  */
 int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
-		     const struct process *process, uint64_t address, uint64_t time_ns,
-		     const struct jitbpf_code_bytes *seen);
+		     struct code_copies *large, const struct process *process, uint64_t address,
+		     uint64_t time_ns, const struct jitbpf_code_bytes *seen);
 
 /*
  * Returns whether the code at an address of a process at time_ns is vouched for. With CODE_WAITS,

@@ -20,7 +20,7 @@ int unwinder_saw(struct unwinder *u, const struct process *process,
 		uint64_t address = ips[i] - !!i;
 
 		if (address - seen->address < JITBPF_CODE_BYTES)
-			return code_checks_seen(&u->checks, &u->copies, process, address,
+			return code_checks_seen(&u->checks, &u->copies, &u->large, process, address,
 						sample->h.time_ns, seen);
 	}
 	return 0;

@@ -20,7 +20,7 @@ struct fixture {
 	struct world *world;
 	struct process *process;
 	struct code_checks checks;
-	struct code_copies copies;
+	struct code_copies copies, large;
 	struct code_check *check;
 	struct unwind_request request;
 };
@@ -34,6 +34,7 @@ static int setup(void **state)
 	f->process = world_process(f->world, PID);
 	assert_int_equal(code_checks_init(&f->checks), 0);
 	assert_int_equal(code_copies_init(&f->copies), 0);
+	assert_int_equal(code_copies_init(&f->large), 0);
 	world_map(f->world, &(struct world_mapping){PID, 5, CODE, 0x10000, 0, 0, "//anon", 0});
 	world_load(f->world, PID, 10, CODE, SIZE);
 	*state = f;
@@ -46,6 +47,7 @@ static int teardown(void **state)
 
 	code_checks_deinit(&f->checks);
 	code_copies_deinit(&f->copies);
+	code_copies_deinit(&f->large);
 	world_destroy(f->world);
 	free(f);
 	return 0;
@@ -387,8 +389,8 @@ static void see(struct fixture *f, uint64_t time_ns, uint32_t offset, uint32_t o
 
 	for (uint32_t i = 0; i < JITBPF_CODE_BYTES; i++)
 		seen.bytes[i] = (uint8_t)(offset + i) ^ (i < other ? 0x80 : 0);
-	assert_int_equal(code_checks_seen(&f->checks, &f->copies, f->process, CODE + offset + 8,
-					  time_ns, &seen),
+	assert_int_equal(code_checks_seen(&f->checks, &f->copies, &f->large, f->process,
+					  CODE + offset + 8, time_ns, &seen),
 			 0);
 }
 
@@ -411,6 +413,29 @@ static void test_seen(void **state)
 	assert_int_equal(trust(f, 22), CODE_VOUCHED);
 	event(f, 40);
 	assert_int_equal(trust(f, 40), CODE_WAITS);
+}
+
+/* Code beyond the part that all copies have: equal bytes vouch for it, too; others mean nothing. */
+static void test_seen_in_large_code(void **state)
+{
+	struct fixture *f = *state;
+	struct code_copies none = f->large;
+	uint64_t identity;
+
+	copy_region(f);
+	identity = code_region_identity(code_map_next(f->process->code, CODE));
+	f->large = f->copies;
+	f->copies = none;
+	f->copies.copy_bytes_max = 64;
+	code_copies_put(&f->copies, identity, code_copies_find(&f->large, identity)->bytes, 64);
+	event(f, 20);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	see(f, 23, 128, 2);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	see(f, 25, 128, 0);
+	assert_int_equal(trust(f, 22), CODE_VOUCHED);
+	assert_int_equal(trust(f, 30), CODE_VOUCHED);
+	assert_int_equal(f->checks.verdicts.size, 0);
 }
 
 /* Without an event: the bytes are compared with the copy, and no memory is read. */
@@ -447,7 +472,9 @@ static void test_saw_what_the_copy_lacks(void **state)
 	see(f, 30, 64, 64);
 	assert_int_equal(trust(f, 31), CODE_WAITS);
 	code_copies_deinit(&f->copies);
+	code_copies_deinit(&f->large);
 	assert_int_equal(code_copies_init(&f->copies), 0);
+	assert_int_equal(code_copies_init(&f->large), 0);
 	code_copies_put(&f->copies, f->check->identity, shorter, sizeof(shorter));
 	assert_int_equal(code_copies_find(&f->copies, f->check->identity)->size_bytes,
 			 sizeof(shorter));
@@ -715,6 +742,7 @@ int main(void)
 		TEST(test_many_events),
 		TEST(test_saw_what_the_copy_lacks),
 		TEST(test_seen),
+		TEST(test_seen_in_large_code),
 		TEST(test_saw_linked_code),
 		TEST(test_saw_other_code),
 		TEST(test_memory_replaced),
