@@ -50,7 +50,7 @@ INCLUDES := -I. -Iuser
 
 CORE_STAGES := base engines decode state locate unwind profile symbolize sink pipeline
 CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '*/node_modules/*'))
-HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
+HOST_SRC := $(sort $(shell find user/agent user/run user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
 CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd

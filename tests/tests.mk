@@ -35,7 +35,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(HOST_PARTS) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
 
 # Tests of the agent and of the commands link what they use of the program.
-HOST_TESTS := $(filter $(B)/tests/unit/agent/% $(B)/tests/unit/cli/%,$(UNIT_BIN))
+HOST_TESTS := $(filter $(B)/tests/unit/agent/% $(B)/tests/unit/run/% $(B)/tests/unit/cli/%,$(UNIT_BIN))
 
 $(HOST_TESTS): $(B)/libhost.a | $(B)/libjitbpf.so
 $(HOST_TESTS): HOST_PARTS = $(B)/libhost.a

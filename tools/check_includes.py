@@ -60,6 +60,11 @@ agent/workers
 agent/readers
 agent/server
 agent/terminal
+run/messages
+run/target
+run/outputs
+run/page
+run
 cli
 """
 

@@ -17,12 +17,12 @@
 #include "agent/clock.h"
 #include "agent/server/live_server.h"
 #include "base/vec.h"
-#include "cli/live_page.h"
 #include "cli/memory_option.h"
 #include "cli/replay.h"
 #include "decode/record/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
+#include "run/page/live_page.h"
 #include "tests/bench/bench.h"
 
 #define SECOND		  1000000000ull

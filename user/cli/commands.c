@@ -6,8 +6,8 @@
 
 #include "base/scope.h"
 #include "cli/perf_words.h"
-#include "cli/say.h"
 #include "cli/suggestion.h"
+#include "run/messages/say.h"
 
 static const struct command_spec *const commands[] = {
 	&command_record, &command_live,	   &command_top,      &command_report, &command_annotate,

@@ -4,9 +4,7 @@
 #define JITBPF_CLI_COMMANDS_H
 
 #include "cli/options.h"
-
-#define EXIT_USAGE	 2
-#define EXIT_UNSUPPORTED 77 /* the machine or the user does not meet the requirements */
+#include "run/exit_status.h"
 
 extern const struct command_spec command_annotate;
 extern const struct command_spec command_complete;

@@ -11,8 +11,8 @@
 #include "cli/commands.h"
 #include "cli/complete_state.h"
 #include "cli/option_help.h"
-#include "cli/outputs.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
+#include "run/outputs/outputs.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 

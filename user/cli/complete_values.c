@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/complete_recorded.h"
 #include "cli/complete_state.h"
-#include "cli/outputs.h"
+#include "run/outputs/outputs.h"
 #include "sink/ledger_terms.h"
 #include "sink/sink.h"
 

@@ -11,11 +11,11 @@
 #include "cli/filter_options.h"
 #include "cli/memory_limit.h"
 #include "cli/memory_option.h"
-#include "cli/outputs.h"
 #include "cli/replay.h"
-#include "cli/say.h"
-#include "cli/terminal.h"
 #include "cli/view_options.h"
+#include "run/messages/say.h"
+#include "run/messages/terminal.h"
+#include "run/outputs/outputs.h"
 #include "sink/diff/frame_diff.h"
 
 #define ROWS_DEFAULT 30

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "agent/files/file_service.h"
-#include "agent/kernel/attach_service.h"
 #include "agent/files/file_store.h"
+#include "agent/kernel/attach_service.h"
 #include "agent/live/live_source.h"
 #include "agent/machine/machine_check.h"
 #include "agent/publisher/probe_site.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
 

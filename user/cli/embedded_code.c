@@ -2,7 +2,7 @@
 #include "cli/embedded_code.h"
 
 #include "agent/files/file_store.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 #include "sink/annotate/code_history.h"
 
 int embedded_code_init(struct embedded_code *code, const struct invoking_user *user,

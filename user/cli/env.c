@@ -10,8 +10,8 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/engine_env_options.h"
-#include "cli/say.h"
 #include "engines/engines.h"
+#include "run/messages/say.h"
 
 struct env_options {
 	const char *format;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/scope.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 
 #define FIELD(name) offsetof(struct filter_options, name)
 

@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/option_help.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 #include "sink/write/out.h"
 
 void help_write(FILE *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/line_rules.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 
 #include <errno.h>
 #include <stdio.h>

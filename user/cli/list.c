@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/publisher/engine_list.h"
 #include "agent/kernel/process_scan.h"
+#include "agent/publisher/engine_list.h"
 #include "base/scope.h"
-#include "cli/choice.h"
+#include "cli/choose.h"
 #include "cli/commands.h"
 #include "cli/list_cgroup.h"
-#include "cli/say.h"
-#include "cli/terminal.h"
 #include "engines/engines.h"
+#include "run/messages/say.h"
+#include "run/messages/terminal.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
 #include "sink/write/text_table.h"

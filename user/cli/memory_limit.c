@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/memory_limit.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -8,7 +8,7 @@
 
 #include "base/scope.h"
 #include "cli/option_values.h"
-#include "cli/say.h"
+#include "run/messages/say.h"
 #include "sink/write/out.h"
 
 #define HELP_COLUMN 30

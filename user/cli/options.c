@@ -10,8 +10,8 @@
 #include "cli/option_help.h"
 #include "cli/option_values.h"
 #include "cli/perf_words.h"
-#include "cli/say.h"
 #include "cli/suggestion.h"
+#include "run/messages/say.h"
 
 const struct option_spec *command_option(const struct command_spec *spec, size_t i,
 					 size_t *ret_offset)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/lists.h"
 
 enum option_type {
 	OPTION_FLAG,	/* bool */
@@ -26,9 +26,6 @@ enum option_type {
 	 */
 	OPTION_SET,
 };
-
-typedef VEC(const char *) string_list;
-typedef VEC(uint32_t) pid_list;
 
 /* What completion offers for a value or an operand (cli/complete.h). */
 enum candidates {

@@ -9,13 +9,15 @@
 #include "agent/machine/memory_limit.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/choose.h"
 #include "cli/commands.h"
 #include "cli/engine_env_options.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
-#include "cli/record_run.h"
-#include "cli/say.h"
+#include "cli/rotation_value.h"
 #include "cli/view_options.h"
+#include "run/messages/say.h"
+#include "run/run.h"
 #include "sink/write/text.h"
 
 /*
@@ -26,7 +28,7 @@
 
 #define SLOW_HZ 250 /* up to this rate, half of a ring is enough */
 
-#define FIELD(name) offsetof(struct record_options, name)
+#define FIELD(name) offsetof(struct run_options, name)
 
 static const struct option_spec options[] = {
 	{'F', "freq", OPTION_NUMBER, FIELD(freq_hz), "HZ",
@@ -122,7 +124,7 @@ static const struct option_spec options[] = {
 };
 
 /* Returns true if one of the outputs is a recording. */
-static bool records(const struct record_options *values)
+static bool records(const struct run_options *values)
 {
 	vec_for_each (output, &values->outputs) {
 		if (ends_with(*output, RECORDING_EXTENSION))
@@ -132,7 +134,7 @@ static bool records(const struct record_options *values)
 }
 
 /* Names of containers come from cgroups of version 2. */
-static void say_if_no_containers(const struct record_options *values)
+static void say_if_no_containers(const struct run_options *values)
 {
 	AUTO_FREE char *mount = NULL;
 
@@ -145,7 +147,7 @@ static void say_if_no_containers(const struct record_options *values)
 #define BESIDE_BYTES (80ull << 20)
 
 /* The kernel ends processes, maybe the recorder, when a limit is reached. */
-static void say_if_memory_is_short(const struct record_options *values)
+static void say_if_memory_is_short(const struct run_options *values)
 {
 	uint64_t limit = memory_limit_bytes(""), needed = values->memory_bytes + BESIDE_BYTES;
 	uint64_t left = limit > BESIDE_BYTES ? limit - BESIDE_BYTES : 0;
@@ -165,7 +167,7 @@ static void say_if_memory_is_short(const struct record_options *values)
 }
 
 /* Returns OPTIONS_OK, or the exit status after a message. */
-static int check(struct record_options *values)
+static int check(struct run_options *values)
 {
 	char missing[256];
 	int status = choice_make(&values->target.choose, &values->target.choice);
@@ -216,7 +218,7 @@ static int check(struct record_options *values)
 }
 
 /* Returns false after a message if standard output cannot have an output, or not in that format. */
-static bool check_standard_output(const struct record_options *values)
+static bool check_standard_output(const struct run_options *values)
 {
 	size_t count = 0;
 
@@ -256,7 +258,7 @@ enum mode { MODE_RECORD, MODE_LIVE, MODE_TOP };
 
 static int run_with(enum mode mode, const struct command_spec *spec, int argc, char **argv)
 {
-	struct record_options values = {
+	struct run_options values = {
 		.name = spec->name,
 		.freq_hz = 99,
 		.live = mode == MODE_LIVE,
@@ -288,7 +290,7 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 		say_if_no_containers(&values);
 		say_if_memory_is_short(&values);
-		status = record_run(&values);
+		status = run_until_end(&values);
 	}
 	line_rules_deinit(&values.line_rules);
 	choice_deinit(&values.target.choice);

@@ -9,11 +9,11 @@
 
 #include "agent/files/file_blob.h"
 #include "agent/files/file_store.h"
-#include "cli/file_trouble.h"
 #include "cli/memory_limit.h"
-#include "cli/memory_option.h"
-#include "cli/say.h"
 #include "pipeline/record/replay_source.h"
+#include "run/memory_shares.h"
+#include "run/messages/file_trouble.h"
+#include "run/messages/say.h"
 
 static bool is_folder(const char *path)
 {

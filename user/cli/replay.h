@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "base/blob.h"
-#include "cli/status_line.h"
 #include "pipeline/pipeline.h"
+#include "run/messages/status_line.h"
 #include "symbolize/symbolizer.h"
 
 struct file_store;

@@ -12,13 +12,13 @@
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
-#include "cli/no_samples.h"
-#include "cli/outputs.h"
 #include "cli/replay.h"
-#include "cli/say.h"
-#include "cli/terminal.h"
-#include "cli/unnamed_packages.h"
 #include "cli/view_options.h"
+#include "run/messages/say.h"
+#include "run/messages/terminal.h"
+#include "run/no_samples.h"
+#include "run/outputs/outputs.h"
+#include "run/unnamed_packages.h"
 
 struct report_options {
 	const char *format;

@@ -12,7 +12,7 @@
 #include "base/scope.h"
 #include "cli/filter_options.h"
 #include "cli/option_values.h"
-#include "cli/rotation.h"
+#include "cli/rotation_value.h"
 #include "cli/suggestion.h"
 #include "cli/view_options.h"
 

@@ -22,9 +22,9 @@ struct server_start {
 
 /*
  * What a browser wants. Each delta comes after its size in bytes (uint32_t, little-endian); size 0
- * ends the run. A copy of the recording (cli/recording_copies.h) comes after its size in bytes
- * (uint64_t, little-endian). Others have an answer: a JSON object (cli/code_answer.h,
- * cli/methods_answer.h, cli/packages_answer.h). A copy or answer that is not possible is empty.
+ * ends the run. A copy of the recording (run/outputs/recording_copies.h) comes after its size in bytes
+ * (uint64_t, little-endian). Others have an answer: a JSON object (run/page/code_answer.h,
+ * run/page/methods_answer.h, run/page/packages_answer.h). A copy or answer that is not possible is empty.
  */
 enum server_want {
 	SERVER_WANTS_DELTAS,

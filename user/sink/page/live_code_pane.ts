@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The code of the function that the code pane of a live page shows, from the page's server (user/cli/code_answer.h).
+// The code of the function that the code pane of a live page shows, from the page's server (user/run/page/code_answer.h).
 
 import { generationIndex, type Annotation, type CodeFunction, type Functions, type Generation } from './code_data';
 

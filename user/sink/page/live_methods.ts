@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The lives of JIT code that the panel of methods of a live page shows, from the page's server (user/cli/methods_answer.h).
+// The lives of JIT code that the panel of methods of a live page shows, from the page's server (user/run/page/methods_answer.h).
 
 import { readLives } from './data';
 import { methodText, type Lives } from './lives';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The packages of files without names of functions, for the ledger of a live page: from the page's server
-// (user/cli/packages_answer.h), since deltas do not have them. They are requested while the ledger is open.
+// (user/run/page/packages_answer.h), since deltas do not have them. They are requested while the ledger is open.
 
 import type { Run } from './data';
 import { byId } from './text';

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "run/run.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "base/scope.h"
+#include "run/exit_status.h"
+#include "run/messages/file_trouble.h"
+#include "run/messages/jvm_reports.h"
+#include "run/messages/say.h"
+#include "run/messages/terminal.h"
+#include "run/no_samples.h"
+#include "run/outputs/written_files.h"
+#include "run/run_setup.h"
+#include "run/unnamed_packages.h"
+#include "sink/write/text.h"
+
+#define ROUND_MIN_MS  2		   /* shortest pause between rounds */
+#define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
+#define EARLY_NS      100000000ull /* ROWS_ROUND_MS after the start, too, for early names */
+
+/* Returns the recorder of the next round, or NULL. */
+static struct recorder *current_recorder(const struct run *run)
+{
+	if (run->rotation.options)
+		return rotation_recorder(&run->rotation);
+	return run->recorder ?: page_recording_recorder(&run->page_recording);
+}
+
+/* Returns the recording that the live page can save. */
+static struct written_recording written_recording(struct run *run)
+{
+	const struct outputs *outputs =
+		run->rotation.options ? rotation_outputs(&run->rotation) : &run->outputs;
+
+	if (run->page_recording.file)
+		return page_recording_written(&run->page_recording);
+	return (struct written_recording){current_recorder(run), outputs_recording_fd(outputs)};
+}
+
+/* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
+ * errno after a message. */
+static int round_once(struct run *run)
+{
+	int state;
+
+	loop_health_begin(live_source_health(run->live), clock_now_ns());
+	state = pipeline_round(run->pipeline, &run->source, current_recorder(run));
+	file_store_forget(run->files, pipeline_modules(run->pipeline));
+	return state < 0 ? run_complain(state, "recording") : state;
+}
+
+/* The run goes on: the command is not ended, and what has a name keeps it. */
+static void tell_broker_loss(struct run *run)
+{
+	if (run->broker_lost || !broker_is_lost(&run->broker))
+		return;
+	run->broker_lost = true;
+	status_line_clear(&run->status);
+	fprintf(stderr,
+		"jitbpf: jitbpf-broker (process %d), which starts jitbpf's helper processes, was "
+		"killed: programs that start from now on have no names, and others may lack "
+		"some: end this recording, and begin another\n",
+		(int)run->broker.pid);
+}
+
+static void end_turn(struct run *run)
+{
+	struct loop_health *health = live_source_health(run->live);
+	uint64_t now_ns = clock_now_ns();
+
+	loop_health_end(health, now_ns);
+	attach_trouble_tell(run->live, &run->status);
+	tell_broker_loss(run);
+	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
+	if (self_stats_due(&run->stats, now_ns)) {
+		struct self_counts counts = {
+			.files = file_store_counts(run->files).known,
+			.modules = pipeline_modules(run->pipeline)->slots.size,
+			.methods = pipeline_progress(run->pipeline).jit_methods,
+			.lost = live_source_lost(run->live),
+		};
+
+		self_stats_write(&run->stats, &counts, health, now_ns);
+	}
+}
+
+#define DISK_STEP_NS 100000000ull
+
+static void say_disk(const struct run *run, enum disk_state state, int fd,
+		     uint64_t free_bytes)
+{
+	const struct disk_limits *limits = &run->options->disk;
+	CLEANUP(text_deinit) struct text text = {0};
+
+	text_put_string(&text, "jitbpf: ");
+	if (state == DISK_MAX_SIZE) {
+		text_put_string(&text, "the recording has reached ");
+		text_put_bytes(&text, limits->max_bytes, 0);
+		text_put_string(&text, " (--max-size): the run ends\n");
+	} else {
+		text_put_string(&text, "only ");
+		text_put_bytes(&text, free_bytes, 0);
+		text_put_string(&text, " are free where the recording is, less than ");
+		text_put_bytes(&text, disk_limits_min_free(limits, fd), 0);
+		text_put_string(&text, " (--min-free): the run ends\n");
+	}
+	text_write(&text, stderr);
+}
+
+/* Make room on the disk if its limits require it. Returns false if the run must end. */
+static bool has_room(struct run *run, uint64_t now_ns)
+{
+	bool rotates = run->rotation.options;
+	uint64_t free_bytes = 0;
+	enum disk_state state;
+	int fd;
+
+	if (now_ns < run->disk_ns)
+		return true;
+	run->disk_ns = now_ns + DISK_STEP_NS;
+	fd = outputs_recording_fd(rotates ? rotation_outputs(&run->rotation) : &run->outputs);
+	do {
+		uint64_t bytes = rotates	 ? rotation_bytes(&run->rotation)
+				 : run->recorder ? recorder_bytes(run->recorder)
+						 : 0;
+
+		state = disk_limits_check(&run->options->disk, fd, bytes, &free_bytes);
+	} while (state != DISK_OK && rotates &&
+		 rotation_drop_oldest(&run->rotation, run->pipeline));
+	if (state == DISK_OK)
+		return true;
+	status_line_clear(&run->status);
+	say_disk(run, state, fd, free_bytes);
+	return false;
+}
+
+/* Print how an unbounded run ends, if there is no status line that shows it. */
+static void say_begun(const struct run_options *values)
+{
+	if (values->quiet || values->only_live || values->duration_ns || values->target.command ||
+	    isatty(STDERR_FILENO))
+		return;
+	say("jitbpf: recording until %sCtrl-C (SIGINT) or SIGTERM\n",
+	    values->target.choice.pids.size ? "the processes end, " : "");
+}
+
+static struct source_files source_files(const struct run *run)
+{
+	return (struct source_files){
+		.reader = run->sources,
+		.folders = run->options->folders.data,
+		.folder_count = run->options->folders.size,
+	};
+}
+
+static int start(struct run *run)
+{
+	struct live_failure failure;
+	int err;
+
+	while (!live_source_ready(run->live)) {
+		err = round_once(run);
+		if (err < 0)
+			return err;
+		end_turn(run);
+	}
+	err = live_source_start(run->live, &failure);
+	if (err) {
+		run->unsupported = failure.unsupported;
+		say("jitbpf: %s\n", failure.what);
+		return err;
+	}
+	if (run_writes_standard(run->options) && run->options->target.command &&
+	    !run->options->quiet)
+		say("jitbpf: standard output has the profile (-o -), so the "
+		    "command's standard output goes to standard error\n");
+	if (run->options->refresh_ns)
+		err = refresh_start(&run->outputs, &run->options->view, run->options->refresh_ns,
+				    run->pipeline, &run->refresh);
+	if (err)
+		return run_complain(err, "starting --refresh");
+	if (run->live_page)
+		err = live_page_start(run->live_page,
+				      &(struct live_page_run){.broker = &run->broker,
+							      .pipeline = run->pipeline,
+							      .view = &run->options->view,
+							      .sources = {
+								      .reader = run->code,
+								      .files = source_files(run),
+								      .store = run->files,
+							      }});
+	if (err)
+		return run_complain(err, "starting the live page");
+	if (run->top)
+		err = top_screen_show(run->top, run->pipeline, &run->options->view,
+				      run->options->window_ns);
+	if (err)
+		return err;
+	err = target_go(&run->target);
+	if (err)
+		return err;
+	/* Only now is an existing file replaced: a failure before keeps it. */
+	outputs_begin_recording(run->rotation.options ? rotation_outputs(&run->rotation)
+						      : &run->outputs);
+	self_stats_begin(&run->stats);
+	say_begun(run->options);
+	return 0;
+}
+
+#define SCREENS 3 /* index of the first descriptor of the screens in the poll set */
+
+static void set_screens(const struct run *run, struct pollfd *waiting)
+{
+	int fds[TOP_SCREEN_FDS];
+
+	waiting[SCREENS].fd = live_page_fd(run->live_page);
+	top_screen_fds(run->top, fds);
+	for (int i = 0; i < TOP_SCREEN_FDS; i++)
+		waiting[SCREENS + 1 + i].fd = fds[i];
+	if (run->screen_stays) /* the target has ended, so its descriptor is not polled any more */
+		waiting[SCREENS - 1].fd = -1;
+}
+
+/* Returns true if the run ends. If the target has ended, the screen of `top` stays open. */
+static bool is_over(struct run *run)
+{
+	if (!top_screen_round(run->top))
+		return true;
+	if (run->screen_stays || !target_ended(&run->target))
+		return false;
+	if (!run->top)
+		return true;
+	run->screen_stays = true;
+	top_screen_say_ended(run->top);
+	return false;
+}
+
+static int record_until_told(struct run *run)
+{
+	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
+	struct pollfd waiting[] = {
+		{.fd = run->signals.fd, .events = POLLIN},
+		{.fd = live_source_fd(run->live), .events = POLLIN},
+		{.fd = target_fd(&run->target), .events = POLLIN},
+		{.fd = -1, .events = POLLIN}, /* of the live page, and of the screen */
+		{.fd = -1, .events = POLLIN},
+		{.fd = -1, .events = POLLIN},
+	};
+	struct written_recording now;
+	int state = SOURCE_ROUND;
+
+	if (run->options->duration_ns)
+		end_ns = start_ns + run->options->duration_ns;
+	status_line_init(&run->status);
+	while ((now_ns = clock_now_ns()) < end_ns) {
+		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
+		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline) ||
+			     live_source_waits_for_jvm(run->live) || now_ns - start_ns < EARLY_NS;
+		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
+
+		set_screens(run, waiting);
+		/*
+		 * A ring with any data is readable, so without a pause a round would have one
+		 * record.
+		 */
+		poll(waiting, 1, ROUND_MIN_MS);
+		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
+		state = round_once(run);
+		if (state < 0)
+			return state;
+		now = written_recording(run);
+		live_page_round(run->live_page, &now);
+		refresh_round(run->refresh);
+		if (pipeline_recorder_error(run->pipeline)) {
+			status_line_clear(&run->status);
+			outputs_fail_recording(run->rotation.options
+						       ? rotation_outputs(&run->rotation)
+						       : &run->outputs,
+					       pipeline_recorder_error(run->pipeline));
+		}
+		page_recording_check(&run->page_recording, &run->options->disk,
+				     pipeline_recorder_error(run->pipeline), &run->status);
+		state = rotation_round(&run->rotation, run->pipeline);
+		if (state < 0)
+			return run_complain(state, "rotating the recording");
+		if (waiting[0].revents || is_over(run) || !has_room(run, now_ns))
+			break;
+		if (status_line_due(&run->status)) {
+			struct analysis_progress progress = pipeline_progress(run->pipeline);
+
+			status_line_say_progress(&run->status, &progress,
+						 live_source_lost(run->live));
+		}
+		end_turn(run);
+	}
+	status_line_clear(&run->status);
+	return 0;
+}
+
+/* End the reader before the outputs are written, to bound the peak of memory. */
+static void end_naming(struct run *run)
+{
+	symbol_worker_destroy(TAKE_PTR(run->worker));
+	name_reader_destroy(TAKE_PTR(run->names));
+}
+
+static int finish_recording(struct run *run)
+{
+	int err = pipeline_recorder_error(run->pipeline);
+
+	if (!err && run->recorder)
+		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
+				      pipeline_modules(run->pipeline));
+	if (err)
+		outputs_fail_recording(&run->outputs, err);
+	else
+		err = outputs_keep_recording(&run->outputs);
+	recorder_destroy(TAKE_PTR(run->recorder));
+	return err;
+}
+
+/* After a second signal, which ends the run at once. Called on a thread of its own. */
+static void say_interrupted(void *run_)
+{
+	const struct run *run = run_;
+
+	if (run->rotation.options)
+		say("jitbpf: interrupted: the last recording is incomplete; 'jitbpf "
+		    "report' shows what it holds so far\n");
+	outputs_say_interrupted(&run->outputs);
+}
+
+static int write_summary(struct run *run)
+{
+	pipeline_set_screen(run->pipeline, terminal_columns(STDERR_FILENO),
+			    terminal_has_colours(STDERR_FILENO, run->options->view.color));
+	return pipeline_write(run->pipeline, stderr);
+}
+
+/*
+ * Drain the rings, resolve names, and write the outputs: all that can be written, whatever failed
+ * before. err is the error that ended the rounds. Returns the first error.
+ */
+static int finish(struct run *run, int err)
+{
+	int state = err, screen = top_screen_end(run->top);
+
+	live_source_stop(run->live);
+	stop_signals_kill_next(&run->signals, say_interrupted, run);
+	while (!err && (state = round_once(run)) > 0) {
+		end_turn(run);
+		poll(NULL, 0, 1); /* a process may still complete a record that it has reserved */
+	}
+	state = live_source_end_jvms(run->live) ?: state;
+	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
+	refresh_stop(run->refresh, run->options->quiet);
+	err = pipeline_finish(run->pipeline);
+	live_page_end(run->live_page, run->options->quiet);
+	status_line_clear(&run->status);
+	if (err)
+		run_complain(err, "resolving names");
+	err = state ?: err ?: screen;
+	if (run->rotation.options) /* completes epochs, whose names may still come */
+		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
+	end_naming(run);
+	file_trouble_say(run->files);
+	attach_trouble_say(run->live);
+	if (!run->rotation.options)
+		err = finish_recording(run) ?: err;
+	if (!run->rotation.options)
+		unnamed_packages_find(run->pipeline, run->files, &run->outputs,
+				      !run->options->quiet, &run->packages);
+	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
+	if (!run->options->quiet && run->rotation.options)
+		rotation_say(&run->rotation);
+	else if (!run->options->quiet)
+		err = write_summary(run) ?: err;
+	if (!run->options->quiet && !run->rotation.options)
+		no_samples_say_recorded(pipeline_view(run->pipeline), &run->options->target,
+					run->options->freq_hz);
+	if (!run->options->quiet)
+		written_files_say(&run->outputs);
+	return err;
+}
+
+static int record_all(struct run *run)
+{
+	int err = run_set_up(run);
+
+	err = err ?: start(run);
+	return err ?: finish(run, record_until_told(run));
+}
+
+int run_until_end(const struct run_options *values)
+{
+	struct run run = {
+		.options = values,
+		.target.options = &values->target,
+		.signals.fd = -1,
+		.broker.socket = -1,
+	};
+	int err = record_all(&run), status = err || run.broker_lost ? 1 : 0;
+
+	if (run.unsupported)
+		status = EXIT_UNSUPPORTED;
+	if (run.misused)
+		status = EXIT_USAGE;
+	stop_signals_release(&run.signals); /* a signal kills: the command may still run */
+	err = outputs_close(&run.outputs);
+	err = self_stats_close(&run.stats) ?: err;
+	if (err)
+		status = 1;
+	status = target_end(&run.target, status);
+	run_release(&run);
+	return status;
+}
