@@ -17,6 +17,9 @@ ORDER = """
 base
 engines
 decode/record
+decode/recording
+decode/media
+decode/text
 decode/elf
 decode/dwarf
 decode/cfi

@@ -24,7 +24,7 @@
  *   WORDS: for each word of the masks, its difference to the expected one, modulo 2^32
  *   TEXT:  the bytes of the runs
  * A run is a part of the chunk behind its header: 32-bit words, then bytes.
- * decode/record/word_columns.h computes the expected words. A writer may split a chunk into any
+ * decode/recording/word_columns.h computes the expected words. A writer may split a chunk into any
  * runs.
  *
  * A sample without mappings_age_ns is usually in this form:
@@ -32,7 +32,7 @@
  *   TIMES: difference of time_ns to the last sample on its CPU plus the sampling period of INFO
  *   NODES: number of a node: the leaf of the stack, or the parent of the first new node
  *   WORDS: for each new node, the difference of its address to the expected one, modulo 2^64
- *          (decode/record/stack_tree.h)
+ *          (decode/recording/stack_tree.h)
  * With JITBPF_SAMPLE_USER_REGS, the words of a struct jitbpf_user_regs follow, as those of the
  * first run of a chunk of type SAMPLE: a mask in HEADS, and differences in WORDS. Before its first
  * sample, a CPU has thread 0 and time 0; CPU and flags before the first sample are 0.

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "cli/memory_option.h"
 #include "cli/replay.h"
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
 #include "run/page/live_page.h"

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/publisher/journal/journal_file.h"
 #include "agent/kernel/process_text.h"
-#include "decode/record/jit_journal.h"
+#include "agent/publisher/journal/journal_file.h"
+#include "decode/media/jit_journal.h"
 
 #define FD_MAX 256
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "tests/conformance/rules.h"
 #include "tests/unit/state/code_model.h"
 #include "tests/unit/state/space_model.h"

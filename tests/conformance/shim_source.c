@@ -12,7 +12,7 @@
 #include "agent/clock.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "profile/ledger.h"
 
 #define LOSS_ODDS 25 /* a loss begins with one of LOSS_ODDS hits */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/record/jit_event.h"
-#include "decode/record/jit_journal.h"
+#include "decode/media/jit_event.h"
+#include "decode/media/jit_journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
-#include "decode/record/jit_assembly.h"
-#include "uapi/scope_table.h"
+#include "decode/media/jit_assembly.h"
 #include "tests/unit/state/apply_jit.h"
+#include "uapi/scope_table.h"
 
 enum step {
 	STEP_FORK = 0xff,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "decode/record/jitdump_event.h"
+#include "decode/media/jitdump_event.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "check.h"
-#include "decode/record/page_request.h"
+#include "decode/text/page_request.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define LINES 5

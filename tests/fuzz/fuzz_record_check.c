@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "decode/record/record_check.h"
 #include "state/process/cgroup_table.h"
 #include "state/process/process_code.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decode/record/record_check.h"
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "symbolize/recorded_frames.h"
 #include "tests/fuzz/recording_input.h"

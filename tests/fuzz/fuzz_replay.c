@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/record/replay_source.h"
 #include "profile/ledger.h"

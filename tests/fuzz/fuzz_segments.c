@@ -2,7 +2,7 @@
 /* The segments of a recording, with their compressed bytes. Checksums are corrected. */
 #include <stdint.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "tests/fuzz/check.h"
 #include "tests/unit/decode/record/segment_file.h"
 

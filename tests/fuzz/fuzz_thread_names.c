@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "state/process/thread_names.h"
 
 enum step { STEP_EVENT, STEP_COMM, STEP_FORK, STEP_GAP, STEP_FORGET, STEP_EXEC, STEP_COUNT = 8 };

@@ -8,7 +8,7 @@
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
 #include "cli/complete_state.h"
-#include "decode/record/cgroup_path.h"
+#include "decode/text/cgroup_path.h"
 
 #define CGROUP_TEXT_BYTES 16384
 

@@ -7,7 +7,7 @@
 
 #include "agent/files/cgroup_files.h"
 #include "agent/files/container_names.h"
-#include "decode/record/cgroup_path.h"
+#include "decode/text/cgroup_path.h"
 
 #define TEXT_BYTES    16384
 #define ID_CHARACTERS 64

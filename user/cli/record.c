@@ -18,6 +18,7 @@
 #include "cli/view_options.h"
 #include "run/messages/say.h"
 #include "run/run.h"
+#include "run/top_screen.h"
 #include "sink/write/text.h"
 
 /*

@@ -116,7 +116,7 @@ struct engine {
 	void (*unnumber)(char *name);
 
 	/*
-	 * For an engine that writes its own kind of jitdump files (decode/record/jitdump.h). Either
+	 * For an engine that writes its own kind of jitdump files (decode/media/jitdump.h). Either
 	 * all of these members are set, or none. wrote_jitdump() returns true if the reserved field
 	 * of a file's header is the engine's. jitdump_line_bias is subtracted from the addresses of
 	 * lines, in bytes. has_jitdump_lines() returns true if the line table of code with a name

@@ -91,8 +91,7 @@ static void end_turn(struct run *run)
 
 #define DISK_STEP_NS 100000000ull
 
-static void say_disk(const struct run *run, enum disk_state state, int fd,
-		     uint64_t free_bytes)
+static void say_disk(const struct run *run, enum disk_state state, int fd, uint64_t free_bytes)
 {
 	const struct disk_limits *limits = &run->options->disk;
 	CLEANUP(text_deinit) struct text text = {0};

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "decode/record/segment_reader.h"
+#include "decode/recording/segment_reader.h"
 #include "tests/unit/pipeline/small_recording.h"
 
 static void save(const char *folder, const char *name, const void *bytes, size_t size)

@@ -3,7 +3,7 @@
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_REPLAY_H
 #define JITBPF_TESTS_UNIT_PIPELINE_MADE_REPLAY_H
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/record/replay_source.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/pipeline_state.h"
 #include "pipeline/record/replay_source.h"
 #include "tests/unit/pipeline/made_unwinder.h"

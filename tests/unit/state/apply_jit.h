@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "state/process/process_code.h"
 
 /* The code event of a JIT API event that an engine reported at time_ns. */

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 #define PIECE_BYTES    512u		  /* about as much as a read formats */
 #define LINE_BYTES_MAX (20u << 10)	  /* a path has 4 KB, in which newlines take 4 bytes */

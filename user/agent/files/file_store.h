@@ -17,7 +17,7 @@
 #include "agent/files/memory_source.h"
 #include "agent/files/process_maps.h"
 #include "agent/roles/broker.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "sink/file_packages.h"
 #include "state/process/process_owners.h"
 #include "symbolize/symbolizer.h"

@@ -12,7 +12,7 @@
 
 #include "agent/files/process_maps.h"
 #include "base/scope.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 #define MAP_VDSO_32   0x2002 /* ARCH_MAP_VDSO_32 */
 #define IMAGE_MAX     (64u << 10)

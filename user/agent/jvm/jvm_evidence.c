@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "uapi/jit_journal.h"
 
 #define OPTIONS_BYTES_MAX (2u << 20) /* of the command line, and of the environment */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "decode/record/jvm_answer.h"
+#include "decode/text/jvm_answer.h"
 
 #define JVM_ARGUMENTS	 3
 #define JVM_ANSWER_BYTES 8192 /* a longer answer is none */

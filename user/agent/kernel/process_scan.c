@@ -16,7 +16,7 @@
 #include "agent/kernel/surrounding_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 DEFINE_CLEANUP(DIR *, closedir);
 

@@ -16,7 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "base/vec.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "pipeline/source.h"
 
 typedef VEC(uint32_t) process_pids;

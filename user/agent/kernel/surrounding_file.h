@@ -13,7 +13,7 @@
 #include "agent/files/file_store.h"
 #include "agent/kernel/mapping_record.h"
 #include "decode/elf/elf_file.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 /* Returns true for memory without a file that a process may run, also of explicit huge pages. */
 bool surrounding_file_may_be(const struct proc_map *map);

@@ -12,7 +12,7 @@
 #include "agent/machine/cgroups.h"
 #include "base/hash.h"
 #include "base/scope.h"
-#include "decode/record/cgroup_path.h"
+#include "decode/text/cgroup_path.h"
 #include "state/process/process_owners.h"
 
 #define ROOT_CGROUP   1 /* the ID of the hierarchy's root */

@@ -15,7 +15,7 @@
 #include "agent/files/container_names.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "decode/record/cgroup_path.h"
+#include "decode/text/cgroup_path.h"
 
 #define CGROUPS_MAX    65536 /* directories that are searched, at most */
 #define ID_PART_MIN    4

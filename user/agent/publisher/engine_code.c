@@ -7,7 +7,7 @@
 #include "agent/publisher/journal/journal_file.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "base/scope.h"
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "state/code/code_map.h"
 
 static const struct journal_budget budget = {

@@ -16,7 +16,7 @@
 #include "base/scope.h"
 #include "base/search.h"
 #include "base/text.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 #define ENGINE_JITDUMPS_MAX 16 /* of a process */
 

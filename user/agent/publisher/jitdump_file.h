@@ -15,7 +15,7 @@
 #include "agent/files/file_store.h"
 #include "agent/kernel/process_text.h"
 #include "agent/publisher/stdio_stream.h"
-#include "decode/record/jitdump_event.h"
+#include "decode/media/jitdump_event.h"
 
 /* Counts since the file was opened. */
 struct jitdump_counts {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "decode/record/jitdump_event.h"
+#include "decode/media/jitdump_event.h"
 
 #define STREAM_TRIES_MAX 3 /* to find the stdio stream, which PHP, for one, does not have */
 #define PAGE_BYTES	 4096

@@ -13,7 +13,7 @@
 #include "agent/files/file_blob.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 #define SELF_TEST_RUNS	 4
 #define COPY_PIECE_BYTES (1u << 20)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "pipeline/source.h"
 #include "uapi/loss.h"
 

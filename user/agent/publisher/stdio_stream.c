@@ -11,7 +11,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "decode/elf/elf_file.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 
 /* The beginning of glibc's FILE, on x86-64. */
 struct glibc_file {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "decode/record/page_request.h"
+#include "decode/text/page_request.h"
 #include "sink/view_options.h"
 
 /* The first and only message of the recorder. Its descriptor is the listening socket. */
@@ -22,9 +22,10 @@ struct server_start {
 
 /*
  * What a browser wants. Each delta comes after its size in bytes (uint32_t, little-endian); size 0
- * ends the run. A copy of the recording (run/outputs/recording_copies.h) comes after its size in bytes
- * (uint64_t, little-endian). Others have an answer: a JSON object (run/page/code_answer.h,
- * run/page/methods_answer.h, run/page/packages_answer.h). A copy or answer that is not possible is empty.
+ * ends the run. A copy of the recording (run/outputs/recording_copies.h) comes after its size in
+ * bytes (uint64_t, little-endian). Others have an answer: a JSON object (run/page/code_answer.h,
+ * run/page/methods_answer.h, run/page/packages_answer.h). A copy or answer that is not possible is
+ * empty.
  */
 enum server_want {
 	SERVER_WANTS_DELTAS,

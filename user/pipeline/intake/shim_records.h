@@ -12,7 +12,7 @@
 
 #include "base/round_buffer.h"
 #include "base/vec.h"
-#include "decode/record/jit_assembly.h"
+#include "decode/media/jit_assembly.h"
 
 /*
  * Limit of processes with an incomplete event. Beyond it, the events of the process that is waiting

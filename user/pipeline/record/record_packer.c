@@ -6,7 +6,7 @@
 
 #include "base/scope.h"
 #include "decode/record/code_event.h"
-#include "decode/record/packed_scopes.h"
+#include "decode/recording/packed_scopes.h"
 
 #define WORD	    sizeof(uint32_t)
 #define BEHIND_HEAD sizeof(struct jitbpf_record)

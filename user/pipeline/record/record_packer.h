@@ -3,7 +3,7 @@
 #ifndef JITBPF_PIPELINE_RECORD_RECORD_PACKER_H
 #define JITBPF_PIPELINE_RECORD_RECORD_PACKER_H
 
-#include "decode/record/word_columns.h"
+#include "decode/recording/word_columns.h"
 #include "pipeline/record/lanes.h"
 #include "uapi/recording.h"
 

@@ -3,7 +3,7 @@
 #ifndef JITBPF_PIPELINE_RECORD_REPLAY_SOURCE_H
 #define JITBPF_PIPELINE_RECORD_REPLAY_SOURCE_H
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/source.h"
 
 struct replay_source {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/index_map.h"
-#include "decode/record/sample_state.h"
+#include "decode/recording/sample_state.h"
 #include "pipeline/record/record_packer.h"
 
 #define SAMPLE_PACKER_PATHS 8

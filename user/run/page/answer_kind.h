@@ -9,7 +9,7 @@
 #include "agent/files/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/workers/work_thread.h"
-#include "decode/record/page_request.h"
+#include "decode/text/page_request.h"
 #include "sink/annotate/function_search.h"
 #include "sink/naming.h"
 #include "sink/timeline/life_search.h"

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "decode/record/cgroup_path.h"
+#include "decode/text/cgroup_path.h"
 
 #define ID_CHARACTERS 64
 #define ID_PART_MIN   4

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/media/jit_event.h"
 #include "decode/record/code_event.h"
-#include "decode/record/jit_event.h"
 #include "decode/record/record_check.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "tests/unit/decode/record/segment_file.h"
 
 /* A string of bytes as a lane: its NUL is not part of it. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/record/replay_source.h"
 #include "sink/frame_text.h"
 #include "tests/unit/pipeline/made_run.h"

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "decode/record/jit_event.h"
+#include "decode/media/jit_event.h"
 #include "decode/record/record_check.h"
 #include "pipeline/intake/shim_records.h"
 #include "tests/unit/decode/made_jit.h"

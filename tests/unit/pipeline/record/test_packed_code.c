@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "decode/record/record_unpacker.h"
+#include "decode/recording/record_unpacker.h"
 #include "pipeline/record/record_packer.h"
 #include "tests/unit/pipeline/small_recording.h"
 

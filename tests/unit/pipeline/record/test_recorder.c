@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/finished_records.h"
 #include "symbolize/recorded_frames.h"
 #include "tests/unit/pipeline/small_recording.h"

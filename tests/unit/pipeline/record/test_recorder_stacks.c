@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
 #include "uapi/packed_recording.h"

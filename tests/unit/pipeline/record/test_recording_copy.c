@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "decode/record/recording_reader.h"
+#include "decode/recording/recording_reader.h"
 #include "tests/unit/pipeline/small_recording.h"
 
 #define NAMES 3 /* of the small recording */

@@ -11,8 +11,8 @@
 #include "agent/kernel/process_text.h"
 #include "agent/publisher/journal/journal_forked.h"
 #include "base/scope.h"
-#include "decode/record/jit_journal.h"
-#include "decode/record/proc_maps.h"
+#include "decode/media/jit_journal.h"
+#include "decode/text/proc_maps.h"
 
 /* Check that a descriptor is a sealed journal, and read the header. Sets all of *ret except own. */
 static int check(int fd, struct journal_file *ret)

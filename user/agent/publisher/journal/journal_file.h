@@ -14,7 +14,7 @@
 
 #include "agent/files/file_store.h"
 #include "base/vec.h"
-#include "decode/record/proc_maps.h"
+#include "decode/text/proc_maps.h"
 #include "uapi/code_event.h"
 #include "uapi/jit_journal.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "decode/record/jit_journal.h"
+#include "decode/media/jit_journal.h"
 
 #define PIECE_BYTES (256u << 10)
 #define TRIES_MAX   4

@@ -12,7 +12,7 @@
 
 #include "agent/publisher/journal/journal_budget.h"
 #include "base/vec.h"
-#include "decode/record/jit_journal.h"
+#include "decode/media/jit_journal.h"
 #include "uapi/record.h"
 
 struct journal_reader {
