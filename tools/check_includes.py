@@ -51,7 +51,10 @@ pipeline
 agent
 agent/roles
 agent/launch
+agent/files/helper
+agent/files/reading
 agent/files
+agent/files/sources
 agent/machine
 agent/outputs
 agent/kernel
@@ -68,7 +71,9 @@ run/target
 run/outputs
 run/page
 run
+cli/options
 cli
+cli/complete
 """
 
 # The core ends here: no libbpf, no clock, no threads and no I/O of its own.

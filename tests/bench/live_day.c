@@ -17,7 +17,7 @@
 #include "agent/clock.h"
 #include "agent/server/live_server.h"
 #include "base/vec.h"
-#include "cli/memory_option.h"
+#include "cli/options/memory_option.h"
 #include "cli/replay.h"
 #include "decode/recording/recording_reader.h"
 #include "pipeline/record/recorder.h"

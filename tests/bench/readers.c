@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
-#include "agent/files/file_service.h"
+#include "agent/files/helper/file_blob.h"
+#include "agent/files/helper/file_service.h"
 #include "agent/readers/name_reader.h"
 #include "agent/readers/reader_service.h"
 #include "agent/readers/rows_reader.h"

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "base/scope.h"
+#include "decode/cfi/unwind_file.h"
+#include "decode/elf/elf_file.h"
 #include "decode/x86/code_step.h"
 #include "decode/x86/code_unwind.h"
-#include "decode/elf/elf_file.h"
-#include "decode/cfi/unwind_file.h"
 
 #define FUNCTION_BYTES_MAX (1u << 20)
 #define COMPARED_BYTES_MIN 1000

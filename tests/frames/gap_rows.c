@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "base/scope.h"
 #include "decode/cfi/fde_table.h"
 #include "decode/cfi/unwind_file.h"

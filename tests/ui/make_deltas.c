@@ -11,7 +11,7 @@
 
 #include "base/scope.h"
 #include "base/shared_bytes.h"
-#include "cli/memory_option.h"
+#include "cli/options/memory_option.h"
 #include "cli/replay.h"
 #include "sink/format/live_page.h"
 #include "sink/live/live_sink.h"

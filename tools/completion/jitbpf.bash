@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Completion of jitbpf in bash. All candidates come from 'jitbpf complete' (user/cli/complete.h),
+# Completion of jitbpf in bash. All candidates come from 'jitbpf complete' (user/cli/complete/complete.h),
 # which makes them safe; nothing here is expanded or evaluated.
 
 _jitbpf()

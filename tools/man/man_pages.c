@@ -16,7 +16,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/option_help.h"
+#include "cli/options/option_help.h"
 #include "sink/ledger_terms.h"
 
 struct pages {

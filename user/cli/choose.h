@@ -3,7 +3,7 @@
 #ifndef JITBPF_CLI_CHOOSE_H
 #define JITBPF_CLI_CHOOSE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "run/target/choice.h"
 
 /*

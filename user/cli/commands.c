@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "cli/perf_words.h"
-#include "cli/suggestion.h"
+#include "cli/options/perf_words.h"
+#include "cli/options/suggestion.h"
 #include "run/messages/say.h"
 
 static const struct command_spec *const commands[] = {

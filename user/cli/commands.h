@@ -3,7 +3,7 @@
 #ifndef JITBPF_CLI_COMMANDS_H
 #define JITBPF_CLI_COMMANDS_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "run/exit_status.h"
 
 extern const struct command_spec command_annotate;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/files/file_service.h"
 #include "agent/files/file_store.h"
+#include "agent/files/helper/file_service.h"
 #include "agent/kernel/attach_service.h"
 #include "agent/live/live_source.h"
 #include "agent/machine/machine_check.h"

@@ -3,8 +3,8 @@
 #ifndef JITBPF_CLI_EMBEDDED_CODE_H
 #define JITBPF_CLI_EMBEDDED_CODE_H
 
-#include "agent/files/source_files.h"
-#include "cli/options.h"
+#include "agent/files/sources/source_files.h"
+#include "cli/options/options.h"
 #include "cli/replay.h"
 #include "sink/annotate/page_code.h"
 

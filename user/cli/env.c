@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
-#include "cli/engine_env_options.h"
+#include "cli/options/engine_env_options.h"
 #include "engines/engines.h"
 #include "run/messages/say.h"
 

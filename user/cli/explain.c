@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/suggestion.h"
+#include "cli/options/suggestion.h"
 #include "run/messages/say.h"
 #include "run/messages/terminal.h"
 #include "sink/ledger_terms.h"

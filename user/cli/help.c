@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 #include "cli/commands.h"
-#include "cli/option_help.h"
+#include "cli/options/option_help.h"
 #include "run/messages/say.h"
 #include "sink/write/out.h"
 

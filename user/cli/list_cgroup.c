@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/cgroup_files.h"
-#include "agent/files/container_names.h"
+#include "agent/files/helper/cgroup_files.h"
+#include "agent/files/helper/container_names.h"
 #include "decode/text/cgroup_path.h"
 
 #define TEXT_BYTES    16384

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
 #include "agent/files/file_store.h"
+#include "agent/files/helper/file_blob.h"
 #include "cli/memory_limit.h"
 #include "pipeline/record/replay_source.h"
 #include "run/memory_shares.h"

@@ -9,7 +9,7 @@
 
 #include "agent/clock.h"
 #include "agent/files/copied_text.h"
-#include "agent/files/file_service.h"
+#include "agent/files/helper/file_service.h"
 #include "agent/jvm/jvm_load.h"
 #include "agent/kernel/attach_service.h"
 #include "agent/kernel/process_text.h"

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 #include "state/process/file_source.h"

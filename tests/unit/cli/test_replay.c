@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
-#include "cli/memory_option.h"
+#include "agent/files/helper/file_blob.h"
+#include "cli/options/memory_option.h"
 #include "cli/replay.h"
 #include "profile/ledger.h"
 #include "tests/unit/pipeline/small_recording.h"

@@ -14,7 +14,7 @@
 #ifndef JITBPF_AGENT_FILES_EQUAL_FILES_H
 #define JITBPF_AGENT_FILES_EQUAL_FILES_H
 
-#include "agent/files/file_helper.h"
+#include "agent/files/helper/file_helper.h"
 #include "agent/files/kept_files.h"
 
 /* What the file that is gone had. */

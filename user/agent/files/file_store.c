@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/files/debuginfod.h"
 #include "agent/files/equal_files.h"
-#include "agent/files/file_service.h"
 #include "agent/files/file_store_state.h"
+#include "agent/files/helper/debuginfod.h"
+#include "agent/files/helper/file_service.h"
 #include "base/scope.h"
 
 /* Time limits of the event loop and of the workers. */

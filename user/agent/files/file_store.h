@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/file_reader.h"
+#include "agent/files/helper/process_maps.h"
 #include "agent/files/memory_source.h"
-#include "agent/files/process_maps.h"
+#include "agent/files/reading/file_reader.h"
 #include "agent/roles/broker.h"
 #include "decode/text/proc_maps.h"
 #include "sink/file_packages.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "agent/files/file_store_state.h"
-#include "agent/files/process_files.h"
+#include "agent/files/helper/process_files.h"
 
 int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
 		      struct followed_file *ret)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_helper.h"
+#include "agent/files/helper/file_helper.h"
 #include "base/hash.h"
 #include "base/scope.h"
 

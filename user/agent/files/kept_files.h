@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/file_reader.h"
 #include "agent/files/held_files.h"
+#include "agent/files/reading/file_reader.h"
 #include "base/index_map.h"
 #include "base/owner_budget.h"
 #include "base/vec.h"

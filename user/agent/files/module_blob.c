@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "agent/files/read_window.h"
+#include "agent/files/reading/read_window.h"
 #include "base/scope.h"
 
 struct module_blob {

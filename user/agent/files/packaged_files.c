@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/files/file_store_state.h"
-#include "agent/files/package_files.h"
+#include "agent/files/helper/package_files.h"
 
 _Static_assert(FILE_PACKAGES_MAX <= PACKAGE_PATHS_MAX, "one request is enough");
 

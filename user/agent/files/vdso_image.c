@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/files/process_maps.h"
+#include "agent/files/helper/process_maps.h"
 #include "base/scope.h"
 #include "decode/text/proc_maps.h"
 

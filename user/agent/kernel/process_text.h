@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/files/process_maps.h"
+#include "agent/files/helper/process_maps.h"
 #include "base/vec.h"
 
 /* Returns true if only the beginning of the file was read. */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/files/cgroup_files.h"
 #include "agent/files/file_store.h"
+#include "agent/files/helper/cgroup_files.h"
 #include "agent/machine/cgroups.h"
 #include "base/hash.h"
 #include "base/scope.h"

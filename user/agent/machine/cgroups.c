@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-#include "agent/files/container_names.h"
+#include "agent/files/helper/container_names.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "decode/text/cgroup_path.h"

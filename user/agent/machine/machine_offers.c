@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/files/debuginfod.h"
+#include "agent/files/helper/debuginfod.h"
 #include "agent/machine/machine_check.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
 #include "decode/text/proc_maps.h"

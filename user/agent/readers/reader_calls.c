@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "base/cursor.h"
 #include "base/scope.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
-#include "agent/files/window_blob.h"
+#include "agent/files/helper/file_blob.h"
+#include "agent/files/reading/window_blob.h"
 #include "agent/readers/reader_message.h"
 #include "base/hash.h"
 #include "base/scope.h"

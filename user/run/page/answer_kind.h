@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "agent/files/file_store.h"
-#include "agent/files/source_files.h"
+#include "agent/files/sources/source_files.h"
 #include "agent/readers/code_reader.h"
 #include "agent/workers/work_thread.h"
 #include "decode/text/page_request.h"

@@ -18,8 +18,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "agent/files/file_identity.h"
 #include "agent/files/file_store.h"
+#include "agent/files/helper/file_identity.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 

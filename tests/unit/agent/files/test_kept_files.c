@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_helper.h"
+#include "agent/files/helper/file_helper.h"
 #include "agent/files/kept_files.h"
 #include "tests/unit/state/made_mapping.h"
 

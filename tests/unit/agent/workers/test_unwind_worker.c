@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/files/file_blob.h"
+#include "agent/files/helper/file_blob.h"
 #include "agent/workers/unwind_worker.h"
 #include "base/scope.h"
 

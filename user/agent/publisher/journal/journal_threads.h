@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/process_maps.h"
+#include "agent/files/helper/process_maps.h"
 #include "base/vec.h"
 
 #define JOURNAL_THREADS_MAX 1024 /* each takes about 15 us to read */
