@@ -61,6 +61,18 @@ static inline __attribute__((always_inline)) int unwind_cs_is_narrow(__u64 cs)
 	return (cs & 0xffff) == UNWIND_CS_32 || (cs & 0xffff) == UNWIND_CS_32_XEN;
 }
 
+/* Makes s the state of another frame. rbp: as in struct unwind_state. */
+static inline __attribute__((always_inline)) void unwind_set(struct unwind_state *s, __u64 ip,
+							     __u64 sp, __u64 bp, __u32 is_caller,
+							     __s32 rbp)
+{
+	s->ip = ip;
+	s->sp = sp;
+	s->bp = bp;
+	s->is_caller = is_caller;
+	s->rbp = rbp;
+}
+
 /* Returns the value for ips in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
 {
@@ -88,11 +100,7 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	if (end)
 		return end;
 	/* No check that sp grows: the handler may run on an alternate stack. */
-	s->ip = regs.ip;
-	s->sp = regs.sp;
-	s->bp = regs.bp;
-	s->is_caller = 0;
-	s->rbp = UNWIND_OTHER_WORDS;
+	unwind_set(s, regs.ip, regs.sp, regs.bp, 0, UNWIND_OTHER_WORDS);
 	s->narrow = unwind_cs_is_narrow(regs.cs);
 	return UNWIND_STEPPED;
 }
@@ -111,8 +119,7 @@ static inline __attribute__((always_inline)) void unwind_undo_delivery(struct un
 
 	if (unwind_signal_read(s, frame, &regs) || regs.ip != s->ip || !unwind_cs_is_wide(regs.cs))
 		return;
-	s->sp = regs.sp;
-	s->bp = regs.bp;
+	unwind_set(s, regs.ip, regs.sp, regs.bp, 0, UNWIND_OTHER_WORDS);
 }
 
 /* Steps from a frame with an UNWIND_INTERPRETER row. */
@@ -128,11 +135,7 @@ static inline __attribute__((always_inline)) int unwind_interpreter(struct unwin
 		return JITBPF_END_BAD_FRAME;
 	if (!saved[2])
 		return JITBPF_END_NO_ROOT;
-	s->ip = saved[2];
-	s->sp = saved[0];
-	s->bp = saved[1];
-	s->is_caller = 1;
-	s->rbp = UNWIND_OTHER_WORDS;
+	unwind_set(s, saved[2], saved[0], saved[1], 1, UNWIND_OTHER_WORDS);
 	return UNWIND_STEPPED;
 }
 
@@ -152,11 +155,8 @@ static inline __attribute__((always_inline)) int unwind_saved_at(struct unwind_s
 		return JITBPF_END_UNREADABLE;
 	if (!saved[0] || saved[0] & 7 || !saved[1])
 		return JITBPF_END_BAD_FRAME;
-	s->ip = saved[1];
-	s->sp = saved[0];
-	s->bp = saved[UNWIND_SAVED_FRAME(row.cfa) & 7];
-	s->is_caller = 1;
-	s->rbp = UNWIND_OTHER_WORDS;
+	unwind_set(s, saved[1], saved[0], saved[UNWIND_SAVED_FRAME(row.cfa) & 7], 1,
+		   UNWIND_OTHER_WORDS);
 	return UNWIND_STEPPED;
 }
 
@@ -273,12 +273,8 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 		return JITBPF_END_UNREADABLE;
 	if (!ip)
 		return JITBPF_END_NO_ROOT;
-	s->ip = ip;
-	s->sp = cfa;
-	s->bp = bp;
-	s->is_caller = 1;
+	unwind_set(s, ip, cfa, bp, 1, other_words ? UNWIND_OTHER_WORDS : row.rbp);
 	s->guessed = guessed;
-	s->rbp = other_words ? UNWIND_OTHER_WORDS : row.rbp;
 	return UNWIND_STEPPED;
 }
 
@@ -295,11 +291,7 @@ static inline __attribute__((always_inline)) int unwind_signal_narrow(struct unw
 		return JITBPF_END_NO_ROOT;
 	if (!unwind_cs_is_narrow(regs.cs))
 		return JITBPF_END_BAD_FRAME;
-	s->ip = regs.ip;
-	s->sp = regs.sp;
-	s->bp = regs.bp;
-	s->is_caller = 0;
-	s->rbp = UNWIND_OTHER_WORDS;
+	unwind_set(s, regs.ip, regs.sp, regs.bp, 0, UNWIND_OTHER_WORDS);
 	return UNWIND_STEPPED;
 }
 
@@ -368,12 +360,9 @@ static inline __attribute__((always_inline)) int unwind_step_narrow(struct unwin
 		return JITBPF_END_UNREADABLE;
 	if (!saved[1])
 		return JITBPF_END_NO_ROOT;
-	s->ip = saved[1];
-	s->sp = cfa;
-	s->bp = saved[0];
-	s->is_caller = 1;
+	/* bpf/unwind_kept.h compares words of 8 bytes. */
+	unwind_set(s, saved[1], cfa, saved[0], 1, UNWIND_OTHER_WORDS);
 	s->guessed = guessed;
-	s->rbp = UNWIND_OTHER_WORDS; /* bpf/unwind_kept.h compares words of 8 bytes */
 	return UNWIND_STEPPED;
 }
 
