@@ -191,7 +191,8 @@ static inline __attribute__((always_inline)) int unwind_saved(struct unwind_stat
 /*
  * Steps from a frame to its caller by the row for s->ip - s->is_caller. Returns
  * UNWIND_STEPPED; or how the walk ends, and leaves s unchanged. A row UNWIND_NOT_MADE
- * gives JITBPF_END_NO_RULE.
+ * gives JITBPF_END_NO_RULE. After a step by UNWIND_FRAME_POINTER, rbp may have had any value: the
+ * includer checks that a frame can return to s->ip (bpf/call_site.h).
  */
 static inline __attribute__((always_inline)) int unwind_step(struct unwind_state *s,
 							     struct unwind_row row)

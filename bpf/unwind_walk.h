@@ -6,6 +6,7 @@
 #ifndef JITBPF_BPF_UNWIND_WALK_H
 #define JITBPF_BPF_UNWIND_WALK_H
 
+#include "bpf/call_site.h"
 #include "bpf/unwind_maps.h"
 
 #define unwind_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
@@ -156,16 +157,39 @@ __noinline int step_narrow(struct user_walk *w, __s32 cfa, __s32 rbp)
 	return end;
 }
 
+#define CODE_PAGE_BYTES 4096
+
+/*
+ * Returns true if a frame can return to an address: the code there is readable, and a call is
+ * before it, or it is where handlers of signals return to. Global, as search_mappings() is.
+ */
+__noinline int can_return_to(__u64 address)
+{
+	__u64 code, in_page = address % CODE_PAGE_BYTES;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)(address - sizeof(code)))) {
+		/* The page before may be unreadable. */
+		if (in_page >= sizeof(code) ||
+		    bpf_probe_read_user(&code, sizeof(code), (void *)(address - in_page)))
+			return 0;
+		code = in_page ? code << 8 * (sizeof(code) - in_page) : 0;
+	}
+	return call_site_is_behind(code, address) ||
+	       (!bpf_probe_read_user(&code, sizeof(code), (void *)address) &&
+		call_site_is_signal_return(code));
+}
+
 /* Takes one step. Global, as search_mappings() is. */
 __noinline int walk_frame(struct user_walk *w)
 {
 	struct unwind_row row = {.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)};
-	struct unwind_state state;
+	struct unwind_state before, state;
+	bool guesses;
 	int end;
 
 	if (!w)
 		return JITBPF_END_NO_RULE;
-	state = w->state;
+	before = state = w->state;
 	w->flags = 0;
 	if (!w->by_frame_pointers) {
 		row = find_row(w, state.ip - state.is_caller);
@@ -174,7 +198,8 @@ __noinline int walk_frame(struct user_walk *w)
 			w->code = w->code ?: state.ip - state.is_caller;
 		}
 	}
-	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER))
+	guesses = row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
+	if (guesses)
 		w->flags |= KEPT_GUESSED;
 	if (state.narrow) {
 		end = step_narrow(w, row.cfa, row.rbp);
@@ -182,6 +207,10 @@ __noinline int walk_frame(struct user_walk *w)
 		end = unwind_step(&state, row);
 		if (!end)
 			w->state = state;
+	}
+	if (!end && guesses && !can_return_to(w->state.ip)) {
+		w->state = before;
+		end = JITBPF_END_BAD_FRAME;
 	}
 	if (end)
 		return judge_end(w, end, row.cfa);

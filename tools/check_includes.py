@@ -85,7 +85,7 @@ NOT_IN_CORE = re.compile(r"#include (<(bpf/|linux/perf_event|linux/bpf|sys/(mman
 OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}
 
 # For user/: the unwind steps are shared with the BPF programs.
-SHARED = {"unwind": ("bpf/unwind.h",)}
+SHARED = {"unwind": ("bpf/unwind.h",), "decode/x86": ("bpf/call_site.h",)}
 
 INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
 

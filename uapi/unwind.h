@@ -29,12 +29,13 @@ enum unwind_rule {
 };
 
 enum unwind_command {
-	UNWIND_NOT_MADE = 0,	  /* no row yet: user space has to make it */
-	UNWIND_UNKNOWN = 1,	  /* there is no unwind rule for this code */
-	UNWIND_ROOT = 2,	  /* the outermost frame, which has no caller */
-	UNWIND_PLT = 3,		  /* the CFA is rsp + 8; from byte 11 of 16 on, rsp + 16 */
-	UNWIND_SIGNAL = 4,	  /* signal frame: rsp points to a struct ucontext */
-	UNWIND_FRAME_POINTER = 5, /* no rule; guess that rbp is a frame pointer */
+	UNWIND_NOT_MADE = 0, /* no row yet: user space has to make it */
+	UNWIND_UNKNOWN = 1,  /* there is no unwind rule for this code */
+	UNWIND_ROOT = 2,     /* the outermost frame, which has no caller */
+	UNWIND_PLT = 3,	     /* the CFA is rsp + 8; from byte 11 of 16 on, rsp + 16 */
+	UNWIND_SIGNAL = 4,   /* signal frame: rsp points to a struct ucontext */
+	/* no rule; guess that rbp is a frame pointer, and check the caller (bpf/call_site.h) */
+	UNWIND_FRAME_POINTER = 5,
 	/*
 	 * rbp is a frame pointer, but the caller's rsp is in the word below the saved rbp: the
 	 * callee has moved the arguments.

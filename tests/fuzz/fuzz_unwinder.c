@@ -221,6 +221,7 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 			require(!answer.request.copy[i]);
 		answer.read_ns = f->now_ns;
 		answer.error = rows == 0xff ? -EIO : 0;
+		answer.can_return = rows % 4;
 		for (uint32_t i = 0; i < rows; i++, offset += 1 + byte(f) * 16u)
 			require(!unwind_rows_add(&answer.rows, offset, cfa_of(byte(f)),
 						 (int8_t)byte(f)));

@@ -41,7 +41,7 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 	[JITBPF_END_BAD_FRAME] =
 		{"bad_frame", "bad frame pointer",
 		 "The next frame is impossible: it is not above the last one on the stack, or "
-		 "its address is not in code.",
+		 "no function returns to its address.",
 		 "A function uses rbp for other values and has no unwind information.",
 		 "build such code with unwind tables, or with -fno-omit-frame-pointer"},
 	[JITBPF_END_UNREADABLE] = {"unreadable", "stack not readable",
@@ -117,7 +117,8 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "the summary and the page say which packages to install; else " FILE_PACKAGES_ADVICE},
 	[LEDGER_FRAME_POINTERS] =
 		{"frame_pointers", "frame pointers assumed",
-		 "Samples in which a caller was found by frame pointer, as a guess.",
+		 "Samples in which a caller was found by frame pointer: it is code that functions "
+		 "return to, but the caller before it may be missing.",
 		 "The code has neither unwind information nor a rule from its analysis."},
 	[LEDGER_THROTTLED] = {"throttled", "throttled",
 			      "Time, over all CPUs, in which the kernel took no samples.",

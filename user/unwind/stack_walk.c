@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "decode/x86/call_site.h"
+#include "state/code/code_region.h"
+
 struct unwind_state;
 static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint64_t address);
 
@@ -15,6 +18,7 @@ struct walk {
 	struct unwind_state state; /* must be first: unwind_read() has only a pointer to it */
 	const struct jitbpf_stack_copy *copy;
 	bool beyond_copy; /* the walk needed bytes after the end of the copy */
+	bool waits;	  /* whether functions can return to a frame is pending */
 };
 
 /*
@@ -65,15 +69,61 @@ static bool find_caller(const struct unwind_account *account, const struct walk 
 }
 
 /*
+ * Returns whether functions can return to an address. The file's code is looked at, or the copy of
+ * JIT code. Other code is not known here; only the kernel's walk sees it.
+ */
+static enum return_site_state return_site(const struct unwind_account *account,
+					  const struct code_site *site, uint64_t address)
+{
+	struct unwinder *u = account->unwinder;
+	const struct code_copy *copy;
+	struct unwind_row row;
+
+	if (site->kind == LOCATION_NATIVE)
+		return unwind_return_at(account, site->module, site->offset + 1);
+	if (site->kind != LOCATION_JIT)
+		return RETURN_SITE_CAN_NOT;
+	copy = code_copies_find(&u->copies, code_region_identity(site->region));
+	if (copy && site->offset < copy->size_bytes)
+		return code_can_end_with_call(copy->bytes, site->offset + 1) ? RETURN_SITE_CAN
+									     : RETURN_SITE_CAN_NOT;
+	/* The code is read for its rows. */
+	return unwind_rule_at(account, site, address, &row) > 0 ? RETURN_SITE_WAITS
+								: RETURN_SITE_CAN_NOT;
+}
+
+/*
+ * Checks where a frame pointer led. Returns UNWIND_STEPPED if functions can return there; or how
+ * the stack ends. If that is pending, the walk goes on, to request all that it needs, and waits at
+ * its end.
+ */
+static int check_return(const struct unwind_account *account, struct walk *walk, uint64_t time_ns,
+			bool last)
+{
+	enum return_site_state state;
+	struct code_site site;
+
+	if (!find_caller(account, walk, time_ns, &site))
+		return JITBPF_END_BAD_FRAME;
+	state = return_site(account, &site, address_of(&walk->state));
+	if (state == RETURN_SITE_CAN_NOT)
+		return JITBPF_END_BAD_FRAME;
+	walk->waits |= state == RETURN_SITE_WAITS;
+	return state == RETURN_SITE_WAITS && last ? JITBPF_END_NO_RULE : UNWIND_STEPPED;
+}
+
+/*
  * Step from the current frame to its caller. Returns UNWIND_STEPPED, the end of
  * the stack, or a negative value: -EAGAIN if rows are pending, or an errno.
  */
 static int step(const struct unwind_account *account, struct walk *walk,
-		const struct code_site *site, bool last, const struct finished_stack *stack)
+		const struct code_site *site, uint64_t time_ns, bool last,
+		const struct finished_stack *stack)
 {
 	const struct jitbpf_stack_copy *copy = walk->copy;
-	uint64_t address = address_of(&walk->state);
-	bool in_file = site->kind == LOCATION_NATIVE, narrow = walk->state.narrow;
+	const struct unwind_state before = walk->state;
+	uint64_t address = address_of(&before);
+	bool in_file = site->kind == LOCATION_NATIVE, narrow = before.narrow;
 	struct unwind_row row = unwind_frame_pointer_row;
 	int end, err = 0;
 
@@ -85,8 +135,11 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	if ((site->kind == LOCATION_JIT || site->kind == LOCATION_ANON) && !narrow)
 		unwind_want_page(account->unwinder, account->process, address);
 	end = narrow ? unwind_step_narrow(&walk->state, row) : unwind_step(&walk->state, row);
+	if (end == UNWIND_STEPPED && row.cfa == unwind_frame_pointer_row.cfa)
+		end = check_return(account, walk, time_ns, last);
 	if (end == UNWIND_STEPPED)
 		return end;
+	walk->state = before;
 	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top, in_file);
 	return end == JITBPF_END_UNREADABLE && walk->beyond_copy ? JITBPF_END_COPY : end;
 }
@@ -97,7 +150,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 	int end;
 
 	for (;;) {
-		end = step(account, walk, &site, last, stack);
+		end = step(account, walk, &site, time_ns, last, stack);
 		if (end != UNWIND_STEPPED)
 			return end;
 		if (stack->count == JITBPF_USER_FRAMES_MAX)
@@ -136,6 +189,8 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	} else {
 		end = walk_on(account, &walk, site, sample->h.time_ns, last, ret);
 	}
+	if (end >= 0 && walk.waits && !last)
+		end = -EAGAIN;
 	if (end < 0)
 		return end == -EAGAIN ? UNWIND_RULE_WAITS : end;
 	ret->end = end;

@@ -124,6 +124,27 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	return ret->cfa == row_not_made.cfa ? ask_rest(account, module, slot) : 0;
 }
 
+enum return_site_state unwind_return_at(const struct unwind_account *account, uint32_t module,
+					uint64_t offset)
+{
+	struct unwinder *u = account->unwinder;
+	enum return_site_state state = return_sites_find(&u->return_sites, module, offset);
+	struct unwind_request request = {
+		.module = module_table_get(u->modules, module),
+		.return_offset = offset,
+		.pid = account->process->pid,
+		.owner = process_owner_key(&account->process->owner),
+	};
+
+	if (state != RETURN_SITE_NEW)
+		return state;
+	if (!request.module || request.module == u->modules->rest)
+		return RETURN_SITE_CAN_NOT;
+	if (unwind_may_ask(account, UNWIND_ASKED_MAX) && !unwind_ask(u, &request))
+		return_sites_asked(&u->return_sites, module, offset);
+	return RETURN_SITE_WAITS;
+}
+
 /* Returns true if the code of a region can still be read from the process. */
 static bool stands_there(const struct process *process, const struct code_region *region,
 			 uint64_t address)

@@ -14,13 +14,15 @@
 
 /*
  * A request for rows of a page of a file, or, if module is NULL, of the code of a region. With
- * check, a request to compare the code with its copy instead.
+ * check, a request to compare the code with its copy instead. With return_offset, a request whether
+ * functions can return there.
  */
 struct unwind_request {
 	const struct module *module; /* held by the service until the answer is taken */
 	uint32_t page;
 	/* for a page: make also the rows that take long, which are UNWIND_NOT_MADE otherwise */
 	bool slow;
+	uint64_t return_offset; /* of a return address in the file; 0: make rows */
 	/*
 	 * For a region: a copy of its code, which may have only the beginning.
 	 * It stays valid until the answer is taken or the service is destroyed.
@@ -51,8 +53,9 @@ struct unwind_answer {
 	 * the read. 0 if a copy was used.
 	 */
 	uint64_t read_ns;
-	bool differs;	/* with check: the memory holds other code than the copy */
-	uint8_t *bytes; /* bytes read from memory: the beginning of the region, or NULL */
+	bool differs;	 /* with check: the memory holds other code than the copy */
+	bool can_return; /* with return_offset: functions can return there */
+	uint8_t *bytes;	 /* bytes read from memory: the beginning of the region, or NULL */
 	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */
 };

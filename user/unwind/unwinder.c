@@ -188,6 +188,11 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 
 	unwind_answered(u, request);
 	collecting->came += request->module || request->copy || request->check || answer->error;
+	if (request->return_offset) {
+		return_sites_take(&u->return_sites, request->module->number, request->return_offset,
+				  answer->error, answer->can_return);
+		return 0;
+	}
 	if (request->module)
 		return take_page(u, answer);
 	u->copies.payer = u->large.payer = request->owner;

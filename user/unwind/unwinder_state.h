@@ -8,6 +8,7 @@
 #include "locate/code_site.h"
 #include "unwind/tables/unwind_pages.h"
 #include "unwind/tables/unwind_processes.h"
+#include "unwind/return_sites.h"
 #include "unwind/unwind_regions.h"
 #include "unwind/unwinder.h"
 
@@ -38,6 +39,7 @@ struct unwinder {
 	struct code_copies large; /* of code beyond CODE_COPIES_COPY_MAX */
 	bool keeps_code;	  /* large has code that was read, too */
 	struct code_checks checks;
+	struct return_sites return_sites;
 
 	struct owner_budget outstanding;    /* requests without an answer */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
@@ -65,6 +67,13 @@ struct unwind_account {
  */
 int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
 		   uint64_t address, struct unwind_row *ret);
+
+/*
+ * Defined in unwind_rules.c. Returns whether functions can return to an offset in a file. If that
+ * is not known, it is requested, and the result is RETURN_SITE_WAITS.
+ */
+enum return_site_state unwind_return_at(const struct unwind_account *account, uint32_t module,
+					uint64_t offset);
 
 /*
  * Defined in unwind_rules.c. Returns true if the process may make one more request, with fewer

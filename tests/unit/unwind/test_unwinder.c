@@ -188,6 +188,51 @@ static void test_file_is_gone(void **state)
 	assert_kernel_knows(w, LIB + 0x200000, bp);
 }
 
+/* rbp may have any value: the file's code says whether a function can return to the caller. */
+static void test_no_call_before_a_caller(void **state)
+{
+	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+	size_t requests;
+	uint64_t bp;
+
+	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/gone.so"});
+	w->no_returns = true;
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0xb0);
+	finish(w, LIB + 0x200000, bp);
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	assert_false(w->finished.guessed);
+	/* The answer is kept. */
+	requests = w->requests.size;
+	world_sample(w, PID, NOW + 1, LIB + 0x200000, bp, &made);
+	world_sample(w, PID, NOW + 1, 0x123456, bp, &made);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+	ips[0] = 0x123457;
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	assert_int_equal(w->requests.size, requests);
+}
+
+/* Without an answer in time, the caller is left out. */
+static void test_caller_that_is_not_known_in_time(void **state)
+{
+	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+	uint64_t bp;
+
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0xb0);
+	w->silent = true;
+	assert_true(world_sample(w, PID, NOW, 0x123456, bp, &made));
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 1);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, true), 0);
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+}
+
 /* A file that could not be read in time is requested again: it is not walked by frame pointer. */
 static void test_file_is_slow(void **state)
 {
@@ -515,8 +560,8 @@ static void test_code_not_reported_yet(void **state)
 	assert_int_equal(w->finished.count, 1);
 	assert_int_equal(w->finished.ips[0], ips[0]);
 	assert_int_equal(world_finish(w, &made, NOW, true), 0);
-	/* The rows of the next caller were not requested before. */
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
+	/* It was not requested before whether code can return to the caller. */
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
 	assert_true(world_sample(w, PID, NOW, CODE + 0x90000, bp, &made));
 }
 
@@ -679,8 +724,10 @@ static void test_last(void **state)
 	w->silent = true;
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, true), 0);
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
-	assert_true(w->finished.guessed);
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+	w->silent = false;
+	assert_int_equal(world_finish(w, &made, NOW, true), 0);
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
 }
 
 static void test_not_a_copy(void **state)
@@ -784,6 +831,8 @@ int main(void)
 		TEST(test_files),
 		TEST(test_code),
 		TEST(test_file_is_gone),
+		TEST(test_no_call_before_a_caller),
+		TEST(test_caller_that_is_not_known_in_time),
 		TEST(test_file_is_slow),
 		TEST(test_rows_that_take_long),
 		TEST(test_rows_that_take_too_long),

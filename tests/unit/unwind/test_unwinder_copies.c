@@ -347,6 +347,38 @@ static void test_put(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Returns the number of frames of a stack whose frame pointer leads to an offset of the code. */
+static uint32_t frames_to(struct world *w, uint64_t offset)
+{
+	struct world_sample made;
+	uint64_t bp;
+
+	w->used = 0;
+	world_push(w, MAIN + 0x11);
+	world_push_many(w, 2);
+	world_push(w, CODE + offset);
+	bp = world_push(w, 0);
+	assert_true(world_sample(w, PID, NOW, 0x123456, bp, &made));
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_int_equal(w->finished.end,
+			 w->finished.count == 1 ? JITBPF_END_BAD_FRAME : JITBPF_END_ROOT);
+	return w->finished.count;
+}
+
+/* Functions return to where a call is before: each byte of the copy is its offset. */
+static void test_call_before_a_caller(void **state)
+{
+	struct world *w = *state;
+
+	world_load(w, PID, NOW - 9, CODE, SIZE);
+	world_copy(w, PID, NOW - 8, CODE, SIZE, 0, SIZE);
+	assert_int_equal(frames_to(w, 0xe8 + 5), 3);
+	assert_true(w->finished.guessed);
+	for (uint64_t offset = 0xe0; offset < SIZE; offset++)
+		assert_int_equal(frames_to(w, offset), offset == 0xe8 + 5 ? 3 : 1);
+	assert_false(w->finished.guessed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +391,7 @@ int main(void)
 		TEST(test_pieces),
 		TEST(test_lies),
 		TEST(test_ends_while_it_is_asked_for),
+		TEST(test_call_before_a_caller),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_long_piece),
 		cmocka_unit_test(test_used),

@@ -54,6 +54,7 @@ struct world {
 		      struct unwind_rows *ret);
 	uint64_t read_ns;
 	bool silent;
+	bool no_returns; /* functions can return nowhere in files */
 
 	/* A stack, and the number of words pushed from its top down. */
 	uint64_t words[WORLD_STACK_WORDS];
@@ -178,7 +179,8 @@ static inline int world_request(void *context, const struct unwind_request *requ
 		const struct unwind_request *other = &w->requests.data[i];
 
 		assert_false(other->module == request->module && other->page == request->page &&
-			     other->region == request->region);
+			     other->region == request->region &&
+			     other->return_offset == request->return_offset);
 	}
 	return vec_push(&w->requests, *request);
 }
@@ -193,7 +195,10 @@ static inline int world_collect(void *context, uint64_t wait_ns, unwind_taker_fn
 					       .read_ns = w->read_ns};
 		int err;
 
-		answer.error = w->answer(w, &answer.request, &answer.rows);
+		if (answer.request.return_offset)
+			answer.can_return = !w->no_returns;
+		else
+			answer.error = w->answer(w, &answer.request, &answer.rows);
 		err = take(take_context, &answer);
 		unwind_rows_deinit(&answer.rows);
 		if (err)

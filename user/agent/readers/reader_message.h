@@ -21,6 +21,7 @@ enum reader_message {
 	READER_SETTINGS, /* struct reader_settings; the first one, without an answer */
 	READER_NAMES,	 /* struct reader_names, offsets (uint64_t), and the module's path */
 	READER_PAGE,	 /* struct reader_page, and the module's path */
+	READER_RETURN,	 /* struct reader_return, and the module's path; no rows */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
 	READER_COMPARE,	 /* copies of code, of equal size, and uint8_t: objects_move; no rows */
 	/*
@@ -42,8 +43,8 @@ enum reader_message {
 	READER_CHECKED, /* int32_t: 0 if it may be checked, or a negative errno */
 	/* Answers. */
 	/*
-	 * int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h). Of a comparison:
-	 * -ESTALE if the code differs.
+	 * int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h). -ESTALE: the
+	 * compared code differs; or functions cannot return there.
 	 */
 	READER_ROWS,
 	/*
@@ -75,6 +76,11 @@ struct reader_page {
 	struct reader_module module;
 	uint32_t page;
 	uint32_t quick; /* see struct unwind_maker */
+};
+
+struct reader_return {
+	struct reader_module module;
+	uint64_t offset; /* in the file */
 };
 
 struct reader_code {

@@ -121,6 +121,25 @@ static int page(struct reader *reader)
 	return answer_rows(reader, err, &rows);
 }
 
+static int can_return(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	struct unwind_rows none = {0};
+	const struct module *module;
+	struct reader_return head;
+	const char *path;
+	bool can;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path))
+		return -EBADMSG;
+	module = reader_files_module(&reader->files, &head.module, path);
+	if (!module)
+		return -ENOMEM;
+	err = reader->maker.can_return(reader->maker.context, module, head.offset, &can);
+	return answer_rows(reader, err ?: can ? 0 : -ESTALE, &none);
+}
+
 static int code(struct reader *reader)
 {
 	struct cursor request = cursor_of(reader->request.data, reader->request.size);
@@ -296,6 +315,8 @@ static int handle(struct reader *reader, int kind)
 		return names(reader);
 	case READER_PAGE:
 		return page(reader);
+	case READER_RETURN:
+		return can_return(reader);
 	case READER_CODE:
 		return code(reader);
 	case READER_COMPARE:

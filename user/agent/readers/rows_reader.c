@@ -66,6 +66,31 @@ static int page(void *context, const struct module *module, uint32_t page_, bool
 	return err ?: ask(rows, READER_PAGE, module, ret);
 }
 
+/* Send a request that has no rows. Sets *ret to false if the answer is -ESTALE. */
+static int ask_whether(struct rows_reader *rows, enum reader_message kind,
+		       const struct module *module, bool *ret)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows none = {0};
+	int err = ask(rows, kind, module, &none);
+
+	if (err && err != -ESTALE)
+		return err;
+	*ret = !err;
+	return 0;
+}
+
+static int can_return(void *context, const struct module *module, uint64_t offset, bool *ret)
+{
+	struct reader_return head = {.module = reader_module_of(module), .offset = offset};
+	struct rows_reader *rows = context;
+	int err;
+
+	rows->out.size = 0;
+	err = message_put(&rows->out, &head, sizeof(head));
+	err = err ?: put_string(rows, module->path);
+	return err ?: ask_whether(rows, READER_RETURN, module, ret);
+}
+
 static int code(void *context, const struct unwind_code *region, struct unwind_rows *ret)
 {
 	const struct module *host = region->host.module;
@@ -92,7 +117,6 @@ static int code(void *context, const struct unwind_code *region, struct unwind_r
 static int compare(void *context, const struct code_pair *pair, bool *ret_same)
 {
 	const uint8_t objects_move = pair->objects_move;
-	CLEANUP(unwind_rows_deinit) struct unwind_rows none = {0};
 	struct rows_reader *rows = context;
 	int err;
 
@@ -100,11 +124,7 @@ static int compare(void *context, const struct code_pair *pair, bool *ret_same)
 	err = message_put(&rows->out, pair->was, pair->size_bytes);
 	err = err ?: message_put(&rows->out, pair->is, pair->size_bytes);
 	err = err ?: message_put(&rows->out, &objects_move, sizeof(objects_move));
-	err = err ?: ask(rows, READER_COMPARE, NULL, &none);
-	if (err && err != -ESTALE)
-		return err;
-	*ret_same = !err;
-	return 0;
+	return err ?: ask_whether(rows, READER_COMPARE, NULL, ret_same);
 }
 
 int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
@@ -118,7 +138,12 @@ int rows_reader_create(const struct reader_options *options, struct rows_reader 
 		return err;
 	}
 	*ret_maker = (struct unwind_maker){
-		.page = page, .code = code, .compare = compare, .context = rows};
+		.page = page,
+		.can_return = can_return,
+		.code = code,
+		.compare = compare,
+		.context = rows,
+	};
 	*ret = rows;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/cfi/go_rows.h"
+#include "decode/x86/call_site.h"
 #include "decode/x86/code_compare.h"
 #include "decode/x86/code_gaps.h"
 #include "decode/x86/code_interpreter.h"
@@ -151,6 +152,20 @@ static int make_page(void *context, const struct module *module, uint32_t page, 
 	return err;
 }
 
+static int can_return(void *context, const struct module *module, uint64_t offset, bool *ret)
+{
+	struct unwind_files *files = context;
+	const struct open_file *file = file_of(files, module);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	err = file->error ?: code_can_return_to(&file->blob, offset, ret);
+	if (file->error == -ETIMEDOUT)
+		close_first(files); /* it may answer a later request */
+	return err;
+}
+
 /* Find out how a region's code is entered. Returns 0 or -ENOMEM. */
 static int entry_of(struct unwind_files *files, const struct engine_host *host,
 		    struct code_entry *ret)
@@ -220,7 +235,12 @@ int unwind_files_create(const struct file_source *source, struct unwind_files **
 		return -ENOMEM;
 	files->source = *source;
 	*ret_maker = (struct unwind_maker){
-		.page = make_page, .code = make_code, .compare = compare, .context = files};
+		.page = make_page,
+		.can_return = can_return,
+		.code = make_code,
+		.compare = compare,
+		.context = files,
+	};
 	*ret = files;
 	return 0;
 }

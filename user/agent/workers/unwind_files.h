@@ -34,6 +34,8 @@ struct unwind_maker {
 	/* quick: rows that take long are UNWIND_NOT_MADE. A later call without it makes them. */
 	int (*page)(void *context, const struct module *module, uint32_t page, bool quick,
 		    struct unwind_rows *ret);
+	/* Find whether functions can return to a file offset: a call is before it, for example. */
+	int (*can_return)(void *context, const struct module *module, uint64_t offset, bool *ret);
 	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);
 	int (*compare)(void *context, const struct code_pair *pair, bool *ret_same);
 	void *context;

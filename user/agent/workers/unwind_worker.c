@@ -21,6 +21,7 @@
 #define REGION_BYTE_NS	250
 #define PAGE_COST_BYTES (64u << 10)
 #define SLOW_PAGE_NS	1000000000ull /* cost of a page with rows that take long */
+#define RETURN_NS	100000	      /* cost of a look at a return address */
 
 struct queued {
 	struct unwind_request request;
@@ -75,7 +76,11 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	}
 	answer = &made->answer;
 	answer->request = *request;
-	if (request->module)
+	if (request->return_offset)
+		answer->error =
+			worker->maker.can_return(worker->maker.context, request->module,
+						 request->return_offset, &answer->can_return);
+	else if (request->module)
 		answer->error = worker->maker.page(worker->maker.context, request->module,
 						   request->page, !request->slow, &answer->rows);
 	else if (request->check)
@@ -128,6 +133,8 @@ static uint64_t cost_of(const struct unwind_request *request)
 
 	if (request->slow)
 		return SLOW_PAGE_NS;
+	if (request->return_offset)
+		return RETURN_NS;
 	if (request->check && bytes > UNWIND_CODE_CHECK_BYTES)
 		bytes = UNWIND_CODE_CHECK_BYTES;
 

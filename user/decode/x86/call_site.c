@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/x86/call_site.h"
 
-#define CALL_RELATIVE	    0xe8
-#define CALL_RELATIVE_BYTES 5
-#define CALL_INDIRECT	    0xff
-#define CALL_INDIRECT_REG   2 /* of the ModRM byte */
-#define CALL_INDIRECT_MAX   7
+#include "bpf/call_site.h"
 
-/* Returns the size of a call through a register or memory, by its ModRM and SIB bytes. */
-static size_t indirect_bytes(uint8_t modrm, uint8_t sib)
+/* The last bytes of code before an address, as bpf/call_site.h wants them. */
+static uint64_t last_of(const uint8_t *code, size_t size_bytes)
 {
-	uint8_t mode = modrm >> 6, rm = modrm & 7;
-	size_t size_bytes = 2;
+	uint64_t last = 0;
 
-	if (mode == 3)
-		return size_bytes;
-	size_bytes += rm == 4;
-	if (mode == 1)
-		return size_bytes + 1;
-	if (mode == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
-		return size_bytes + 4;
-	return size_bytes;
+	for (size_t i = size_bytes < sizeof(last) ? 0 : size_bytes - sizeof(last); i < size_bytes;
+	     i++)
+		last = last >> 8 | (uint64_t)code[i] << 56;
+	return last;
 }
 
 bool code_can_end_with_call(const uint8_t *code, size_t size_bytes)
 {
-	if (size_bytes >= CALL_RELATIVE_BYTES &&
-	    code[size_bytes - CALL_RELATIVE_BYTES] == CALL_RELATIVE)
-		return true;
-	for (size_t length = 2; length <= CALL_INDIRECT_MAX && length <= size_bytes; length++) {
-		const uint8_t *call = code + size_bytes - length;
-		uint8_t sib = length > 2 ? call[2] : 0;
+	return call_site_is_call(last_of(code, size_bytes));
+}
 
-		if (call[0] == CALL_INDIRECT && (call[1] >> 3 & 7) == CALL_INDIRECT_REG &&
-		    indirect_bytes(call[1], sib) == length)
-			return true;
-	}
-	return false;
+int code_can_return_to(const struct blob *blob, uint64_t offset, bool *ret)
+{
+	uint8_t code[2 * sizeof(uint64_t)] = {0};
+	size_t before = offset < sizeof(uint64_t) ? offset : sizeof(uint64_t), bytes = before;
+	int err;
+
+	if (offset <= blob->size_bytes)
+		bytes += blob->size_bytes - offset < sizeof(uint64_t) ? blob->size_bytes - offset
+								      : sizeof(uint64_t);
+	err = blob_read(blob, offset - before, code, bytes);
+	if (!err)
+		*ret = call_site_is_behind(last_of(code, before), offset) ||
+		       call_site_is_signal_return(last_of(code, before + sizeof(uint64_t)));
+	return err;
 }

@@ -7,10 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/blob.h"
+
 /*
  * Returns true if the last bytes of the code can be a near call. The code is not decoded from its
  * beginning, so the end of another instruction can look like a call.
  */
 bool code_can_end_with_call(const uint8_t *code, size_t size_bytes);
+
+/*
+ * Find whether functions can return to a file offset, see bpf/call_site.h. Returns 0, or the blob's
+ * error; -EBADMSG if the file has no code there.
+ */
+int code_can_return_to(const struct blob *blob, uint64_t offset, bool *ret);
 
 #endif

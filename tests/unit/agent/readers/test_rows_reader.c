@@ -92,6 +92,28 @@ static void pages_are_equal(void **state)
 	assert_int_equal(((struct fixture *)*state)->made.failures, 0);
 }
 
+static void returns_are_equal(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_maker *maker = &fixture->maker, *own = &fixture->own_maker;
+	extern const char __executable_start;
+	uint64_t here = (uint64_t)((const char *)pages_are_equal - &__executable_start);
+	uint32_t calls = 0;
+
+	for (uint64_t offset = here; offset < here + 0x400; offset++) {
+		bool can, own_can;
+
+		assert_int_equal(own->can_return(own->context, &self, offset, &own_can), 0);
+		assert_int_equal(maker->can_return(maker->context, &self, offset, &can), 0);
+		assert_int_equal(can, own_can);
+		calls += can;
+	}
+	assert_in_range(calls, 1, 0x200);
+	assert_int_equal(maker->can_return(maker->context, &self, UINT64_MAX, &(bool){0}),
+			 -EBADMSG);
+	assert_int_equal(fixture->made.failures, 0);
+}
+
 /* Code of any size up to the limit, which takes several messages, entered from no host or a host.
  */
 static void check_code(struct fixture *fixture, size_t size_bytes, const struct module *host)
@@ -182,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(returns_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(comparisons_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(moving_objects_are_equal, setup, teardown),

@@ -308,6 +308,40 @@ static void test_code_copied(void **state)
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 }
 
+/* A function that nobody calls. */
+extern const uint8_t returns_here[];
+__asm__(".pushsection .text\n mov $1, %eax\n call . + 0x10\n returns_here:\n ret\n nop\n nop\n"
+	".popsection");
+
+static const struct unwind_answer *ask_return(struct rows_made *made, uint32_t module,
+					      uint64_t offset)
+{
+	struct unwind_request request = {.module = &made->modules[module], .return_offset = offset};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+	collect_all(made, made->answers.size + 1);
+	return &made->answers.data[made->answers.size - 1];
+}
+
+/* The file, which is this program, is looked at; no rows are made. */
+static void test_returns(void **state)
+{
+	extern const char __executable_start;
+	uint64_t offset = returns_here - (const uint8_t *)&__executable_start;
+	struct rows_made *made = *state;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		const struct unwind_answer *answer = ask_return(made, 0, offset + i);
+
+		assert_int_equal(answer->error, 0);
+		assert_int_equal(answer->can_return, !i);
+		assert_int_equal(answer->rows.rows.size, 0);
+	}
+	assert_int_equal(made->opened[0], 1);
+	assert_int_equal(ask_return(made, 0, UINT64_MAX)->error, -EBADMSG);
+	assert_int_equal(ask_return(made, MODULE_BAD, offset)->error, -EIO);
+}
+
 static const struct unwind_answer *check(struct rows_made *made, uint32_t pid, const uint8_t *copy,
 					 uint32_t copy_bytes, const uint8_t *is)
 {
@@ -542,6 +576,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_returns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),

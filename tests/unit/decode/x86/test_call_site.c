@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 
 #include "decode/x86/call_site.h"
 
@@ -69,12 +70,71 @@ static void test_short(void **state)
 	assert_false(code_can_end_with_call(NULL, 0));
 }
 
+CALL(signal_return, "mov $15, %rax\nsyscall");
+CALL(narrow_signal_return, ".code32\nmov $173, %eax\nint $0x80\n.code64");
+CALL(old_signal_return, ".code32\npop %eax\nmov $119, %eax\nint $0x80\n.code64");
+CALL(other_system_call, "mov $14, %rax\nsyscall");
+
+/* Each piece of code begins with a byte before the place to return to. */
+static bool can_return_behind_push(const uint8_t *begin, const uint8_t *end)
+{
+	struct blob blob = blob_of_memory(begin, end - begin);
+	bool can = false;
+
+	assert_int_equal(code_can_return_to(&blob, 1, &can), 0);
+	return can;
+}
+
+static void test_signal_returns(void **state)
+{
+	assert_true(can_return_behind_push(signal_return_begin, signal_return_end));
+	assert_true(can_return_behind_push(narrow_signal_return_begin, narrow_signal_return_end));
+	assert_true(can_return_behind_push(old_signal_return_begin, old_signal_return_end));
+	assert_false(can_return_behind_push(other_system_call_begin, other_system_call_end));
+	/* The file ends before the system call. */
+	assert_false(can_return_behind_push(signal_return_begin, signal_return_begin + 8));
+}
+
+/* The start of code behind padding, which a virtual machine has returns lead to. */
+static void test_start_behind_padding(void **state)
+{
+	uint8_t code[97] = {[31] = 0xcc, [47] = 0xcc, [63] = 0x90, [94] = 0xcc, [95] = 0xcc};
+	struct blob blob = blob_of_memory(code, sizeof(code));
+
+	for (uint64_t i = 0; i < sizeof(code); i++) {
+		bool can;
+
+		assert_int_equal(code_can_return_to(&blob, i, &can), 0);
+		assert_int_equal(can, i == 32 || i == 96);
+	}
+}
+
+/* At both ends of a file, too. */
+static void test_returns_in_files(void **state)
+{
+	size_t size_bytes = by_index_end - by_index_begin;
+	struct blob blob = blob_of_memory(by_index_begin, size_bytes);
+	bool can;
+
+	for (size_t i = 0; i <= size_bytes; i++) {
+		assert_int_equal(code_can_return_to(&blob, i, &can), 0);
+		assert_int_equal(can, i == size_bytes);
+	}
+	can = true;
+	assert_int_equal(code_can_return_to(&blob, size_bytes + 1, &can), -EBADMSG);
+	assert_int_equal(code_can_return_to(&blob, UINT64_MAX, &can), -EBADMSG);
+	assert_true(can);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_signal_returns),
+		cmocka_unit_test(test_start_behind_padding),
+		cmocka_unit_test(test_returns_in_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
