@@ -15,9 +15,8 @@
 #include "run/messages/terminal.h"
 #include "run/no_samples.h"
 #include "run/outputs/written_files.h"
-#include "run/run_setup.h"
+#include "run/run_outputs.h"
 #include "run/unnamed_packages.h"
-#include "sink/write/text.h"
 
 #define ROUND_MIN_MS  2		   /* shortest pause between rounds */
 #define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
@@ -87,55 +86,6 @@ static void end_turn(struct run *run)
 
 		self_stats_write(&run->stats, &counts, health, now_ns);
 	}
-}
-
-#define DISK_STEP_NS 100000000ull
-
-static void say_disk(const struct run *run, enum disk_state state, int fd, uint64_t free_bytes)
-{
-	const struct disk_limits *limits = &run->options->disk;
-	CLEANUP(text_deinit) struct text text = {0};
-
-	text_put_string(&text, "jitbpf: ");
-	if (state == DISK_MAX_SIZE) {
-		text_put_string(&text, "the recording has reached ");
-		text_put_bytes(&text, limits->max_bytes, 0);
-		text_put_string(&text, " (--max-size): the run ends\n");
-	} else {
-		text_put_string(&text, "only ");
-		text_put_bytes(&text, free_bytes, 0);
-		text_put_string(&text, " are free where the recording is, less than ");
-		text_put_bytes(&text, disk_limits_min_free(limits, fd), 0);
-		text_put_string(&text, " (--min-free): the run ends\n");
-	}
-	text_write(&text, stderr);
-}
-
-/* Make room on the disk if its limits require it. Returns false if the run must end. */
-static bool has_room(struct run *run, uint64_t now_ns)
-{
-	bool rotates = run->rotation.options;
-	uint64_t free_bytes = 0;
-	enum disk_state state;
-	int fd;
-
-	if (now_ns < run->disk_ns)
-		return true;
-	run->disk_ns = now_ns + DISK_STEP_NS;
-	fd = outputs_recording_fd(rotates ? rotation_outputs(&run->rotation) : &run->outputs);
-	do {
-		uint64_t bytes = rotates	 ? rotation_bytes(&run->rotation)
-				 : run->recorder ? recorder_bytes(run->recorder)
-						 : 0;
-
-		state = disk_limits_check(&run->options->disk, fd, bytes, &free_bytes);
-	} while (state != DISK_OK && rotates &&
-		 rotation_drop_oldest(&run->rotation, run->pipeline));
-	if (state == DISK_OK)
-		return true;
-	status_line_clear(&run->status);
-	say_disk(run, state, fd, free_bytes);
-	return false;
 }
 
 /* Print how an unbounded run ends, if there is no status line that shows it. */
@@ -287,7 +237,7 @@ static int record_until_told(struct run *run)
 		state = rotation_round(&run->rotation, run->pipeline);
 		if (state < 0)
 			return run_complain(state, "rotating the recording");
-		if (waiting[0].revents || is_over(run) || !has_room(run, now_ns))
+		if (waiting[0].revents || is_over(run) || !run_outputs_have_room(run, now_ns))
 			break;
 		if (status_line_due(&run->status)) {
 			struct analysis_progress progress = pipeline_progress(run->pipeline);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/utsname.h>
 
 #include "agent/clock.h"
 #include "agent/files/copied_text.h"
@@ -22,6 +21,7 @@
 #include "run/memory_shares.h"
 #include "run/messages/say.h"
 #include "run/page/live_answers.h"
+#include "run/run_outputs.h"
 
 #define NAMING_MS    10000 /* limit for the computing of one location's names */
 #define CODE_MS	     5000  /* the same for the instructions of a function */
@@ -31,126 +31,6 @@ int run_complain(int err, const char *what)
 {
 	say("jitbpf: %s: %s\n", what, strerror(-err));
 	return err;
-}
-
-/* Open the first recording of a run with --rotate. */
-static int open_rotation(struct run *run)
-{
-	const string_list *paths = &run->options->outputs;
-	const char *path = paths->size ? paths->data[0] : run->default_output;
-
-	if (paths->size > 1 || !ends_with(path, RECORDING_EXTENSION)) {
-		say("jitbpf %s: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
-		    "); make other formats of its files with "
-		    "'jitbpf report'\n",
-		    run->options->name);
-		run->misused = true;
-		return -EINVAL;
-	}
-	return rotation_init(&run->rotation, &run->options->rotation, path, run->access.opener);
-}
-
-/*
- * Returns 0 if one of the outputs can be written during the recording, else -EINVAL after a
- * message.
- */
-static int check_refresh(struct run *run)
-{
-	vec_for_each (output, &run->outputs.files) {
-		if (output_can_refresh(output))
-			return 0;
-	}
-	say("jitbpf %s: --refresh needs an output (-o) with the extension .html or "
-	    ".folded, in a folder where it can be replaced\n",
-	    run->options->name);
-	run->misused = true;
-	return -EINVAL;
-}
-
-/* Declare the outputs, and then the file of --stats. */
-static int start_outputs(struct run *run)
-{
-	string_list *paths = &run->declared;
-	int err = 0;
-
-	run->default_output = RECORDING_DEFAULT;
-	vec_for_each (path, &run->options->outputs)
-		err = err ?: vec_push(paths, *path);
-	if (!paths->size && !run->options->only_live)
-		err = err ?: vec_push(paths, run->default_output);
-	if (run->options->stats)
-		err = err ?: vec_push(paths, run->options->stats);
-	if (err)
-		return run_complain(err, "starting");
-	err = output_access_init(&run->access, &(struct output_paths){
-						       .paths = paths->data,
-						       .count = paths->size,
-						       .series = run->options->rotation.rotate,
-						       .keeps_old = !run->options->outputs.size &&
-								    !run->options->only_live,
-					       });
-	run->outputs.opener = run->access.opener;
-	return err;
-}
-
-bool run_writes_standard(const struct run_options *options)
-{
-	bool standard = false;
-
-	vec_for_each (path, &options->outputs)
-		standard |= outputs_is_standard(*path);
-	return standard;
-}
-
-static const char *format_of(const struct run_options *options, const char *path)
-{
-	return outputs_is_standard(path) || options->outputs.size == 1 ? options->format : NULL;
-}
-
-static int open_outputs(struct run *run)
-{
-	int err = 0;
-
-	if (run->options->rotation.rotate)
-		return open_rotation(run);
-	vec_for_each (path, &run->options->outputs)
-		err = err ?: outputs_add(&run->outputs, *path, format_of(run->options, *path));
-	if (!run->options->outputs.size && !run->options->only_live)
-		err = outputs_add(&run->outputs, run->default_output, NULL);
-	run->misused = err == -EINVAL;
-	if (!err && run->options->live && !outputs_recording(&run->outputs))
-		page_recording_open(&run->page_recording);
-	if (!err && run->options->refresh_ns)
-		err = check_refresh(run);
-	return err;
-}
-
-static int set_info(struct run *run)
-{
-	AUTO_FREE char *command = target_line(&run->options->target);
-	struct utsname machine;
-	struct run_info info = {
-		.start_ns = clock_now_ns(),
-		.wall_clock_ns = clock_read_ns(CLOCK_REALTIME),
-		.freq_hz = run->options->freq_hz,
-		.cpus = live_source_cpus(run->live),
-		.event = live_source_event(run->live),
-		.command = command,
-		.host = machine.nodename,
-		.kernel = machine.release,
-	};
-	FILE *recording = outputs_recording(&run->outputs);
-	int err;
-
-	if (!command)
-		return -ENOMEM;
-	uname(&machine);
-	err = pipeline_set_info(run->pipeline, &info);
-	if (!err && run->rotation.options)
-		return rotation_begin(&run->rotation, &info);
-	if (!err && recording)
-		err = recorder_create(recording, &info, &run->recorder);
-	return err ?: page_recording_begin(&run->page_recording, &info);
 }
 
 static struct reader_options reader_options(struct run *run, uint32_t answer_ms)
@@ -372,11 +252,11 @@ int run_set_up(struct run *run)
 		return run_complain(err, "starting");
 	if (run->options->live)
 		err = live_page_listen(run->options->port, &run->live_page);
-	err = err ?: start_outputs(run); /* later steps read files of others */
+	err = err ?: run_outputs_start(run); /* later steps read files of others */
 	if (!err && run->options->live)
 		err = source_reader_create(&run->access.user, &run->sources);
 	err = err ?: find_shim(run);
-	err = err ?: open_outputs(run);
+	err = err ?: run_outputs_open(run);
 	err = err ?: self_stats_init(&run->stats, run->options->stats, run->access.opener);
 	if (err)
 		return err;
@@ -393,7 +273,7 @@ int run_set_up(struct run *run)
 	err = err ?: build_stages(run);
 	if (err)
 		return run_complain(err, "starting");
-	err = set_info(run);
+	err = run_outputs_begin(run);
 	return err ? run_complain(err, "writing the recording") : 0;
 }
 

@@ -11,94 +11,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "run/messages/say.h"
-
-#define BUFFER_BYTES (1u << 20)
-
-/* --- access ----------------------------------------------------------------- */
-
-/* /dev/stdout is not opened by its path: that would overwrite a redirected file from offset 0. */
-bool outputs_is_standard(const char *path)
-{
-	return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
-}
-
-bool outputs_fit_terminal(const char *command, const char *name)
-{
-	const struct sink_ops *sink = name ? sink_by_name(name) : NULL;
-
-	if (!sink || !ends_with(sink->extension, ".gz") || !isatty(STDOUT_FILENO))
-		return true;
-	say("jitbpf %s: %s is not text, and standard output is a terminal: use -o FILE%s\n",
-	    command, sink->name, sink->extension);
-	return false;
-}
-
-int output_access_init(struct output_access *access, const struct output_paths *paths)
-{
-	char words[256];
-	bool needed = false;
-	int err;
-
-	*access = (struct output_access){0};
-	err = invoking_user_find(&access->user, words, sizeof(words));
-	if (err) {
-		say("jitbpf: %s\n", words);
-		return err;
-	}
-	for (size_t i = 0; i < paths->count; i++)
-		needed |= !outputs_is_standard(paths->paths[i]);
-	if (needed)
-		err = output_opener_create(&access->user, paths, &access->opener);
-	if (err)
-		say("jitbpf: starting the process for outputs: %s\n", strerror(-err));
-	return err;
-}
-
-void output_access_deinit(struct output_access *access)
-{
-	output_opener_destroy(access->opener);
-	invoking_user_deinit(&access->user);
-}
-
-/* --- streams ---------------------------------------------------------------- */
-
-/* The stream under a FILE. It keeps the errno of a failed write, which stdio does not. */
-struct output_stream {
-	struct output_opener *opener;
-	struct opened_output file;
-	int error; /* the first error */
-	bool said;
-	bool of_recording; /* shows a recording, so writing one does not help */
-};
-
-static ssize_t stream_write(void *stream_, const char *bytes, size_t size_bytes)
-{
-	struct output_stream *stream = stream_;
-	size_t done = 0;
-
-	if (!stream->error)
-		stream->error = output_file_begin(stream->file.fd, &stream->file.stale);
-	while (done < size_bytes && !stream->error) {
-		ssize_t put = write(stream->file.fd, bytes + done, size_bytes - done);
-
-		if (put >= 0)
-			done += (size_t)put;
-		else if (errno != EINTR)
-			stream->error = -errno;
-	}
-	errno = -stream->error;
-	return (ssize_t)done;
-}
-
-static int stream_close(void *stream_)
-{
-	struct output_stream *stream = stream_;
-	int fd = stream->file.fd;
-
-	if (fd != STDOUT_FILENO && close(fd) && !stream->error)
-		stream->error = -errno;
-	return stream->error;
-}
+#include "run/outputs/output_stream.h"
 
 /* Open a file, unless it is already open as another output. */
 static int open_file(const struct outputs *outputs, const char *path, struct opened_output *ret)
@@ -118,32 +31,19 @@ static int open_file(const struct outputs *outputs, const char *path, struct ope
 	return err;
 }
 
-/* Create the FILE and output->stream. Takes over file in all cases. */
+/* Create output->file and output->stream. Takes over file in all cases. */
 static int open_stream(const struct outputs *outputs, struct output *output,
 		       const struct opened_output *file)
 {
-	static const cookie_io_functions_t functions = {
-		.write = stream_write,
-		.close = stream_close,
+	const struct output_stream values = {
+		.opener = outputs->opener,
+		.file = *file,
+		.said = outputs->tentative,
+		.of_recording = outputs->no_recordings,
 	};
-	AUTO_FREE struct output_stream *stream = calloc(1, sizeof(*stream));
 
-	if (stream) {
-		stream->opener = outputs->opener;
-		stream->said = outputs->tentative;
-		stream->of_recording = outputs->no_recordings;
-		stream->file = *file;
-		output->file = fopencookie(stream, "w", functions);
-	}
-	if (!output->file) {
-		if (file->fd != STDOUT_FILENO)
-			close(file->fd);
-		output_opener_forget(outputs->opener, file);
-		return -ENOMEM;
-	}
-	setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
-	output->stream = TAKE_PTR(stream);
-	return 0;
+	output->file = output_stream_open(&values, &output->stream);
+	return output->file ? 0 : -ENOMEM;
 }
 
 /* Set output->sink, or output->recording. */
