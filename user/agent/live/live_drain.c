@@ -11,24 +11,16 @@
 
 #include "agent/clock.h"
 #include "agent/files/copied_text.h"
-#include "agent/live/live_state.h"
+#include "agent/live/live_counts.h"
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
-#include "uapi/loss.h"
 
 /* A tracked process may still run in the kernel for this long after its exit. */
 #define EXITED_KEEP_NS 10000000000ull
 
-/* One call of drain(). */
-struct drain {
-	struct live_source *live;
-	record_taker_fn take;
-	void *take_context;
-};
-
 static int emit(void *context, const struct jitbpf_record *record)
 {
-	const struct drain *drain = context;
+	const struct live_drain *drain = context;
 
 	return live_round_emit(&drain->live->round, record, drain->take, drain->take_context);
 }
@@ -57,90 +49,6 @@ static void untrack_exited(struct live_source *live)
 	memmove(exited->data, exited->data + done, exited->size * sizeof(*exited->data));
 }
 
-/*
- * Update a counter from the BPF map, as the sum of all CPUs. Returns 0, or a negative errno with
- * the counter unchanged.
- */
-static int read_counter(struct live_source *live, uint32_t which)
-{
-	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(live->bpf->maps.counters);
-	AUTO_FREE uint64_t *values = cpus > 0 ? calloc((size_t)cpus, sizeof(*values)) : NULL;
-	uint64_t sum = 0;
-
-	if (!values)
-		return cpus > 0 ? -ENOMEM : cpus;
-	if (bpf_map_lookup_elem(fd, &which, values))
-		return -errno;
-	for (int i = 0; i < cpus; i++)
-		sum += values[i];
-	live->counters[which] = sum;
-	return 0;
-}
-
-static int send_counters(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	struct file_store_counts files = file_store_counts(live->round.files);
-	struct {
-		struct jitbpf_counters head;
-		uint64_t values[JITBPF_COUNTER_MAX];
-	} out = {.head.h = {
-			 .size_bytes = sizeof(out),
-			 .type = JITBPF_COUNTERS,
-			 .time_ns = live->round.begin_ns,
-		 }};
-
-	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++) {
-		live->counters_unread += read_counter(live, i) < 0;
-		out.values[i] = live->counters[i];
-	}
-	out.values[JITBPF_COUNT_COUNTERS_UNREAD] += live->counters_unread;
-	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->round.sideband_lost;
-	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
-	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
-	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
-	out.values[JITBPF_COUNT_FILES_GONE] += files.gone;
-	out.values[JITBPF_COUNT_BROKER_LOST] += files.broker_lost;
-	/*
-	 * Count the processes that have not answered until the end of the run: their mappings were
-	 * never read.
-	 */
-	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut + live->late_pids.size;
-	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
-		process_maps_unanswered(file_store_maps(live->round.files));
-	out.values[JITBPF_COUNT_PROBES_DEFERRED] +=
-		live_source_deferrals(live).count - live->deferrals_sent;
-	out.values[JITBPF_COUNT_LOOP_PAUSES] += live->health.pauses;
-	out.values[JITBPF_COUNT_LOOP_LONGEST_MS] += live->health.longest_ns / 1000000;
-	for (size_t i = 0; i < live->round.publisher_count; i++)
-		live->round.publishers[i].ops->count(live->round.publishers[i].self, out.values);
-	return drain->take(drain->take_context, &out.head.h);
-}
-
-/*
- * Emit the probes that were deferred since the last call, so that a live page shows them while the
- * lock is held. Consumers add up COUNTERS records; the one of the end has the rest.
- */
-static int send_deferrals(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	uint64_t count = live_source_deferrals(live).count;
-	struct {
-		struct jitbpf_counters head;
-		uint64_t values[JITBPF_COUNT_PROBES_DEFERRED + 1];
-	} out = {.head.h = {
-			 .size_bytes = sizeof(out),
-			 .type = JITBPF_COUNTERS,
-			 .time_ns = live->round.begin_ns,
-		 }};
-
-	if (count == live->deferrals_sent)
-		return 0;
-	out.values[JITBPF_COUNT_PROBES_DEFERRED] = count - live->deferrals_sent;
-	live->deferrals_sent = count;
-	return drain->take(drain->take_context, &out.head.h);
-}
-
 /* The start of sampling waits this long for the next answer of a process to the scan. */
 #define SCAN_WAIT_NS 300000000ull
 
@@ -152,69 +60,6 @@ static int send_deferrals(struct drain *drain)
 static void pids_deinit(process_pids *pids)
 {
 	vec_deinit(pids);
-}
-
-static bool has_ended(uint32_t pid)
-{
-	return kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
-/*
- * Emit the number of lost samples of one process. remove: delete the entry, since the process has
- * ended.
- */
-static int send_lost_of(struct drain *drain, const struct jitbpf_lost_key *key, bool remove)
-{
-	struct live_source *live = drain->live;
-	int fd = bpf_map__fd(live->bpf->maps.lost_samples);
-	struct jitbpf_lost_samples out = {
-		.h = {.size_bytes = sizeof(out),
-		      .type = JITBPF_LOST_SAMPLES,
-		      .time_ns = live->round.begin_ns},
-		.pid = key->pid,
-		.start_ns = key->start_ns,
-	};
-
-	if (bpf_map_lookup_elem(fd, key, &out.count)) {
-		live->counters_unread += !remove;
-		return 0;
-	}
-	if (remove && bpf_map_delete_elem(fd, key))
-		return 0; /* the map was busy: try again in the next step */
-	return drain->take(drain->take_context, &out.h);
-}
-
-/* Emit the numbers of lost samples: of processes that have ended, or of all. */
-static int send_lost_samples(struct drain *drain, bool all)
-{
-	struct live_source *live = drain->live;
-	int fd = bpf_map__fd(live->bpf->maps.lost_samples), err = 0;
-	uint32_t left = bpf_map__max_entries(live->bpf->maps.lost_samples);
-	struct jitbpf_lost_key key, next;
-	int listed = bpf_map_get_next_key(fd, NULL, &key);
-
-	for (; !listed && left && !err; left--, key = next) {
-		listed = bpf_map_get_next_key(fd, &key, &next);
-		if (all || has_ended(key.pid))
-			err = send_lost_of(drain, &key, !all);
-	}
-	if (listed && listed != -ENOENT)
-		live->counters_unread++; /* listing the keys failed before the end */
-	return err;
-}
-
-/* Emit the number of lost samples of processes for which the map had no room. */
-static int send_lost_elsewhere(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	struct jitbpf_lost_samples out = {
-		.h = {.size_bytes = sizeof(out),
-		      .type = JITBPF_LOST_SAMPLES,
-		      .time_ns = live->round.begin_ns},
-		.count = live->bpf->bss->lost_elsewhere,
-	};
-
-	return out.count ? drain->take(drain->take_context, &out.h) : 0;
 }
 
 /* The BPF map, unlike round.tracked, has the children forked before the scan. */
@@ -264,7 +109,7 @@ static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *
  * Emit the owners of the running processes, as of before the scan, which needs them. A BPF program
  * writes them to the code ring.
  */
-static int tell_owners(struct drain *drain)
+static int tell_owners(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	char none[64]; /* the program writes no text */
@@ -279,7 +124,7 @@ static int tell_owners(struct drain *drain)
 	return live_round_drain_code(&live->round, drain->take, drain->take_context);
 }
 
-static struct process_scan scan_of(struct drain *drain)
+static struct process_scan scan_of(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 
@@ -298,7 +143,7 @@ static struct process_scan scan_of(struct drain *drain)
 	};
 }
 
-static int scan(struct drain *drain)
+static int scan(struct live_drain *drain)
 {
 	struct process_scan scan = scan_of(drain);
 
@@ -309,7 +154,7 @@ static int scan(struct drain *drain)
 /* emit() for records that were read again. Publishers ignore DOUBTFUL mappings. */
 static int emit_again(void *context, const struct jitbpf_record *record)
 {
-	const struct drain *drain = context;
+	const struct live_drain *drain = context;
 
 	if (record->type == JITBPF_MAPPING && record->flags & JITBPF_MAPPING_DOUBTFUL)
 		return drain->take(drain->take_context, record);
@@ -320,7 +165,7 @@ static int emit_again(void *context, const struct jitbpf_record *record)
  * Read processes that did not answer the scan. The state as of the start has been emitted already,
  * so their mappings are emitted as after a loss.
  */
-static int scan_late(struct drain *drain)
+static int scan_late(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	struct process_scan scan = scan_of(drain);
@@ -335,7 +180,7 @@ static int scan_late(struct drain *drain)
 	return err;
 }
 
-static int recover_mappings(struct drain *drain)
+static int recover_mappings(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	struct process_scan scan = scan_of(drain);
@@ -350,7 +195,7 @@ static int recover_mappings(struct drain *drain)
 }
 
 /* Emit the mappings whose files were identified late, or whose text was compared late. */
-static int send_identified(struct drain *drain)
+static int send_identified(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	int err = 0;
@@ -371,7 +216,7 @@ static int send_identified(struct drain *drain)
 }
 
 /* Read one slice of the code published before the run. Returns 1 if there is more. */
-static int read_late(struct drain *drain)
+static int read_late(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	const struct publisher *publisher = &live->round.publishers[live->late_done];
@@ -388,7 +233,7 @@ static int read_late(struct drain *drain)
  * Scan, and wait a while for processes that do not answer. Returns 1 if there is more, 0 or a
  * negative errno.
  */
-static int scan_more(struct drain *drain)
+static int scan_more(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
 	struct process_scan again = scan_of(drain);
@@ -414,7 +259,7 @@ static int scan_more(struct drain *drain)
  * agents and journals count as from before the run, so that the first samples have names. Returns 1
  * if there is more, 0 or a negative errno.
  */
-static int load_agents(struct drain *drain)
+static int load_agents(struct live_drain *drain)
 {
 	CLEANUP(pids_deinit) process_pids loaded = {0};
 	struct live_source *live = drain->live;
@@ -443,7 +288,7 @@ static int load_agents(struct drain *drain)
  * mappings, then the publishers' code. Records of the code ring are drained meanwhile, and wait in
  * the round buffer for their time.
  */
-static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
+static int drain_past(struct live_drain *drain, uint64_t *ret_time_ns)
 {
 	struct live_source *live = drain->live;
 	int more, err;
@@ -463,7 +308,7 @@ static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
-	struct drain drain = {.live = live, .take = take, .take_context = take_context};
+	struct live_drain drain = {.live = live, .take = take, .take_context = take_context};
 	int state, err;
 
 	if (!live->ready)
@@ -479,36 +324,27 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 		untrack_exited(live);
 		err = recover_mappings(&drain);
 		err = err ?: send_identified(&drain);
-		err = err ?: send_deferrals(&drain);
+		err = err ?: live_counts_send_deferrals(&drain);
 		if (err)
 			return err;
 	}
 	if (state == SOURCE_ROUND && live->round.begin_ns >= live->lost_ns) {
 		live->lost_ns = live->round.begin_ns + LOST_STEP_NS;
-		err = send_lost_samples(&drain, false);
+		err = live_counts_send_lost(&drain, false);
 		if (err)
 			return err;
 	}
 	*ret_time_ns = live->round.begin_ns;
 	if (state == SOURCE_OPEN || !live->stopped)
 		return state;
-	err = send_lost_samples(&drain, true);
-	err = err ?: send_lost_elsewhere(&drain);
-	err = err ?: send_counters(&drain);
+	err = live_counts_send_lost(&drain, true);
+	err = err ?: live_counts_send(&drain);
 	return err ?: SOURCE_END;
 }
 
 bool live_source_ready(const struct live_source *live)
 {
 	return live->ready;
-}
-
-uint64_t live_source_lost(struct live_source *live)
-{
-	read_counter(live, JITBPF_COUNT_SAMPLES_RING_FULL);
-	read_counter(live, JITBPF_COUNT_JIT_RING_FULL);
-	return live->counters[JITBPF_COUNT_SAMPLES_RING_FULL] +
-	       live->counters[JITBPF_COUNT_JIT_RING_FULL];
 }
 
 void live_source_init_source(struct live_source *live, struct source *ret)

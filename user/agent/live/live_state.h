@@ -49,4 +49,11 @@ struct live_source {
 	bool stopped;		     /* sampling has stopped */
 };
 
+/* One drain: where the source's records go. */
+struct live_drain {
+	struct live_source *live;
+	record_taker_fn take;
+	void *take_context;
+};
+
 #endif

@@ -9,33 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/vec.h"
-#include "sink/sink.h"
+#include "sink/live/delta_items.h"
 
 /* Usual limit of a delta, which also bounds the time to write one. */
 #define DELTA_BYTES (512u << 10)
-
-/* Lists that only grow, in the order of their sections. */
-enum delta_list {
-	DELTA_STRINGS,
-	DELTA_LOCATIONS,
-	DELTA_NODES,
-	DELTA_THREADS,
-	DELTA_COUNTS,
-	DELTA_ROWS,
-	DELTA_LIST_COUNT
-};
 
 /* A set of numbers. */
 struct delta_set {
 	VEC(uint64_t) words;
 	size_t first; /* lower words are 0 */
-};
-
-struct delta_bytes {
-	VEC(uint8_t) bytes;
-	size_t max_bytes;
-	bool failed; /* out of memory */
 };
 
 /* In state 0 if zero-initialized. */

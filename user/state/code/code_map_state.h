@@ -64,6 +64,14 @@ static inline const struct code_claim *code_claim_for(const struct code_region *
  */
 bool code_event_is_about(const struct code_event *event, const struct code_region *region);
 
+/*
+ * Count the bytes of a region that comes into force, or ends. Inherited regions are counted only in
+ * the map of the parent.
+ */
+void code_map_count_live(const struct code_map *map, const struct code_record *record, bool live);
+/* Count that all regions end. */
+void code_map_count_ends(struct code_map *map);
+
 /* code_map.c: gather in map->hit the regions in force in [start, end). Returns 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 

@@ -46,8 +46,10 @@ static bool allocation_fails(void)
 #include "state/code/code_unload.c"
 #include "state/code/code_gap.c"
 #include "state/code/code_load.c"
+#include "state/code/code_described.c"
 #include "state/code/code_merge.c"
 #include "state/code/code_move.c"
+#include "state/code/code_force.c"
 #include "state/code/code_map.c"
 
 #define UNITS 40
