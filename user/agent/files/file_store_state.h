@@ -61,6 +61,9 @@ struct owner_key file_store_owner(const struct file_store *store, uint32_t pid);
 struct file_place file_store_place(const struct file_store *store,
 				   const struct jitbpf_mapping *mapping);
 
+/* Search the files without an answer again, in the rest of the turn. */
+void file_store_meet_again(struct file_store *store, uint64_t now_ns);
+
 /* Find the file of a mapping, with a generation of its inode (0: any). Returns as
  * file_reader_find() */
 int file_store_find(struct file_user *user, enum file_request_kind kind,

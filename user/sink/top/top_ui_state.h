@@ -66,6 +66,9 @@ struct top_ui {
 
 /* --- top_ui_rows.c: the rows of the current tab, and the selection ------------------- */
 
+/* Rebuild texts, model and rows from the view. Returns 0 or -ENOMEM. */
+int top_ui_refill(struct top_ui *ui);
+
 /* List the rows. Returns 0 or -ENOMEM. */
 int top_rows_list(struct top_ui *ui);
 
