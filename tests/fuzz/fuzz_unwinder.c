@@ -196,7 +196,7 @@ static int request(void *context, const struct unwind_request *request)
 {
 	struct fuzzed *f = context;
 
-	require(request->module || request->region);
+	require(request->module || request->region || request->return_to);
 	return vec_push(&f->requests, *request);
 }
 

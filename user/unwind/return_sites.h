@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Places in files that a frame pointer led to, and whether functions can return there. Each place
- * is requested once, as long as no other one takes its slot.
+ * Places in files, and in memory of processes, that a frame pointer led to, and whether functions
+ * can return there. Each place is requested once, as long as no other one takes its slot.
  */
 #ifndef JITBPF_UNWIND_RETURN_SITES_H
 #define JITBPF_UNWIND_RETURN_SITES_H
@@ -20,8 +20,8 @@ enum return_site_state {
 
 struct return_sites {
 	struct return_site {
-		uint64_t offset; /* of the return address in the file */
-		uint32_t module; /* number of the file */
+		uint64_t offset; /* of the return address in the file; its address in memory */
+		uint32_t module; /* number of the file; in memory, of the process */
 		enum return_site_state state;
 	} slots[RETURN_SITES_MAX];
 };

@@ -69,8 +69,8 @@ static bool find_caller(const struct unwind_account *account, const struct walk 
 }
 
 /*
- * Returns whether functions can return to an address. The file's code is looked at, or the copy of
- * JIT code. Other code is not known here; only the kernel's walk sees it.
+ * Returns whether functions can return to an address, by the file, the copy of JIT code, or the
+ * process's memory.
  */
 static enum return_site_state return_site(const struct unwind_account *account,
 					  const struct code_site *site, uint64_t address)
@@ -79,10 +79,8 @@ static enum return_site_state return_site(const struct unwind_account *account,
 	const struct code_copy *copy;
 	struct unwind_row row;
 
-	if (site->kind == LOCATION_NATIVE)
-		return unwind_return_at(account, site->module, site->offset + 1);
 	if (site->kind != LOCATION_JIT)
-		return RETURN_SITE_CAN_NOT;
+		return unwind_return_at(account, site, address + 1);
 	copy = code_copies_find(&u->copies, code_region_identity(site->region));
 	if (copy && site->offset < copy->size_bytes)
 		return code_can_end_with_call(copy->bytes, site->offset + 1) ? RETURN_SITE_CAN

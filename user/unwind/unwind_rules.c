@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 
+#include "base/hash.h"
 #include "engines/engines.h"
 #include "unwind/engine_host.h"
 #include "unwind/tables/mapping_list.h"
@@ -124,24 +125,36 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	return ret->cfa == row_not_made.cfa ? ask_rest(account, module, slot) : 0;
 }
 
-enum return_site_state unwind_return_at(const struct unwind_account *account, uint32_t module,
-					uint64_t offset)
+/* A number that no file has. */
+static uint32_t memory_of(const struct process *process)
+{
+	return UNWIND_OWNER_CODE | (uint32_t)hash_mix(process->pid, process->start_ns);
+}
+
+enum return_site_state unwind_return_at(const struct unwind_account *account,
+					const struct code_site *site, uint64_t return_address)
 {
 	struct unwinder *u = account->unwinder;
-	enum return_site_state state = return_sites_find(&u->return_sites, module, offset);
 	struct unwind_request request = {
-		.module = module_table_get(u->modules, module),
-		.return_offset = offset,
+		.return_to = return_address,
+		.return_owner = memory_of(account->process),
 		.pid = account->process->pid,
 		.owner = process_owner_key(&account->process->owner),
 	};
+	enum return_site_state state;
 
+	if (site->kind == LOCATION_NATIVE) {
+		request.module = module_table_get(u->modules, site->module);
+		request.return_to = site->offset + 1;
+		request.return_owner = site->module;
+		if (!request.module || request.module == u->modules->rest)
+			return RETURN_SITE_CAN_NOT;
+	}
+	state = return_sites_find(&u->return_sites, request.return_owner, request.return_to);
 	if (state != RETURN_SITE_NEW)
 		return state;
-	if (!request.module || request.module == u->modules->rest)
-		return RETURN_SITE_CAN_NOT;
 	if (unwind_may_ask(account, UNWIND_ASKED_MAX) && !unwind_ask(u, &request))
-		return_sites_asked(&u->return_sites, module, offset);
+		return_sites_asked(&u->return_sites, request.return_owner, request.return_to);
 	return RETURN_SITE_WAITS;
 }
 

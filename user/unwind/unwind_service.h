@@ -14,7 +14,7 @@
 
 /*
  * A request for rows of a page of a file, or, if module is NULL, of the code of a region. With
- * check, a request to compare the code with its copy instead. With return_offset, a request whether
+ * check, a request to compare the code with its copy instead. With return_to, a request whether
  * functions can return there.
  */
 struct unwind_request {
@@ -22,7 +22,9 @@ struct unwind_request {
 	uint32_t page;
 	/* for a page: make also the rows that take long, which are UNWIND_NOT_MADE otherwise */
 	bool slow;
-	uint64_t return_offset; /* of a return address in the file; 0: make rows */
+	/* A return address: an offset in the file, or an address in memory. 0: make rows. */
+	uint64_t return_to;
+	uint32_t return_owner; /* with return_to: chosen by the requester */
 	/*
 	 * For a region: a copy of its code, which may have only the beginning.
 	 * It stays valid until the answer is taken or the service is destroyed.
@@ -54,7 +56,7 @@ struct unwind_answer {
 	 */
 	uint64_t read_ns;
 	bool differs;	 /* with check: the memory holds other code than the copy */
-	bool can_return; /* with return_offset: functions can return there */
+	bool can_return; /* with return_to: functions can return there */
 	uint8_t *bytes;	 /* bytes read from memory: the beginning of the region, or NULL */
 	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */

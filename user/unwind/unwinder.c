@@ -187,9 +187,10 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	struct unwinder *u = collecting->unwinder;
 
 	unwind_answered(u, request);
-	collecting->came += request->module || request->copy || request->check || answer->error;
-	if (request->return_offset) {
-		return_sites_take(&u->return_sites, request->module->number, request->return_offset,
+	collecting->came += request->module || request->copy || request->check ||
+			    request->return_to || answer->error;
+	if (request->return_to) {
+		return_sites_take(&u->return_sites, request->return_owner, request->return_to,
 				  answer->error, answer->can_return);
 		return 0;
 	}

@@ -69,11 +69,12 @@ int unwind_rule_at(const struct unwind_account *account, const struct code_site 
 		   uint64_t address, struct unwind_row *ret);
 
 /*
- * Defined in unwind_rules.c. Returns whether functions can return to an offset in a file. If that
- * is not known, it is requested, and the result is RETURN_SITE_WAITS.
+ * Defined in unwind_rules.c. Returns whether functions can return to an address. site: of the byte
+ * before it, in a file or in anonymous memory. If that is not known, it is requested, and the
+ * result is RETURN_SITE_WAITS.
  */
-enum return_site_state unwind_return_at(const struct unwind_account *account, uint32_t module,
-					uint64_t offset);
+enum return_site_state unwind_return_at(const struct unwind_account *account,
+					const struct code_site *site, uint64_t return_address);
 
 /*
  * Defined in unwind_rules.c. Returns true if the process may make one more request, with fewer

@@ -180,7 +180,7 @@ static inline int world_request(void *context, const struct unwind_request *requ
 
 		assert_false(other->module == request->module && other->page == request->page &&
 			     other->region == request->region &&
-			     other->return_offset == request->return_offset);
+			     other->return_to == request->return_to);
 	}
 	return vec_push(&w->requests, *request);
 }
@@ -195,7 +195,7 @@ static inline int world_collect(void *context, uint64_t wait_ns, unwind_taker_fn
 					       .read_ns = w->read_ns};
 		int err;
 
-		if (answer.request.return_offset)
+		if (answer.request.return_to)
 			answer.can_return = !w->no_returns;
 		else
 			answer.error = w->answer(w, &answer.request, &answer.rows);

@@ -7,8 +7,11 @@
 
 #include "agent/clock.h"
 #include "base/scope.h"
+#include "decode/x86/call_site.h"
 #include "decode/x86/code_compare.h"
 #include "decode/x86/code_unwind.h"
+
+#define CODE_PAGE_BYTES 4096
 
 /* Read the beginning of a region, with time for the reading. */
 static int read_code(const struct memory_source *memory, struct unwind_answer *answer, size_t limit)
@@ -88,4 +91,22 @@ int unwind_code_check(const struct memory_source *memory, const struct unwind_ma
 		       region->copy_bytes < answer->bytes_read ? region->copy_bytes
 							       : answer->bytes_read,
 		       &answer->differs);
+}
+
+int unwind_code_return(const struct memory_source *memory, struct unwind_answer *answer)
+{
+	const struct unwind_request *request = &answer->request;
+	uint64_t to = request->return_to, in_page = to % CODE_PAGE_BYTES;
+	/* The page before may be unreadable. */
+	size_t before = in_page && in_page < CODE_RETURN_BYTES ? in_page : CODE_RETURN_BYTES,
+	       got = 0;
+	uint8_t code[2 * CODE_RETURN_BYTES];
+	int err = memory->read(memory->context, request->pid, request->owner, to - before, code,
+			       before + CODE_RETURN_BYTES, &got);
+
+	if (!err && got < before)
+		err = -EFAULT;
+	if (!err)
+		answer->can_return = code_can_return(code, got, before, to);
+	return err;
 }

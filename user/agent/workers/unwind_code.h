@@ -27,4 +27,7 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_mak
 int unwind_code_check(const struct memory_source *memory, const struct unwind_maker *maker,
 		      struct unwind_answer *answer);
 
+/* Read the code at the request's return address. Sets can_return. Returns 0 or a negative errno. */
+int unwind_code_return(const struct memory_source *memory, struct unwind_answer *answer);
+
 #endif

@@ -16,7 +16,8 @@
 struct open_file {
 	const struct module *module; /* held */
 	struct blob blob;
-	struct unwind_file *file; /* NULL if `error` is set */
+	int open_error;		  /* there is no blob */
+	struct unwind_file *file; /* NULL if `error` is set, also of a file that is no ELF file */
 	struct go_rows *go;	  /* the same; for gaps in the call frame information */
 	struct code_gaps *gaps;	  /* the same */
 	int error;
@@ -103,10 +104,8 @@ static struct open_file *open_file(struct unwind_files *files, const struct modu
 	if (!file)
 		return NULL;
 	file->module = module_hold(module);
-	file->error = files->source.open_module(files->source.context, module, &file->blob);
-	file->error = file->error ?: open_rows(file);
-	if (file->error)
-		blob_close(&file->blob);
+	file->open_error = files->source.open_module(files->source.context, module, &file->blob);
+	file->error = file->open_error ?: open_rows(file);
 	return file;
 }
 
@@ -160,7 +159,7 @@ static int can_return(void *context, const struct module *module, uint64_t offse
 
 	if (!file)
 		return -ENOMEM;
-	err = file->error ?: code_can_return_to(&file->blob, offset, ret);
+	err = file->open_error ?: code_can_return_to(&file->blob, offset, ret);
 	if (file->error == -ETIMEDOUT)
 		close_first(files); /* it may answer a later request */
 	return err;

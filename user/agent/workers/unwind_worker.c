@@ -76,10 +76,11 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	}
 	answer = &made->answer;
 	answer->request = *request;
-	if (request->return_offset)
-		answer->error =
-			worker->maker.can_return(worker->maker.context, request->module,
-						 request->return_offset, &answer->can_return);
+	if (request->return_to && request->module)
+		answer->error = worker->maker.can_return(worker->maker.context, request->module,
+							 request->return_to, &answer->can_return);
+	else if (request->return_to)
+		answer->error = unwind_code_return(&worker->memory, answer);
 	else if (request->module)
 		answer->error = worker->maker.page(worker->maker.context, request->module,
 						   request->page, !request->slow, &answer->rows);
@@ -133,7 +134,7 @@ static uint64_t cost_of(const struct unwind_request *request)
 
 	if (request->slow)
 		return SLOW_PAGE_NS;
-	if (request->return_offset)
+	if (request->return_to)
 		return RETURN_NS;
 	if (request->check && bytes > UNWIND_CODE_CHECK_BYTES)
 		bytes = UNWIND_CODE_CHECK_BYTES;

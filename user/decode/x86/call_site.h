@@ -15,10 +15,15 @@
  */
 bool code_can_end_with_call(const uint8_t *code, size_t size_bytes);
 
+#define CODE_RETURN_BYTES 8 /* of code on each side of a return address that are looked at */
+
 /*
- * Find whether functions can return to a file offset, see bpf/call_site.h. Returns 0, or the blob's
- * error; -EBADMSG if the file has no code there.
+ * Returns whether functions can return to an address or file offset, see bpf/call_site.h. code has
+ * size_bytes, of which `before` bytes are before the address.
  */
+bool code_can_return(const uint8_t *code, size_t size_bytes, size_t before, uint64_t address);
+
+/* The same of a file offset. Returns 0, or the blob's error; -EBADMSG if the file is too short. */
 int code_can_return_to(const struct blob *blob, uint64_t offset, bool *ret);
 
 #endif

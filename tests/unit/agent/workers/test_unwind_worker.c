@@ -37,6 +37,9 @@ static const uint8_t inside[] = {0x90, 0x41, 0xff, 0x27};
 /* push rbp; mov rbp, rsp; nop; pop rbp; ret */
 static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
 
+/* call *rax; nop; call rel32; nop; call *(rip) */
+static const uint8_t calls[] = {0xff, 0xd0, 0x90, 0xe8, 1, 2, 3, 4, 0x90, 0xff, 0x15, 0, 0, 0, 0};
+
 struct rows_made {
 	struct unwind_files *files;
 	struct unwind_worker *worker;
@@ -44,6 +47,7 @@ struct rows_made {
 	struct module modules[MODULES];
 	uint32_t opened[MODULES], open;
 	uint64_t code_bytes; /* bytes of code that can be read */
+	bool calls;	     /* the code is `calls` */
 	sem_t slow_begun, read_slow;
 	VEC(struct unwind_answer) answers;
 };
@@ -97,7 +101,10 @@ static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint
 		return -EFAULT;
 	*ret_bytes = size_bytes < made->code_bytes - from ? size_bytes : made->code_bytes - from;
 	memset(buf, 0x90, *ret_bytes);
-	memcpy(buf, code, *ret_bytes < sizeof(code) ? *ret_bytes : sizeof(code));
+	if (made->calls)
+		memcpy(buf, calls + from, *ret_bytes);
+	else
+		memcpy(buf, code, *ret_bytes < sizeof(code) ? *ret_bytes : sizeof(code));
 	return 0;
 }
 
@@ -241,7 +248,7 @@ static void test_bad_files(void **state)
 	}
 	assert_int_equal(made->opened[MODULE_BAD], 1);
 	assert_int_equal(made->opened[MODULE_NO_ELF], 1);
-	assert_int_equal(made->open, 0);
+	assert_int_equal(made->open, 1); /* for looks at return addresses */
 }
 
 /* The least recently used files are closed. */
@@ -316,7 +323,7 @@ __asm__(".pushsection .text\n mov $1, %eax\n call . + 0x10\n returns_here:\n ret
 static const struct unwind_answer *ask_return(struct rows_made *made, uint32_t module,
 					      uint64_t offset)
 {
-	struct unwind_request request = {.module = &made->modules[module], .return_offset = offset};
+	struct unwind_request request = {.module = &made->modules[module], .return_to = offset};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 	collect_all(made, made->answers.size + 1);
@@ -340,6 +347,37 @@ static void test_returns(void **state)
 	assert_int_equal(made->opened[0], 1);
 	assert_int_equal(ask_return(made, 0, UINT64_MAX)->error, -EBADMSG);
 	assert_int_equal(ask_return(made, MODULE_BAD, offset)->error, -EIO);
+	/* A file of zeros, which is no ELF file. */
+	assert_int_equal(ask_return(made, MODULE_NO_ELF, 100)->error, 0);
+	assert_false(made->answers.data[made->answers.size - 1].can_return);
+}
+
+static const struct unwind_answer *ask_memory_return(struct rows_made *made, uint32_t pid,
+						     uint64_t address)
+{
+	struct unwind_request request = {.pid = pid, .return_to = address};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+	collect_all(made, made->answers.size + 1);
+	return &made->answers.data[made->answers.size - 1];
+}
+
+/* The memory is looked at, from the begin of the page on, if that is near. */
+static void test_returns_in_memory(void **state)
+{
+	struct rows_made *made = *state;
+
+	made->code_bytes = sizeof(calls);
+	made->calls = true;
+	for (uint64_t to = 1; to <= sizeof(calls); to++) {
+		const struct unwind_answer *answer =
+			ask_memory_return(made, CODE_PID, CODE_ADDRESS + to);
+
+		assert_int_equal(answer->error, 0);
+		assert_int_equal(answer->can_return, to == 2 || to == 8 || to == 15);
+	}
+	assert_int_equal(ask_memory_return(made, CODE_PID, CODE_ADDRESS + 16)->error, -EFAULT);
+	assert_int_equal(ask_memory_return(made, CODE_PID + 1, CODE_ADDRESS + 2)->error, -ESRCH);
 }
 
 static const struct unwind_answer *check(struct rows_made *made, uint32_t pid, const uint8_t *copy,
@@ -577,6 +615,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_returns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_returns_in_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
