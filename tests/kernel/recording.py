@@ -270,32 +270,42 @@ HEAD = re.compile(r"^\s*(.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+(\S+
 LINE = re.compile(r"^\t\s*([0-9a-f]+) (.*) \((.*)\)$")
 
 
+def frame_of(line):
+    """Returns the Frame of a line, or None for the mark of a cut stack."""
+    frame = LINE.match(line)
+    assert frame, f"a line that is neither sample nor frame: {line!r}"
+    address, symbol, module = frame.groups()
+    if symbol == module == CUT:
+        return None
+    name, _, offset = symbol.rpartition("+0x")
+    if not name or not re.fullmatch("[0-9a-f]+", offset):
+        name, offset = symbol, ""
+    return Frame(int(address, 16), name, offset, module, False)
+
+
 def script(path):
     """Returns the samples of a script, parsed as by another tool."""
-    out, current = [], None
+    out, current, known = [], None, {}
     for line in open(path, encoding="utf-8", errors="replace"):
         line = line.rstrip("\n")
         if not line:
             current = None
-            continue
-        head = HEAD.match(line)
-        if head and not line.startswith("\t"):
+        elif line.startswith("\t"):
+            assert current, f"a frame of no sample: {line!r}"
+            assert not current.cut, f"a frame behind the mark of a cut stack: {line!r}"
+            if line not in known:  # nearly all frames occur again
+                known[line] = frame_of(line)
+            if known[line]:
+                current.frames.append(known[line])
+            else:
+                current = out[-1] = current._replace(cut=True)
+        else:
+            head = HEAD.match(line)
+            assert head, f"a line that is neither sample nor frame: {line!r}"
             comm, pid, tid, cpu, sec, nsec, _event = head.groups()
             current = ScriptSample(comm, int(pid), int(tid), int(cpu),
                                    int(sec) * 10**9 + int(nsec), [], False)
             out.append(current)
-            continue
-        frame = LINE.match(line)
-        assert frame and current, f"a line that is neither sample nor frame: {line!r}"
-        address, symbol, module = frame.groups()
-        assert not current.cut, f"a frame behind the mark of a cut stack: {line!r}"
-        if symbol == module == CUT:
-            current = out[-1] = current._replace(cut=True)
-            continue
-        name, _, offset = symbol.rpartition("+0x")
-        if not name or not re.fullmatch("[0-9a-f]+", offset):
-            name, offset = symbol, ""
-        current.frames.append(Frame(int(address, 16), name, offset, module, False))
     return out
 
 

@@ -2,28 +2,38 @@
 """Places in the code of a Java virtual machine, in the script of a recording with +srcline."""
 
 import collections
+import functools
 import re
 
 # leaf: the program counter of a sample, else a return address.
 Place = collections.namedtuple("Place", "address leaf")
 
 
+@functools.lru_cache(maxsize=None)
+def parsed(text):
+    """Returns (address, name, is inlined) of a frame, or (None, line or "", is inlined) of its
+    place. Nearly all lines of a script occur again."""
+    inlined = "(inlined)" in text
+    match = re.match(r"\s+([0-9a-f]{6,16}) (.*)$", text)
+    if match:
+        return int(match[1], 16), re.sub(r"\+0x[0-9a-f]+$", "", match[2].split(" (")[0]), inlined
+    line = re.search(r":(\d+)( \(inlined\))?\s*$", text)
+    return None, line[1] if line else "", inlined
+
+
 def frames_of(lines):
     """Yields (address, name, line, is inlined) of the frames of a sample."""
     frame = None
     for text in lines:
-        match = re.match(r"\s+([0-9a-f]{6,16}) (.*)$", text)
-        if match:
+        address, said, inlined = parsed(text)
+        if address is not None:
             if frame:
-                yield tuple(frame)
-            name = re.sub(r"\+0x[0-9a-f]+$", "", match[2].split(" (")[0])
-            frame = [int(match[1], 16), name, "", "(inlined)" in text]
+                yield frame
+            frame = address, said, "", inlined
         elif frame and text.strip():
-            line = re.search(r":(\d+)( \(inlined\))?\s*$", text)
-            frame[2] = line[1] if line else ""
-            frame[3] |= "(inlined)" in text
+            frame = *frame[:2], said, frame[3] or inlined
     if frame:
-        yield tuple(frame)
+        yield frame
 
 
 def places(script):
