@@ -4,10 +4,10 @@
 import os
 import re
 import subprocess
-import threading
 import time
 
 import harness
+import run_for
 
 
 class Php(harness.KernelTest):
@@ -37,22 +37,22 @@ class Php(harness.KernelTest):
 class SystemWide(harness.KernelTest):
     @harness.alone
     def test_two_engines_at_once(self):
-        """The whole system for 10 s; both engines start and compile during the recording."""
+        """The whole system; both engines start and compile during the recording, and end with it."""
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM, "OMP_NUM_THREADS": "1"}
         engines = []
 
-        def start_engines():
-            time.sleep(2)
-            for command in (harness.php("tracing", 6), [harness.ONEDNN, "6", "2"]):
-                engines.append(subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL))
+        def both_have_run():
+            if not engines:
+                for command in (harness.php("tracing", 60), [harness.ONEDNN, "60", "2"]):
+                    engines.append(subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL))
+                    self.addCleanup(engines[-1].wait)
+                    self.addCleanup(engines[-1].kill)
+            return all(run_for.cpu_seconds(engine.pid) > 2 for engine in engines)
 
-        starter = threading.Thread(target=start_engines)
-        starter.start()
-        run = self.record(options=["-a", "-F", "199", "-d", "10"])
-        starter.join()
+        run = self.record_until(both_have_run, ["-a", "-F", "199"])
         pids = {engine.pid: 0 for engine in engines}
         for engine in engines:
-            engine.wait()
+            engine.kill()
         for sample in run.script():
             frame = harness.leaf_jit(sample)
             if frame and frame.module == "[jit]" and sample.pid in pids:
@@ -71,19 +71,19 @@ class SystemWide(harness.KernelTest):
 
     def test_pid(self):
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
-        engines = [subprocess.Popen([harness.ENGINE, "hot", "--seconds", "4", "--name", name],
+        engines = [subprocess.Popen([harness.ENGINE, "hot", "--seconds", "60", "--name", name],
                                     env=env, stdout=subprocess.DEVNULL) for name in "ab"]
-        try:
-            time.sleep(0.5)
-            run = self.record(options=["-p", str(engines[0].pid), "-F", "199", "-d", "2"])
-        finally:
-            for engine in engines:
-                engine.wait()
+        for engine in engines:
+            self.addCleanup(engine.wait)
+            self.addCleanup(engine.kill)
+        self.wait_for(lambda: all(run_for.cpu_seconds(engine.pid) > 0.1 for engine in engines))
+        run = self.record_process(engines[0].pid, 0.5, ["-F", "199"])
+        for engine in engines:
+            engine.kill()
         samples = run.script()
         self.assertGreater(len(samples), 30)
         self.assertEqual({sample.pid for sample in samples}, {engines[0].pid})
         self.check_ledger(run)
-
 
     def test_pid_ends_with_it(self):
         engine = subprocess.Popen([harness.ENGINE, "hot", "--seconds", "2"],
