@@ -99,10 +99,10 @@ class Compiler(harness.KernelTest):
     """A larger program: the Java compiler, with classes that are generated for it."""
 
     def record_compiler(self, *options, javac="javac"):
-        sources = java_sources.write(self.folder, 60)
+        sources = java_sources.write(self.folder, 20)
         command = [javac, f"-J-agentpath:{AGENT}", *options, "-proc:none", "-d", self.folder,
                    *sources]
-        return self.record(command, ["-F", "499"], endings=(".jitbpf", ".folded"))
+        return self.record(command, ["-F", "1499"], endings=(".jitbpf", ".folded"))
 
     def check_known(self, run, unknown_max):
         """Checks that few methods were taken for others, and returns the summary."""
@@ -182,7 +182,7 @@ class Truth(harness.KernelTest):
         self.compile_java([os.path.join(workloads, "Truth.java")],
                           ("--add-modules=jdk.hotspot.agent", *self.EXPORTS))
         self.compile_java([os.path.join(workloads, "Compile.java")])
-        sources = java_sources.write(self.folder, 40)
+        sources = java_sources.write(self.folder, 16)
         # No method is freed: the truth is requested at the end.
         command = ["java", "-XX:-MethodFlushing", f"-agentpath:{AGENT}", "-cp", self.folder,
                    "Compile", "-proc:none", "-d", self.folder, *sources]
@@ -190,7 +190,7 @@ class Truth(harness.KernelTest):
                               stderr=subprocess.DEVNULL) as java:
             self.addCleanup(java.kill)
             run = self.record_until(lambda: select.select([java.stdout], [], [], 0)[0],
-                                    ["-F", "999", "-p", str(java.pid)], (".jitbpf",), 140)
+                                    ["-F", "1999", "-p", str(java.pid)], (".jitbpf",), 140)
             text = run.report("-f", "script", "--fields=+srcline").stdout
             places = java_places.places(text.decode(errors="replace"))
             with open(f"/proc/{java.pid}/maps", encoding="utf-8") as maps:

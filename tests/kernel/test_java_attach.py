@@ -61,8 +61,13 @@ class Attached(harness.KernelTest):
         return False
 
     def attach(self, pid, options=(), **kwargs):
-        return self.record_process(pid, 0.7, ["-F", "499", *options],
-                                   endings=(".jitbpf", ".folded"), **kwargs)
+        """Records a JVM. Afterwards it is stopped until its next recording: it would take the
+        processors from the tests beside this one."""
+        os.kill(pid, signal.SIGCONT)
+        run = self.record_process(pid, 0.7, ["-F", "499", *options],
+                                  endings=(".jitbpf", ".folded"), **kwargs)
+        os.kill(pid, signal.SIGSTOP)
+        return run
 
     @staticmethod
     def named(run):
@@ -167,7 +172,7 @@ class Late(Attached):
         with subprocess.Popen([harness.JITBPF, "record", "-p", str(process.pid), "-d", "3", "-F",
                                "99", "--shim", self.hidden_shim(), "-o", other],
                               stderr=subprocess.PIPE, text=True) as beside:
-            run = self.attach(process.pid)
+            run = self.record_process(process.pid, 0.7, ["-F", "499"], (".jitbpf", ".folded"))
             self.assertNotIn("not loaded", beside.communicate(timeout=60)[1])
         self.assertGreater(self.named(run), 0.9, run.stderr)
         self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)

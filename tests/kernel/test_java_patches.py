@@ -12,7 +12,7 @@ import jdks
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Patches.java")
-SECONDS = "9"
+SECONDS = "5"
 
 # A small heap is below 4 GB, and is collected often.
 HEAP = "-Xmx192m"
@@ -93,7 +93,7 @@ class Patches(harness.KernelTest):
         log = os.path.join(self.folder, "compiled.log")
         run = self.record([os.path.join(jdk, "bin/java"), HEAP, *options, *LOG,
                            f"-XX:LogFile={log}", "-cp", self.folder, "Patches", SECONDS],
-                          ["-F", "999"])
+                          ["-F", "1999"])
         summary, compiled = self.check_ledger(run), Compiled(log)
         leaves, callers, wrong = self.judge(run.script(), compiled)
         seen = f"{options} {compiled.count} {leaves} {callers}\n{wrong}\n{run.stderr}"

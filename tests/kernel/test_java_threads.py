@@ -6,6 +6,7 @@ import collections
 import glob
 import gzip
 import os
+import signal
 import subprocess
 import unittest
 
@@ -135,7 +136,10 @@ class Late(JavaThreads):
         return pids[0]
 
     def record_late(self, pid):
+        """Records a JVM, which is stopped afterwards: its threads take all processors."""
+        os.kill(pid, signal.SIGCONT)
         run = self.record_process(pid, 2, ["-F", "499"])
+        os.kill(pid, signal.SIGSTOP)
         self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
         self.assertEqual(self.replayed(run.path(".jitbpf")), run.script())
         return run

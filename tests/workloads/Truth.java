@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
 import sun.jvm.hotspot.HotSpotAgent;
 import sun.jvm.hotspot.code.CodeBlob;
 import sun.jvm.hotspot.code.NMethod;
@@ -17,20 +20,29 @@ import sun.jvm.hotspot.runtime.VM;
  * place is that of the first PcDesc that is not before it.
  */
 public class Truth {
-	private static PCDesc find(NMethod code, Address pc) {
+	// By code and offset in it. To read them takes most of the time.
+	private static final Map<Address, TreeMap<Long, PCDesc>> all = new HashMap<>();
+
+	private static TreeMap<Long, PCDesc> descsOf(NMethod code) {
 		long size = VM.getVM().getTypeDataBase().lookupType("PcDesc").getSize();
-		PCDesc found = null;
+		TreeMap<Long, PCDesc> found = new TreeMap<>();
 
 		for (Address at = code.scopesPCsBegin(); at.lessThan(code.scopesPCsEnd());
 		     at = at.addOffsetTo(size)) {
 			PCDesc desc = new PCDesc(at);
 			Address real = desc.getRealPC(code);
 
-			if (real != null && real.greaterThanOrEqual(pc) &&
-			    (found == null || real.lessThan(found.getRealPC(code))))
-				found = desc;
+			if (real != null)
+				found.putIfAbsent(real.minus(code.codeBegin()), desc);
 		}
 		return found;
+	}
+
+	private static PCDesc find(NMethod code, Address pc) {
+		var descs = all.computeIfAbsent(code.getAddress(), at -> descsOf(code));
+		var found = descs.ceilingEntry(pc.minus(code.codeBegin()));
+
+		return found == null ? null : found.getValue();
 	}
 
 	private static String frame(Method method, int bci) {
