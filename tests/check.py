@@ -68,14 +68,14 @@ SLOW = "|".join((
     "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}"]
+# With sanitizers, these prove all that they prove without.
+SANITIZED = ("files", "record", "list", "outputs", "jit_api")
 ALONE = (
-    # These mostly wait, and run with sanitizers below.
-    Part("kernel", [*KERNEL, f"ONLY=^(?!.*({SLOW}|StuckFiles|FilesOf))"]),
+    Part("kernel", [*KERNEL, rf"ONLY=^(?!test_({'|'.join(SANITIZED)})\.|.*({SLOW}))"]),
     Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),
     Part("soak, 20 s", ["soak", "MINUTES=0.33"]),
     Part("kernel, ASan and UBSan", [*KERNEL, f"ONLY=^(?!.*({SLOW}))", "JITBPF=build/san/jitbpf",
-                                    "TESTS=test_files.py test_record.py test_list.py "
-                                    "test_outputs.py test_jit_api.py"]),
+                                    f"TESTS={' '.join(f'test_{name}.py' for name in SANITIZED)}"]),
 )
 
 
