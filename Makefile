@@ -40,11 +40,11 @@ WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototype
 # Paths of the build are not in what is built, if CFLAGS say so.
 PREFIX_MAP := $(filter -ffile-prefix-map=%,$(CFLAGS))
 comma := ,
-# With -O1, sanitized programs compile in half the time; gcc then warns of initialized variables.
+# With -O1 and lines only, sanitized programs compile in half the time; gcc then warns of initialized variables.
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -Wno-maybe-uninitialized) \
 	$(if $(filter 1,$(TSAN)),-fsanitize=thread -Wno-maybe-uninitialized)
-CFLAGS ?= $(if $(filter 1,$(SAN) $(TSAN)),-O1,-O2) -g
+CFLAGS ?= $(if $(filter 1,$(SAN) $(TSAN)),-O1 -g1,-O2 -g)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 
@@ -193,32 +193,34 @@ $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 # --- BPF: objects that are loaded at other times, and one from all other programs --
+# No sanitizer changes them: all builds have those of the plain one.
 
+BPF := build/bpf
 BPF_OWN := attach file_system
 BPF_SRC := $(sort $(filter-out $(BPF_OWN:%=bpf/%.bpf.c),$(wildcard bpf/*.bpf.c)))
-BPF_SKELETONS := $(BPF_OWN:%=$(B)/bpf/%.skel.h) $(B)/bpf/jitbpf.skel.h
-BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
+BPF_SKELETONS := $(BPF_OWN:%=$(BPF)/%.skel.h) $(BPF)/jitbpf.skel.h
+BPF_OBJ := $(BPF_SRC:%.c=build/%.o)
 BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Wno-gnu-variable-sized-type-not-at-end $(PREFIX_MAP) -I. -MMD -MP
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+$(BPF)/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 # The list of its parts is in this file.
-$(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ) Makefile
+$(BPF)/jitbpf.bpf.o: $(BPF_OBJ) Makefile
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $(BPF_OBJ)
 
-.SECONDARY: $(BPF_OWN:%=$(B)/bpf/%.bpf.o)
+.SECONDARY: $(BPF_OWN:%=$(BPF)/%.bpf.o)
 
-$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
+$(BPF)/%.skel.h: $(BPF)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
 $(HOST_OBJ): $(BPF_SKELETONS)
-$(HOST_OBJ): INCLUDES += -I$(B)/bpf
+$(HOST_OBJ): INCLUDES += -I$(BPF)
 
 # --- tests -------------------------------------------------------------------
 
@@ -276,4 +278,4 @@ lint: format-check page-check
 clean:
 	$(Q)rm -rf build
 
--include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(B) $(BPF) -type f -name '*.d' 2>/dev/null)

@@ -30,6 +30,14 @@ FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/fuzz/replay_%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 FUZZ_SECONDS ?= 60
 
+# With sanitizers, what is tested is optimized, and the tests are not: their many checks compile in a
+# third of the time then. Some programs compute more than they check.
+UNIT_THAT_COMPUTE := $(addprefix $(B)/tests/unit/state/,code/test_code_model code/test_no_memory \
+	space/test_cow_tree space/test_space_map)
+ifneq ($(filter 1,$(SAN) $(TSAN)),)
+$(patsubst %,%.o,$(filter-out $(UNIT_THAT_COMPUTE),$(UNIT_BIN))): ALL_CFLAGS += -O0
+endif
+
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(HOST_PARTS) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
