@@ -140,3 +140,15 @@ class Node(Engine):
             self.assertEqual(names, chain[:len(names)])
             leaves += names == chain
         self.assertGreater(leaves, 500)
+
+    def test_replaced_frames(self):
+        """V8 makes functions return to the start of a builtin, which no call precedes."""
+        run = self.record(["node", "--perf-prof", "--allow-natives-syntax", "--no-use-osr",
+                           "--no-sparkplug", os.path.join(WORKLOADS, "replaced.js"), "2"],
+                          ["-F", "999", "--no-inline"], cwd=self.folder)
+        replaced = 0
+        for frames in self.whole_stacks(run, "node", 0.98):
+            # The byte before a builtin is padding, which has no name.
+            text = ";".join(frame.name for frame in frames)
+            replaced += "[unknown];[unknown];Builtin:InterpreterEntryTrampoline" in text
+        self.assertGreater(replaced, 500)
