@@ -25,7 +25,7 @@ PROGRAMS = {
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
     **{f"{name}.c": [name] for name in ("frames", "swap", "thin", "signals", "kernel", "threads",
                                         "contexts", "respawn", "reload", "liar", "delivery",
-                                        "narrow")},
+                                        "narrow", "narrow_liar")},
     **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
     "rust.rs": ["rust"],
 }

@@ -7,7 +7,7 @@ STACKS := $(B)/tests/stacks
 STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
 
 STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar \
-	delivery narrow
+	delivery narrow narrow_liar
 STACKS_OF_CXX := std_thread exceptions
 STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing musl
 STACKS_CALLS := lazy ibt now
@@ -18,7 +18,8 @@ STACKS_ALL := $(addprefix $(STACKS)/,$(STACKS_OF_C) $(STACKS_OF_CXX) rust \
 
 # 32-bit code. It is linked without files of the distribution for such code.
 STACKS_FLAGS_narrow := -m32 -ffreestanding -nostdlib -static -fno-pie -no-pie
-STACKS_LIBRARIES = $(if $(filter narrow,$(@F)),,-lpthread -ldl)
+STACKS_FLAGS_narrow_liar := $(STACKS_FLAGS_narrow)
+STACKS_LIBRARIES = $(if $(filter narrow%,$(@F)),,-lpthread -ldl)
 
 STACKS_NO_TABLES := -fno-asynchronous-unwind-tables -fno-unwind-tables
 STACKS_FLAGS_chain-static := -static
