@@ -73,6 +73,29 @@ static int request_page(const struct unwind_account *account, const struct modul
 	return unwind_ask(account->unwinder, &request);
 }
 
+static uint32_t slot_of(const struct module *module)
+{
+	return module->number & ((1u << MODULE_SLOT_BITS) - 1);
+}
+
+static bool was_walked(const struct unwinder *u, const struct module *module)
+{
+	uint32_t slot = slot_of(module);
+
+	return slot < u->walked.size && u->walked.data[slot] == module->number + 1;
+}
+
+/* Note that a walk is in a module. Returns 0 or -ENOMEM. */
+static int note_walked(struct unwinder *u, const struct module *module)
+{
+	while (u->walked.size <= slot_of(module)) {
+		if (vec_push(&u->walked, 0))
+			return -ENOMEM;
+	}
+	u->walked.data[slot_of(module)] = module->number + 1;
+	return 0;
+}
+
 static int ask_page(const struct unwind_account *account, const struct module *module,
 		    struct unwind_page_key key)
 {
@@ -81,6 +104,10 @@ static int ask_page(const struct unwind_account *account, const struct module *m
 
 	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
 		return UNWIND_RULE_WAITS;
+	if (account->ahead && !was_walked(u, module))
+		return UNWIND_RULE_WAITS;
+	if (!account->ahead && note_walked(u, module))
+		return -ENOMEM;
 	err = unwind_pages_ask(&u->pages, key);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

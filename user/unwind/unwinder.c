@@ -52,6 +52,7 @@ void unwinder_destroy(struct unwinder *u)
 	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
 	owner_budget_deinit(&u->outstanding);
+	vec_deinit(&u->walked);
 	unwind_processes_deinit(&u->processes);
 	unwind_pages_deinit(&u->pages);
 	unwind_rows_deinit(&u->page_rows);

@@ -43,6 +43,8 @@ struct unwinder {
 
 	struct owner_budget outstanding;    /* requests without an answer */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
+	/* by slot of a module: its number, if a walk has requested rows of it, plus 1 */
+	VEC(uint32_t) walked;
 	uint64_t known_ns;
 	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of JIT code */
 	uint32_t wanted_count;
