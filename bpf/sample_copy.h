@@ -30,8 +30,8 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 }
 
 /*
- * Extends a copy of the stack up to the next page boundary. A page that cannot be read becomes a
- * hole in the copy or, if the end of the stack is not known, the end of the copy. Returns 1 when
+ * Extends a copy of the stack up to the next page boundary. A page that cannot be read is
+ * missing in the copy or, if the end of the stack is not known, the end of the copy. Returns 1 when
  * the copy is complete.
  */
 __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64 limit)
@@ -54,9 +54,7 @@ __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64
 	if (bpf_probe_read_user(copy->data + size, piece, (void *)(copy->sp + size))) {
 		if (!limit)
 			return 1;
-		if (!copy->hole_end)
-			copy->hole_start = size;
-		copy->hole_end = size + piece;
+		copy->missing |= 1u << (((copy->sp & (COPY_PIECE - 1)) + size) / COPY_PIECE & 31);
 	}
 	copy->size_bytes = size + piece;
 	return 0;
@@ -102,7 +100,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	copy->bp = s->walk.state.bp;
 	copy->stack_top = s->walk.stack_top;
 	copy->thread_pointer = s->walk.state.thread_pointer;
-	copy->size_bytes = copy->hole_start = copy->hole_end = 0;
+	copy->size_bytes = copy->missing = copy->reserved = 0;
 	copy->is_caller = s->walk.state.is_caller;
 	copy->is_narrow = s->walk.state.narrow;
 	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && !done; i++)

@@ -153,7 +153,7 @@ struct jitbpf_code_bytes {
  * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the
  * last frame in ips, and the stack from its sp on. Live records only: intake completes the stack,
  * and records the sample without this copy. Pages of a stack that were never written, as in a large
- * array, cannot be read. They are a hole in the copy, which continues after them.
+ * array, cannot be read. They are missing in the copy, which continues after them.
  */
 struct jitbpf_stack_copy {
 	__u64 ip; /* the exact address; see is_caller */
@@ -163,8 +163,8 @@ struct jitbpf_stack_copy {
 	__u32 size_bytes;     /* of data */
 	__u16 is_caller;      /* ip is a return address */
 	__u16 is_narrow;      /* the frame is of 32-bit code */
-	__u32 hole_start;     /* offsets in data: [hole_start, hole_end) could not be read */
-	__u32 hole_end;
+	__u32 missing;	      /* bit n: the page n pages after that of sp could not be read */
+	__u32 reserved;	      /* 0 */
 	__u8 data[];
 };
 

@@ -373,7 +373,7 @@ static void sample(struct fuzzed *f)
 	made.copy.is_caller = byte(f);
 	made.copy.is_narrow = made.copy.is_caller >> 1 & 1;
 	made.copy.size_bytes = words % 64 * 8;
-	made.copy.hole_end = words % 7 ? 0 : flags * 4;
+	made.copy.missing = words % 7 ? 0 : flags;
 	for (uint32_t i = 0; i < words % 64u; i++)
 		made.words[i] = i % 4 ? address_of(f) : stack + 8ull * byte(f);
 	made.sample.h.size_bytes =

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "decode/record/sample_parts.h"
 #include "decode/x86/call_site.h"
 #include "state/code/code_region.h"
 
@@ -44,7 +45,7 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 		walk->beyond_copy = is_truncated(walk->copy);
 		return -EFAULT;
 	}
-	if (offset < walk->copy->hole_end && offset + size_bytes > walk->copy->hole_start)
+	if (stack_copy_misses(walk->copy, offset, size_bytes))
 		return -EFAULT;
 	memcpy(dst, walk->copy->data + offset, size_bytes);
 	return 0;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "decode/record/sample_parts.h"
+
 /* Returns true if a request was made. */
 static bool ask(const struct unwind_account *account, uint64_t return_address, uint64_t time_ns)
 {
@@ -28,7 +30,7 @@ void unwind_ask_ahead(struct unwinder *unwinder, const struct process *process,
 
 		if (asked == UNWIND_AHEAD_MAX || !unwind_may_ask(&account, UNWIND_ASKED_MAX / 2))
 			break;
-		if (at < copy->hole_end && at + sizeof(word) > copy->hole_start)
+		if (stack_copy_misses(copy, at, sizeof(word)))
 			continue;
 		memcpy(&word, copy->data + at, sizeof(word));
 		if (word && word < USER_ADDRESS_END)

@@ -36,3 +36,14 @@ const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample
 	copy = (const struct jitbpf_stack_copy *)((const uint8_t *)sample + offset);
 	return copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy) ? copy : NULL;
 }
+
+#define STACK_PAGE 4096u
+
+bool stack_copy_misses(const struct jitbpf_stack_copy *copy, uint64_t offset, size_t size_bytes)
+{
+	uint64_t first = copy->sp % STACK_PAGE + offset, last = first + size_bytes - 1;
+
+	if (last / STACK_PAGE >= 32)
+		return true;
+	return (copy->missing >> first / STACK_PAGE | copy->missing >> last / STACK_PAGE) & 1;
+}
