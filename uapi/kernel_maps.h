@@ -30,11 +30,11 @@ enum jitbpf_tracked {
  */
 #define JITBPF_FILES_GONE_MAX 256
 
-/* Key of the map `lost_samples`, which counts the lost samples of a process (__u64). */
+/* Key of the map `lost_samples`, which counts the lost samples of a process and event (__u64). */
 struct jitbpf_lost_key {
 	__u64 start_ns; /* start of the process: tells reused pids apart */
 	__u32 pid;
-	__u32 reserved; /* 0 */
+	__u32 event;
 };
 
 /* Key of the map `jit_losses`. */

@@ -29,10 +29,12 @@
  *
  * A sample without mappings_age_ns is usually in this form:
  *   HEADS: a byte of JITBPF_PACKED_*, and what its bits announce, in this order
- *   TIMES: difference of time_ns to the last sample on its CPU plus the sampling period of INFO
+ *   TIMES: difference of time_ns to the last sample of event 0 on its CPU plus the sampling period
+ *          of INFO or, of another event, to the last sample of other events on its CPU
  *   NODES: number of a node: the leaf of the stack, or the parent of the first new node
  *   WORDS: for each new node, the difference of its address to the expected one, modulo 2^64
  *          (decode/recording/stack_tree.h)
+ * With JITBPF_SAMPLE_WEIGHT, the weight follows in HEADS, behind what the bits announce.
  * With JITBPF_SAMPLE_USER_REGS, the words of a struct jitbpf_user_regs follow, as those of the
  * first run of a chunk of type SAMPLE: a mask in HEADS, and differences in WORDS. Before its first
  * sample, a CPU has thread 0 and time 0; CPU and flags before the first sample are 0.
@@ -65,7 +67,7 @@
 #define JITBPF_STACK_ROOTS     16
 #define JITBPF_NODES_MAX       (1u << 17) /* nodes of the tree, with its roots */
 #define JITBPF_THREADS_MAX     (1u << 16)
-#define JITBPF_PACKED_CPUS_MAX (1u << 16) /* a sample of a higher CPU is in general form */
+#define JITBPF_PACKED_CPUS_MAX (1u << 16)
 
 struct jitbpf_segment_head {
 	__u32 bytes; /* compressed */
@@ -88,6 +90,7 @@ enum jitbpf_lane {
 #define JITBPF_PACKED_FLAGS  4u	 /* its flags; else those of the sample before */
 #define JITBPF_PACKED_USER   8u	 /* the number of new nodes of user frames; else 0 */
 #define JITBPF_PACKED_KERNEL 16u /* the number of new nodes of kernel frames; else 0 */
+#define JITBPF_PACKED_EVENT  32u /* its event; else 0 */
 
 _Static_assert(sizeof(struct jitbpf_segment_head) == 8, "ABI");
 

@@ -18,6 +18,12 @@
 #define JITBPF_USER_FRAMES_MAX	 1024 /* of a sample */
 #define JITBPF_BUILD_ID_MAX	 20
 
+/*
+ * A sample belongs to one of these events of its run. Event 0 is CPU time; the description of the
+ * run has the others.
+ */
+#define JITBPF_EVENTS_MAX 16
+
 #define JITBPF_SAMPLE_FRAMES_MAX (JITBPF_KERNEL_FRAMES_MAX + JITBPF_USER_FRAMES_MAX)
 
 enum jitbpf_record_type {
@@ -41,6 +47,7 @@ enum jitbpf_record_type {
 	JITBPF_CGROUP = 18,
 	JITBPF_JIT_COUNTS = 19,
 	JITBPF_BUILD_ID = 20,
+	JITBPF_EVENT_COUNTS = 21,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -82,10 +89,11 @@ enum jitbpf_stack_end {
 };
 
 /* flags: structures that follow the frames, in this order */
-#define JITBPF_SAMPLE_USER_REGS	     1u /* struct jitbpf_user_regs */
-#define JITBPF_SAMPLE_CODE_BYTES     8u /* struct jitbpf_code_bytes */
-#define JITBPF_SAMPLE_STACK_COPY     2u /* struct jitbpf_stack_copy */
-#define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
+#define JITBPF_SAMPLE_USER_REGS	     1u	  /* struct jitbpf_user_regs */
+#define JITBPF_SAMPLE_WEIGHT	     128u /* __u64, see jitbpf_sample */
+#define JITBPF_SAMPLE_CODE_BYTES     8u	  /* struct jitbpf_code_bytes */
+#define JITBPF_SAMPLE_STACK_COPY     2u	  /* struct jitbpf_stack_copy */
+#define JITBPF_SAMPLE_FRAME_POINTERS 4u	  /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
  * flags, in the rings of CPUs only: ips lacks the N outermost user frames, where N is user_end >>
  * JITBPF_REUSED_SHIFT. They equal the N outermost user frames of the CPU's previous sample with
@@ -105,12 +113,17 @@ enum jitbpf_stack_end {
  */
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
 
+/*
+ * The weight of a sample says for how much of its event the sample stands: the period of the event
+ * or, if the event has none, the sample's part JITBPF_SAMPLE_WEIGHT.
+ */
 struct jitbpf_sample {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 tid;
 	__u64 start_ns; /* start of the process's first thread, CLOCK_BOOTTIME */
-	__u32 cpu;
+	__u16 cpu;
+	__u16 event; /* number, below JITBPF_EVENTS_MAX */
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u32 user_end; /* enum jitbpf_stack_end */
@@ -458,14 +471,15 @@ struct jitbpf_throttle {
 };
 
 /*
- * Number of samples of a process that were lost because a ring was full. Sent after the exit of the
- * process, or at the end of the run; readers add records up. pid 0: processes that had no counter
- * of their own.
+ * Number of samples of a process and event that were lost because a ring was full. Sent after the
+ * exit of the process, or at the end of the run; readers add records up. pid 0: processes that had
+ * no counter of their own.
  */
 struct jitbpf_lost_samples {
 	struct jitbpf_record h;
 	__u32 pid;
-	__u32 reserved;
+	__u16 event;
+	__u16 reserved;
 	__u64 start_ns;
 	__u64 count;
 };
@@ -477,6 +491,16 @@ struct jitbpf_lost_samples {
 struct jitbpf_counters {
 	struct jitbpf_record h;
 	__u64 values[];
+};
+
+/*
+ * The samples of each event that the BPF program has taken, from the end of a run. That of event 0
+ * is 0, since JITBPF_COUNT_SAMPLES_TAKEN has it. Readers add records up, modulo 2^64. A run with
+ * one event has no such record.
+ */
+struct jitbpf_event_counts {
+	struct jitbpf_record h;
+	__u64 taken[JITBPF_EVENTS_MAX];
 };
 
 _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
@@ -498,6 +522,7 @@ _Static_assert(sizeof(struct jitbpf_cgroup) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_counts) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
+_Static_assert(sizeof(struct jitbpf_event_counts) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");
 
 #endif

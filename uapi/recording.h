@@ -56,7 +56,11 @@ struct jitbpf_info_chunk {
 	__u64 wall_clock_ns; /* CLOCK_REALTIME at h.time_ns */
 	__u32 freq_hz;
 	__u32 cpus;
-	char text[]; /* four NUL-terminated strings: event, command, host, kernel release */
+	/*
+	 * NUL-terminated strings: event, command, host, kernel release. For each event from 1 on,
+	 * three more follow: name, unit, and period in decimal.
+	 */
+	char text[];
 };
 
 #define JITBPF_STACK_FRESH 1u /* flags: discard all stacks before; this one is number 0 */

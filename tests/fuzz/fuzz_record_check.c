@@ -40,6 +40,8 @@ static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 		fuzzed->sink += ((const struct jitbpf_user_regs *)behind)->r15;
 		behind += sizeof(struct jitbpf_user_regs) / sizeof(*behind);
 	}
+	if (sample->h.flags & JITBPF_SAMPLE_WEIGHT)
+		fuzzed->sink += *behind++;
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) {
 		const struct jitbpf_code_bytes *code = (const struct jitbpf_code_bytes *)behind;
 

@@ -10,7 +10,7 @@ import zlib
 import zstd_stream
 
 SAMPLE, CODE, CODE_EVENT, OWNER, INFO, THREAD, FRESH = 1, 13, 14, 16, 100, 106, 107
-USER_REGS, STACK_COPY, FRAME_POINTERS = 1, 2, 4
+USER_REGS, STACK_COPY, FRAME_POINTERS, WEIGHT = 1, 2, 4, 128
 R15 = 17
 
 # Behind the header of a struct jitbpf_code_event.
@@ -20,7 +20,7 @@ PUBLISHER_SHIM, PART_NAME = 0, 1
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 # ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
 Sample = collections.namedtuple("Sample",
-                                "time pid tid cpu ip regs user_frames end guessed comm")
+                                "time pid tid cpu ip regs user_frames end guessed comm event")
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
 CUT = "[cut]"
@@ -126,7 +126,7 @@ class Unpacker:
 
     def __init__(self):
         self.rows = collections.defaultdict(Row)
-        self.cpus = collections.defaultdict(lambda: [0, 0])  # time, thread
+        self.cpus = collections.defaultdict(lambda: [0, 0, 0])  # time, thread, time of others
         self.time = self.cpu = self.flags = self.period = 0
         self.forget()
 
@@ -191,7 +191,13 @@ class Unpacker:
             self.flags = self.heads.number()
         user = self.heads.number() if head & 8 else 0
         kernel = self.heads.number() if head & 16 else 0
-        self.time = state[0] = state[0] + self.period + self.times.difference()
+        event = self.heads.number() if head & 32 else 0
+        if self.flags & WEIGHT:
+            self.heads.number()
+        if event:
+            self.time = state[2] = state[2] + self.times.difference()
+        else:
+            self.time = state[0] = state[0] + self.period + self.times.difference()
         node = self.lane_nodes.number()
         for _ in range(user):
             node = self.add_node(node, False)
@@ -210,7 +216,7 @@ class Unpacker:
         ips = frames[0]
         return SAMPLE, self.flags, self.time, Sample(
             self.time, pid, tid, self.cpu, ips[0] if ips else 0, regs, len(ips), node,
-            bool(self.flags & FRAME_POINTERS), comm.rstrip(b"\0").decode(errors="replace"))
+            bool(self.flags & FRAME_POINTERS), comm.rstrip(b"\0").decode(errors="replace"), event)
 
     def chunks(self, content):
         sizes, lanes = Lane(content), []

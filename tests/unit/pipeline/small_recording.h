@@ -87,6 +87,22 @@ static inline struct jitbpf_sample *small_add_sample(struct small_recording *sma
 	return sample;
 }
 
+/* Add a sample of another event with a weight of its own. */
+static inline void small_add_weighted(struct small_recording *small, uint16_t event,
+				      uint64_t weight, bool with_regs)
+{
+	struct jitbpf_sample *sample = small_add_sample(small, 3, 2, 1, with_regs);
+	size_t bytes = sample->h.size_bytes;
+
+	sample = realloc(sample, bytes + sizeof(weight));
+	small_require(sample);
+	small->records[small->count - 1] = &sample->h;
+	sample->h.size_bytes += sizeof(weight);
+	sample->h.flags |= JITBPF_SAMPLE_WEIGHT;
+	sample->event = event;
+	memcpy((uint8_t *)sample + bytes, &weight, sizeof(weight));
+}
+
 /* A scope table: bar(), and baz() inlined there. */
 static const struct small_scopes {
 	struct jitbpf_scope_table counts;
@@ -249,6 +265,10 @@ static inline void small_recording_init(struct small_recording *small)
 	small_add_sample(small, 3, 2, 1, false)->user_end = JITBPF_END_BAD_FRAME;
 	small_add_sample(small, 3, 2, 1, false)->mappings_age_ns =
 		1; /* does not fit into a reference */
+	small_add_sample(small, 3, 2, 1, false)->event = 1;
+	small_add_sample(small, 3, 2, 1, false)->event = JITBPF_EVENTS_MAX - 1;
+	small_add_weighted(small, 2, UINT64_MAX, true);
+	small_add_weighted(small, 0, 0, false);
 	small_add_others(small);
 	small_add_round(small);
 	small_add_names(small, with_build_id, without);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "decode/record/code_event.h"
+#include "decode/record/sample_parts.h"
 
 /* Returns true if a string that begins at offset ends inside the record. */
 static bool string_ends(const struct jitbpf_record *record, size_t offset)
@@ -40,11 +41,10 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 
 	if (sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
 	    sample->user_frames > JITBPF_USER_FRAMES_MAX || sample->user_end >= JITBPF_END_COUNT ||
-	    !comm_ends(sample->comm))
+	    sample->event >= JITBPF_EVENTS_MAX || !comm_ends(sample->comm))
 		return false;
 	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
-	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
-		wanted += sizeof(struct jitbpf_user_regs);
+	wanted += sample_kept_bytes(sample);
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
 		wanted += sizeof(struct jitbpf_code_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)
@@ -149,6 +149,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_lost_samples);
 	case JITBPF_COUNTERS:
 		return sizeof(struct jitbpf_counters);
+	case JITBPF_EVENT_COUNTS:
+		return sizeof(struct jitbpf_event_counts);
 	case JITBPF_JOURNAL:
 		return sizeof(struct jitbpf_journal);
 	case JITBPF_CODE_EVENT:
@@ -181,6 +183,8 @@ static bool is_whole(const struct jitbpf_record *record)
 		return cgroup_is_whole((const struct jitbpf_cgroup *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return string_ends(record, offsetof(struct jitbpf_kernel_symbol, name));
+	case JITBPF_LOST_SAMPLES:
+		return ((const struct jitbpf_lost_samples *)record)->event < JITBPF_EVENTS_MAX;
 	case JITBPF_COUNTERS:
 	case JITBPF_JIT_COUNTS: /* a multiple, since its fixed part is one */
 		return (record->size_bytes - sizeof(*record)) % sizeof(uint64_t) == 0;

@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the offset of the parts behind the frames and registers of a sample. */
+/* Returns the offset of the parts that only live samples have. */
 static uint64_t parts_offset(const struct jitbpf_sample *sample)
 {
 	return sizeof(*sample) +
 	       ((uint64_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]) +
-	       (sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0);
+	       sample_kept_bytes(sample);
 }
 
 const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample)

@@ -177,7 +177,8 @@ static int take_sample_ref(struct round_reader *reader, uint64_t offset)
 	if (cursor_read(&c, &ref, sizeof(ref)))
 		return bad(reader, offset, "a malformed sample");
 	regs_bytes = ref.h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(regs) : 0;
-	if (cursor_left(&c) != regs_bytes)
+	if (cursor_left(&c) != regs_bytes || ref.cpu > UINT16_MAX ||
+	    ref.h.flags & JITBPF_SAMPLE_WEIGHT)
 		return bad(reader, offset, "a malformed sample");
 	cursor_read(&c, &regs, regs_bytes);
 	if (!stack_store_get(&reader->stacks, ref.stack, &stack))
@@ -193,7 +194,7 @@ static int take_sample_ref(struct round_reader *reader, uint64_t offset)
 		.pid = ref.pid,
 		.tid = ref.tid,
 		.start_ns = ref.start_ns,
-		.cpu = ref.cpu,
+		.cpu = (uint16_t)ref.cpu,
 		.kernel_frames = stack.kernel_frames,
 		.user_frames = stack.user_frames,
 		.user_end = stack.user_end,

@@ -13,8 +13,9 @@
 #include "uapi/recording.h"
 
 struct sample_cpu {
-	uint64_t time_ns; /* of its last sample */
-	uint32_t thread;  /* number of its last thread */
+	uint64_t time_ns;  /* of its last sample of event 0 */
+	uint64_t other_ns; /* of its last sample of another event */
+	uint32_t thread;   /* number of its last thread */
 };
 
 struct sample_state {
@@ -40,6 +41,19 @@ static inline int sample_state_forget(struct sample_state *state)
 	vec_for_each (cpu, &state->cpus)
 		cpu->thread = 0;
 	return stack_tree_clear(&state->tree);
+}
+
+/* Returns where the time of a CPU's last sample is kept for an event. */
+static inline uint64_t *sample_state_time(struct sample_cpu *cpu, uint32_t event)
+{
+	return event ? &cpu->other_ns : &cpu->time_ns;
+}
+
+/* Returns the expected time of a CPU's next sample of an event. */
+static inline uint64_t sample_state_expected(const struct sample_state *state,
+					     const struct sample_cpu *cpu, uint32_t event)
+{
+	return event ? cpu->other_ns : cpu->time_ns + state->period_ns;
 }
 
 /* Set *ret to a CPU below JITBPF_PACKED_CPUS_MAX, valid until the next call. Returns 0 or -ENOMEM.

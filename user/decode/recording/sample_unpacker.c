@@ -9,13 +9,15 @@
 struct head {
 	uint64_t cpu, thread, flags;
 	uint64_t new_user, new_kernel; /* nodes */
+	uint64_t event, weight;
 };
 
 static int read_head(struct sample_state *state, struct cursor *heads, uint8_t bits,
 		     struct sample_cpu **ret_cpu, struct head *ret)
 {
 	const uint8_t known = JITBPF_PACKED_SAMPLE | JITBPF_PACKED_CPU | JITBPF_PACKED_THREAD |
-			      JITBPF_PACKED_FLAGS | JITBPF_PACKED_USER | JITBPF_PACKED_KERNEL;
+			      JITBPF_PACKED_FLAGS | JITBPF_PACKED_USER | JITBPF_PACKED_KERNEL |
+			      JITBPF_PACKED_EVENT;
 	struct head head = {.cpu = state->cpu, .flags = state->flags};
 
 	if (bits & ~known || !state->tree.nodes.size)
@@ -33,6 +35,10 @@ static int read_head(struct sample_state *state, struct cursor *heads, uint8_t b
 		return -EBADMSG;
 	if (bits & JITBPF_PACKED_KERNEL &&
 	    lane_read(heads, JITBPF_KERNEL_FRAMES_MAX, &head.new_kernel))
+		return -EBADMSG;
+	if (bits & JITBPF_PACKED_EVENT && lane_read(heads, JITBPF_EVENTS_MAX - 1, &head.event))
+		return -EBADMSG;
+	if (head.flags & JITBPF_SAMPLE_WEIGHT && lane_read(heads, UINT64_MAX, &head.weight))
 		return -EBADMSG;
 	if (head.thread >= state->threads.size)
 		return -EBADMSG;
@@ -89,7 +95,8 @@ static void fill(struct jitbpf_sample *sample, const struct head *head,
 		.pid = thread->pid,
 		.tid = thread->tid,
 		.start_ns = thread->start_ns,
-		.cpu = (uint32_t)head->cpu,
+		.cpu = (uint16_t)head->cpu,
+		.event = (uint16_t)head->event,
 	};
 	memcpy(sample->comm, thread->comm, sizeof(sample->comm));
 }
@@ -110,7 +117,7 @@ int sample_unpack(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE_COU
 	if (lane_read(&lanes[JITBPF_LANE_TIMES], UINT64_MAX, &difference) ||
 	    lane_read(&lanes[JITBPF_LANE_NODES], state->tree.nodes.size - 1, &leaf))
 		return -EBADMSG;
-	time_ns = cpu->time_ns + state->period_ns + unzigzag(difference);
+	time_ns = sample_state_expected(state, cpu, (uint32_t)head.event) + unzigzag(difference);
 	node = (uint32_t)leaf;
 	err = add_nodes(&state->tree, &lanes[JITBPF_LANE_WORDS], head.new_user, false, &node);
 	err = err
@@ -119,7 +126,8 @@ int sample_unpack(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE_COU
 	if (err)
 		return err;
 	if (vec_reserve(&u->record,
-			(sizeof(*sample) + sizeof(struct jitbpf_user_regs)) / sizeof(__u64) +
+			(sizeof(*sample) + sizeof(struct jitbpf_user_regs) + sizeof(head.weight)) /
+					sizeof(__u64) +
 				JITBPF_SAMPLE_FRAMES_MAX))
 		return -ENOMEM;
 	sample = (void *)u->record.data;
@@ -135,8 +143,12 @@ int sample_unpack(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE_COU
 			return -EBADMSG;
 		bytes += sizeof(struct jitbpf_user_regs);
 	}
+	if (head.flags & JITBPF_SAMPLE_WEIGHT) {
+		memcpy((uint8_t *)sample + bytes, &head.weight, sizeof(head.weight));
+		bytes += sizeof(head.weight);
+	}
 	sample->h.size_bytes = (uint32_t)bytes;
-	cpu->time_ns = u->time_ns = time_ns;
+	*sample_state_time(cpu, sample->event) = u->time_ns = time_ns;
 	cpu->thread = (uint32_t)head.thread;
 	state->cpu = (uint32_t)head.cpu;
 	state->flags = (uint16_t)head.flags;

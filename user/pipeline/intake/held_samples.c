@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/record/sample_parts.h"
+
 void held_samples_init(struct held_samples *held)
 {
 	*held = (struct held_samples){.budget.limit = HELD_SAMPLES_BYTES_MAX};
@@ -72,8 +74,8 @@ void held_sample_cut(struct jitbpf_sample *sample, uint32_t frames)
 	size_t left_out = (sample->user_frames - frames) * sizeof(sample->ips[0]);
 	__u64 *end = sample->ips + sample->kernel_frames + frames;
 
-	if (left_out && sample->h.flags & JITBPF_SAMPLE_USER_REGS)
-		memmove(end, (uint8_t *)end + left_out, sizeof(struct jitbpf_user_regs));
+	if (left_out)
+		memmove(end, (uint8_t *)end + left_out, sample_kept_bytes(sample));
 	if (left_out && sample->user_end != JITBPF_END_NONE)
 		sample->user_end = JITBPF_END_NO_RULE;
 	sample->user_frames = (uint16_t)frames;

@@ -34,7 +34,7 @@
 union finished_sample {
 	struct jitbpf_sample sample;
 	uint8_t bytes[sizeof(struct jitbpf_sample) + JITBPF_SAMPLE_FRAMES_MAX * sizeof(__u64) +
-		      sizeof(struct jitbpf_user_regs)];
+		      sizeof(struct jitbpf_user_regs) + sizeof(uint64_t)];
 };
 
 static bool has_copy(const struct jitbpf_sample *sample)
@@ -56,10 +56,9 @@ static void keep_sound(const struct process *process, const struct jitbpf_sample
 static void make_finished(const struct jitbpf_sample *sample, const struct finished_stack *stack,
 			  union finished_sample *ret)
 {
-	const uint64_t *regs =
-		(const uint64_t *)sample->ips + sample->kernel_frames + sample->user_frames;
 	size_t kernel_bytes = sample->kernel_frames * sizeof(sample->ips[0]);
-	size_t user_bytes = stack->count * sizeof(stack->ips[0]), regs_bytes = 0;
+	size_t user_bytes = stack->count * sizeof(stack->ips[0]),
+	       kept_bytes = sample_kept_bytes(sample);
 	uint8_t *ips = (uint8_t *)ret->sample.ips;
 
 	ret->sample = *sample;
@@ -75,12 +74,9 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_UNTOLD;
 	memcpy(ips, sample->ips, kernel_bytes);
 	memcpy(ips + kernel_bytes, stack->ips, user_bytes);
-	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {
-		regs_bytes = sizeof(struct jitbpf_user_regs);
-		memcpy(ips + kernel_bytes + user_bytes, regs, regs_bytes);
-	}
+	memcpy(ips + kernel_bytes + user_bytes, sample_kept_parts(sample), kept_bytes);
 	ret->sample.h.size_bytes =
-		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + regs_bytes);
+		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + kept_bytes);
 }
 
 /*

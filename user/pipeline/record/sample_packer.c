@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "decode/record/sample_parts.h"
 
 #define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(uint32_t))
 
@@ -29,13 +30,12 @@ void sample_packer_deinit(struct sample_packer *packer)
 bool sample_packer_can(const struct jitbpf_sample *sample)
 {
 	uint64_t frames = (uint64_t)sample->kernel_frames + sample->user_frames;
-	size_t regs_bytes =
-		sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
 
 	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
 	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
-	       sample->cpu < JITBPF_PACKED_CPUS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
-	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
+	       sample->event < JITBPF_EVENTS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
+	       sample->h.size_bytes ==
+		       sizeof(*sample) + frames * sizeof(__u64) + sample_kept_bytes(sample);
 }
 
 /* --- threads ------------------------------------------------------------------ */
@@ -206,12 +206,14 @@ static void put_head(struct sample_state *state, struct lanes *lanes, struct sam
 		     const struct new_nodes *nodes)
 {
 	uint8_t head = JITBPF_PACKED_SAMPLE;
+	uint64_t weight;
 
 	head |= sample->cpu != state->cpu ? JITBPF_PACKED_CPU : 0;
 	head |= thread != cpu->thread ? JITBPF_PACKED_THREAD : 0;
 	head |= sample->h.flags != state->flags ? JITBPF_PACKED_FLAGS : 0;
 	head |= nodes->user ? JITBPF_PACKED_USER : 0;
 	head |= nodes->kernel ? JITBPF_PACKED_KERNEL : 0;
+	head |= sample->event ? JITBPF_PACKED_EVENT : 0;
 	lane_put_bytes(lanes, JITBPF_LANE_HEADS, &head, sizeof(head));
 	if (head & JITBPF_PACKED_CPU)
 		lane_put(lanes, JITBPF_LANE_HEADS, sample->cpu);
@@ -223,8 +225,12 @@ static void put_head(struct sample_state *state, struct lanes *lanes, struct sam
 		lane_put(lanes, JITBPF_LANE_HEADS, nodes->user);
 	if (head & JITBPF_PACKED_KERNEL)
 		lane_put(lanes, JITBPF_LANE_HEADS, nodes->kernel);
+	if (head & JITBPF_PACKED_EVENT)
+		lane_put(lanes, JITBPF_LANE_HEADS, sample->event);
+	if (sample_weight(sample, &weight))
+		lane_put(lanes, JITBPF_LANE_HEADS, weight);
 	lane_put_difference(lanes, JITBPF_LANE_TIMES,
-			    sample->h.time_ns - (cpu->time_ns + state->period_ns));
+			    sample->h.time_ns - sample_state_expected(state, cpu, sample->event));
 	lane_put(lanes, JITBPF_LANE_NODES, nodes->leaf);
 }
 
@@ -250,7 +256,7 @@ int sample_pack(struct sample_packer *packer, struct record_packer *records,
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		record_pack_words(records, JITBPF_SAMPLE, true, sample->h.time_ns,
 				  sample->ips + frames, REGS_WORDS);
-	cpu->time_ns = records->time_ns = sample->h.time_ns;
+	*sample_state_time(cpu, sample->event) = records->time_ns = sample->h.time_ns;
 	cpu->thread = thread;
 	state->cpu = sample->cpu;
 	state->flags = sample->h.flags;

@@ -43,10 +43,10 @@ static void test_fixed_sizes(void **state)
 		uint16_t type;
 		size_t size_bytes;
 	} fixed[] = {
-		{JITBPF_SAMPLE, 64},	{JITBPF_JIT, 40},	   {JITBPF_COMM, 48},
-		{JITBPF_FORK, 32},	{JITBPF_EXIT, 32},	   {JITBPF_THROTTLE, 24},
-		{JITBPF_COUNTERS, 16},	{JITBPF_LOST_SAMPLES, 40}, {JITBPF_JOURNAL, 72},
-		{JITBPF_INNER_PID, 32},
+		{JITBPF_SAMPLE, 64},   {JITBPF_JIT, 40},	   {JITBPF_COMM, 48},
+		{JITBPF_FORK, 32},     {JITBPF_EXIT, 32},	   {JITBPF_THROTTLE, 24},
+		{JITBPF_COUNTERS, 16}, {JITBPF_EVENT_COUNTS, 144}, {JITBPF_LOST_SAMPLES, 40},
+		{JITBPF_JOURNAL, 72},  {JITBPF_INNER_PID, 32},
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -69,6 +69,17 @@ static void test_sample(void **state)
 	assert_least(&sample->h, 64 + 5 * 8);
 	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
 	assert_least(&sample->h, 64 + 5 * 8 + 144);
+	sample->h.flags = JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_WEIGHT;
+	assert_least(&sample->h, 64 + 5 * 8 + 144 + 8);
+	sample->h.flags = JITBPF_SAMPLE_WEIGHT;
+	sample->event = JITBPF_EVENTS_MAX - 1;
+	assert_least(&sample->h, 64 + 5 * 8 + 8);
+	for (uint32_t event = JITBPF_EVENTS_MAX; event <= UINT16_MAX; event++) {
+		sample->event = (uint16_t)event;
+		assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	}
+	sample->event = 0;
+	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
 	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX;
 	sample->user_frames = JITBPF_USER_FRAMES_MAX;
 	assert_least(&sample->h, 64 + (127 + 1024) * 8 + 144);
