@@ -88,10 +88,10 @@ static void take_sample(struct sink *sink, uint64_t since_ns)
 
 	ledger.processes.data[0].fate[FATE_RESOLVED]++;
 	ledger.fate[FATE_RESOLVED]++;
-	profile_count(&profile, sample.node);
+	profile_count(&profile, sample.node, 1);
 	require(!thread_counts_thread(&threads, &of, &thread));
 	require(!thread_counts_add(&threads, sample.node, thread, 1, &count));
-	require(!time_slices_add(&slices, since_ns, count));
+	require(!time_slices_add(&slices, since_ns, count, 1));
 	sample.count = count;
 	require(!sink_live.sample(sink, &view, &sample));
 }

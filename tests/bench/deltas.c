@@ -82,7 +82,7 @@ static void grow(struct sink *sink, size_t nodes, uint32_t processes)
 		for (uint32_t i = 0; i < DEPTH; i++)
 			stack[i] = make_location(random_below(i < DEPTH / 2 ? 50000 : 8));
 		require(!profile_node_of(&profile, process, 0, stack, DEPTH, &sample.node));
-		profile_count(&profile, sample.node);
+		profile_count(&profile, sample.node, 1);
 		require(!thread_counts_thread(&threads, &of, &thread));
 		require(!thread_counts_add(&threads, sample.node, thread, 1, &count));
 		sample.count = count;

@@ -369,6 +369,16 @@ const struct view *pipeline_view(const struct pipeline *p)
 	return analysis_view(p->analysis);
 }
 
+const struct view *pipeline_shown_view(struct pipeline *p)
+{
+	return analysis_shown_view(p->analysis);
+}
+
+bool pipeline_has_event(const struct pipeline *p, const char *name)
+{
+	return analysis_has_event(p->analysis, name);
+}
+
 const struct module_table *pipeline_modules(const struct pipeline *p)
 {
 	return analysis_modules(p->analysis);

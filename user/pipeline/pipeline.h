@@ -96,6 +96,8 @@ void pipeline_set_packages(struct pipeline *pipeline, const struct file_packages
 
 struct analysis_progress pipeline_progress(const struct pipeline *pipeline);
 const struct view *pipeline_view(const struct pipeline *pipeline);
+const struct view *pipeline_shown_view(struct pipeline *pipeline);
+bool pipeline_has_event(const struct pipeline *pipeline, const char *name);
 const struct module_table *pipeline_modules(const struct pipeline *pipeline);
 
 #endif

@@ -19,7 +19,7 @@ struct profile_node {
 	uint32_t location; /* location number; in a root, the process number */
 	uint32_t comm;	   /* string number of the process name; the same in all nodes of a root */
 	uint32_t recent;   /* private to profile_node_of(): the child that was found last */
-	uint64_t self;	   /* samples with this node as leaf */
+	uint64_t self;	   /* sum of the samples with this node as leaf */
 };
 
 /* Zero-initialized is empty. Parents come before their children. */
@@ -48,10 +48,10 @@ int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 /* Find or add a child of a node. Returns 0 and sets *ret, or -ENOMEM or -EDQUOT (no room). */
 int profile_child_of(struct profile *profile, uint32_t node, uint32_t location, uint32_t *ret);
 
-/* Count a sample at a node. */
-static inline void profile_count(struct profile *profile, uint32_t node)
+/* Count samples, or the weight of a sample, at a node. */
+static inline void profile_count(struct profile *profile, uint32_t node, uint64_t samples)
 {
-	profile->nodes.data[node].self++;
+	profile->nodes.data[node].self += samples;
 }
 
 void profile_deinit(struct profile *profile);

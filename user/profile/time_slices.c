@@ -114,10 +114,13 @@ static void fold(struct time_slices *s, uint32_t now)
 	s->limit = max;
 }
 
-int time_slices_add(struct time_slices *s, uint64_t since_ns, uint32_t count)
+int time_slices_add(struct time_slices *s, uint64_t since_ns, uint32_t count, uint64_t samples)
 {
 	uint64_t tick = since_ns / TIME_SLICES_TICK_NS;
-	struct time_slice slice = {.count = count, .samples = 1};
+	struct time_slice slice = {
+		.count = count,
+		.samples = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX,
+	};
 
 	slice.tick = tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX - 1;
 	if (s->slices.size >= (s->limit ?: s->max ?: TIME_SLICES_MAX))

@@ -45,8 +45,12 @@ struct time_slices {
 	uint32_t detail;  /* slices older than this number of ticks cover several ticks */
 };
 
-/* Add a sample of a count, since_ns after the start. Returns 0 or -ENOMEM. */
-int time_slices_add(struct time_slices *slices, uint64_t since_ns, uint32_t count);
+/*
+ * Add samples of a count, since_ns after the start; more than UINT32_MAX at once count as
+ * UINT32_MAX. Returns 0 or -ENOMEM.
+ */
+int time_slices_add(struct time_slices *slices, uint64_t since_ns, uint32_t count,
+		    uint64_t samples);
 
 /*
  * Follow the levels of other slices: raise the ends to those given, and fold. The ends must be as

@@ -36,6 +36,14 @@ struct page_extra {
 };
 
 #define RUN_OF_PROCESSES "process "
+#define RUN_CPU_TIME	 "cpu-time" /* name of event 0, whatever counts it */
+
+/* An event that is sampled beside CPU time. */
+struct run_event {
+	const char *name; /* "page-faults" */
+	const char *unit; /* of its weights: "faults" */
+	uint64_t period;  /* weight of each sample; 0: each has its own */
+};
 
 /* Description of a run. Strings are never NULL. */
 struct run_info {
@@ -44,13 +52,34 @@ struct run_info {
 	uint64_t wall_clock_ns; /* CLOCK_REALTIME at start_ns */
 	uint32_t freq_hz;
 	uint32_t cpus;
-	const char *event;   /* "cpu-clock", "cycles" */
+	const char *event;   /* of the view: "cpu-clock", "cycles" */
 	const char *command; /* "": the whole system; RUN_OF_PROCESSES and pids */
 	const char *host;
 	const char *kernel; /* release */
+	/* Of a view that does not show CPU time, as in struct run_event; freq_hz is 0. NULL: CPU
+	 * time. */
+	const char *unit;
+	uint64_t period;
+	/* Events from 1 on. */
+	uint32_t more_events;
+	struct run_event events[JITBPF_EVENTS_MAX - 1];
 };
 
-/* A read-only view of a profile and all that its numbers refer to. Valid during the call. */
+/* The samples of one event of a run. */
+struct event_total {
+	const char *name, *unit;
+	uint64_t period;  /* weight of each sample; 0: each has its own */
+	uint64_t samples; /* with those that were lost */
+	uint64_t lost;
+	uint64_t weight;  /* sum, of lost samples as far as it is known; UINT64_MAX: or more */
+	uint64_t counted; /* samples as counted by the BPF program; 0: not known, or event 0 */
+	uint64_t before;  /* as ledger.samples_before */
+};
+
+/*
+ * A read-only view of the profile of one event, and all that its numbers refer to. Valid during the
+ * call.
+ */
 struct view {
 	const struct run_info *info;
 	const struct string_pool *strings;
@@ -69,9 +98,12 @@ struct view {
 	const struct file_packages *packages; /* of unnamed files; NULL: not searched for */
 	/* Memory for the single samples that each sink keeps; 0: no limit. */
 	uint64_t samples_bytes;
-	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
-	uint32_t oldest_epoch; /* number of the oldest open epoch */
-	uint32_t round;	       /* counts up; see ledger_process.changed_round */
+	const struct event_total *events; /* all events of the run, when the view is complete */
+	uint32_t event_count;		  /* 0: not complete */
+	uint32_t event;			  /* number of the event that the view shows */
+	uint32_t epoch;			  /* counts up from 0; other numbers are valid within it */
+	uint32_t oldest_epoch;		  /* number of the oldest open epoch */
+	uint32_t round;			  /* counts up; see ledger_process.changed_round */
 	/*
 	 * Applied by a sink when it reads, see shown_profile.h. The data above do not depend
 	 * on the options.

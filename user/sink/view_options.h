@@ -60,7 +60,8 @@ struct view_options {
 	uint32_t sort;	  /* enum view_sort */
 	uint32_t columns; /* width of the terminal that the top format is for; 0: none */
 	uint32_t color;	  /* enum view_color: what the user chose */
-	bool colours;	  /* write escape sequences: the result of `color` and the terminal */
+	const char *event; /* name of the event to show; NULL: CPU time */
+	bool colours;	   /* write escape sequences: the result of `color` and the terminal */
 };
 
 /* Names of the values, in the order of the enums; terminated by NULL. */

@@ -44,6 +44,30 @@ static void contents_of(const char *bytes, size_t size, char **ret, size_t *ret_
 	fclose(out);
 }
 
+/*
+ * A run with several events. The small recording also has samples of unknown events, and weights
+ * that do not belong to their event.
+ */
+static void save_events(const char *folder, const char *name, uint32_t count)
+{
+	static const struct run_event known[] = {{"page-faults", "faults", 1000},
+						 {"waits", "ns", 0}};
+	struct small_recording small;
+	size_t size, contents_size;
+	char *bytes, *contents;
+
+	small_recording_init(&small);
+	small.info.more_events = count;
+	for (uint32_t i = 0; i < count; i++)
+		small.info.events[i] = known[i % ARRAY_SIZE(known)];
+	small_recording_write(&small, &bytes, &size);
+	contents_of(bytes, size, &contents, &contents_size);
+	save(folder, name, contents, contents_size);
+	free(contents);
+	free(bytes);
+	small_recording_deinit(&small);
+}
+
 int main(int argc, char **argv)
 {
 	struct small_recording small;
@@ -59,6 +83,8 @@ int main(int argc, char **argv)
 	contents_of(bytes, size, &contents, &contents_size);
 	save(argv[1], "packed", contents, contents_size);
 	save(argv[1], "packed-cut", contents, contents_size / 2);
+	save_events(argv[1], "packed-events", 2);
+	save_events(argv[1], "packed-events-most", JITBPF_EVENTS_MAX - 1);
 	/* Damage in some places. */
 	for (size_t i = 1; i < 8; i++) {
 		size_t at = contents_size / 8 * i;

@@ -89,8 +89,8 @@ static void samples_are_counted_at_their_leaf(void **state)
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	uint32_t node = node_of(&profile, 1, 1, (const uint32_t[]){20, 10}, 2);
 
-	profile_count(&profile, node);
-	profile_count(&profile, node);
+	profile_count(&profile, node, 1);
+	profile_count(&profile, node, 1);
 	assert_int_equal(profile.nodes.data[node].self, 2);
 	assert_int_equal(profile.nodes.data[profile.nodes.data[node].parent].self, 0);
 }

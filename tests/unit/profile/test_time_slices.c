@@ -17,7 +17,7 @@
 
 static void add(struct time_slices *slices, uint64_t tick, uint32_t count)
 {
-	assert_int_equal(time_slices_add(slices, tick * TIME_SLICES_TICK_NS, count), 0);
+	assert_int_equal(time_slices_add(slices, tick * TIME_SLICES_TICK_NS, count, 1), 0);
 }
 
 static void assert_slices(struct time_slices *slices, const struct time_slice *expected,
@@ -33,12 +33,12 @@ static void samples_are_in_their_ticks(void **state)
 	static const struct time_slice sorted[] = {
 		{0, 4, 1}, {0, 7, 2}, {2, 7, 1}, {3, 7, 1}, {UINT32_MAX - 1, 1, 1}};
 
-	assert_int_equal(time_slices_add(&slices, 0, 7), 0);
-	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS * 3, 7), 0);
-	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS - 1, 7), 0);
-	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS * 3 - 1, 7), 0);
-	assert_int_equal(time_slices_add(&slices, UINT64_MAX, 1), 0);
-	assert_int_equal(time_slices_add(&slices, 5, 4), 0);
+	assert_int_equal(time_slices_add(&slices, 0, 7, 1), 0);
+	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS * 3, 7, 1), 0);
+	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS - 1, 7, 1), 0);
+	assert_int_equal(time_slices_add(&slices, TIME_SLICES_TICK_NS * 3 - 1, 7, 1), 0);
+	assert_int_equal(time_slices_add(&slices, UINT64_MAX, 1, 1), 0);
+	assert_int_equal(time_slices_add(&slices, 5, 4, 1), 0);
 	assert_int_equal(slices.slices.size, 6);
 	assert_int_equal(time_slices_sort(&slices), 0);
 	assert_slices(&slices, sorted, ARRAY_SIZE(sorted));

@@ -143,7 +143,7 @@ MADE void made_count(struct made_view *m, const struct sink_sample *sample)
 
 	assert_int_equal(thread_counts_thread(&m->threads, &thread, &number), 0);
 	assert_int_equal(thread_counts_add(&m->threads, sample->node, number, 1, &count), 0);
-	assert_int_equal(time_slices_add(&m->slices, since, count), 0);
+	assert_int_equal(time_slices_add(&m->slices, since, count, 1), 0);
 }
 
 /* Returns the output of a sink. The caller frees it. The samples, if any, become the view's. */

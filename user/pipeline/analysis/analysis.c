@@ -90,7 +90,7 @@ static int keep_time(struct analysis *a)
 	struct epoch *e = a->epoch;
 	bool read = sink_list_reads_slices(&e->sinks) || sink_list_reads_slices(&a->live);
 
-	return read && !e->threads.counts.size ? epoch_keep_time(e) : 0;
+	return read && !e->events[0].threads.counts.size ? epoch_keep_time(e) : 0;
 }
 
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
@@ -216,6 +216,9 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	case JITBPF_COUNTERS:
 		analysis_take_counters(a, (const struct jitbpf_counters *)record);
 		return 0;
+	case JITBPF_EVENT_COUNTS:
+		analysis_take_event_counts(a, (const struct jitbpf_event_counts *)record);
+		return 0;
 	case JITBPF_CHUNK_INFO:
 		return analysis_take_info(a, (const struct jitbpf_info_chunk *)record);
 	case JITBPF_CHUNK_FRAMES:
@@ -340,13 +343,14 @@ int analysis_finish(struct analysis *a)
 	count_all_uncounted(a);
 	err = analysis_complete_names(a, a->epoch, true);
 	analysis_update_ledger(a, a->epoch);
+	err = err ?: analysis_complete_events(a, a->epoch);
 	analysis_show_all(a, true);
 	return err;
 }
 
 int analysis_write(struct analysis *a, FILE *out)
 {
-	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
+	return sink_list_finish(&a->epoch->sinks, event_view(a->epoch), out);
 }
 
 uint64_t analysis_left_out(const struct analysis *a, FILE *out)
@@ -380,6 +384,16 @@ struct analysis_progress analysis_progress(const struct analysis *a)
 const struct view *analysis_view(const struct analysis *a)
 {
 	return &a->epoch->view;
+}
+
+const struct view *analysis_shown_view(struct analysis *a)
+{
+	return event_view(a->epoch);
+}
+
+bool analysis_has_event(const struct analysis *a, const char *name)
+{
+	return event_number(a->epoch, name) < JITBPF_EVENTS_MAX;
 }
 
 const struct module_table *analysis_modules(const struct analysis *a)

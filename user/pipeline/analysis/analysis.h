@@ -152,7 +152,16 @@ void analysis_set_screen(struct analysis *analysis, uint32_t columns, bool colou
 void analysis_set_packages(struct analysis *analysis, const struct file_packages *packages);
 
 struct analysis_progress analysis_progress(const struct analysis *analysis);
+
+/*
+ * Return the view of CPU time, or of the event that the outputs show (view_options.event). The
+ * latter is valid until the next call.
+ */
 const struct view *analysis_view(const struct analysis *analysis);
+const struct view *analysis_shown_view(struct analysis *analysis);
+
+/* Returns true if the run samples an event with this name. */
+bool analysis_has_event(const struct analysis *analysis, const char *name);
 
 /* Return the state after all records so far. Borrowed. */
 const struct process_table *analysis_processes(const struct analysis *analysis);

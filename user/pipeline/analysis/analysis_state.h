@@ -28,6 +28,7 @@ struct stack_cache_slot {
 	uint16_t user_frames;
 	uint16_t kept_frames; /* with left_out: number of outermost frames in the profile */
 	uint8_t user_end;
+	uint8_t event;
 	bool code_untold; /* of the sample */
 	bool code_unknown;
 	bool left_out; /* the profile had no room for the innermost frames */
@@ -61,9 +62,9 @@ struct analysis {
 	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
 	uint64_t round_ns;	       /* time of the last round */
 
-	struct epoch *epoch;	 /* the current one */
-	uint64_t samples_before; /* samples of dropped epochs */
-	struct epoch *closing;	 /* older epochs, newest first; samples and names may still come */
+	struct epoch *epoch;			    /* the current one */
+	uint64_t samples_before[JITBPF_EVENTS_MAX]; /* samples of dropped epochs, by event */
+	struct epoch *closing; /* older epochs, newest first; samples and names may still come */
 
 	struct sink_list live; /* live views, which see all epochs */
 
@@ -107,6 +108,7 @@ int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_s
 int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *throttle);
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost);
 void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters);
+void analysis_take_event_counts(struct analysis *a, const struct jitbpf_event_counts *counts);
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
 
 /* cgroups.c: apply a CGROUP record. Returns 0 or -ENOMEM. */
@@ -164,11 +166,13 @@ int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 void analysis_forget_names(struct analysis *a);
 
 /*
- * ledgers.c: update the ledger of an epoch's view, in O(existing processes); update it for the last
+ * ledgers.c: update the ledger of an epoch's view, in O(existing processes); complete that of the
+ * event that its outputs show; update it for the last
  * time before the current epoch is closed; take over the counts of a process that is about to be
  * freed.
  */
 void analysis_update_ledger(struct analysis *a, struct epoch *epoch);
+int analysis_complete_events(struct analysis *a, struct epoch *epoch);
 void analysis_close_ledger(struct analysis *a);
 void analysis_process_ends(struct analysis *a, const struct process *process);
 

@@ -32,8 +32,8 @@ int epoch_create(uint32_t number, const struct module_table *modules, struct own
 		.modules = modules,
 		.locations = &epoch->locations,
 		.frames = epoch->frames,
-		.profile = &epoch->profile,
-		.threads = &epoch->threads,
+		.profile = &epoch->events[0].profile,
+		.threads = &epoch->events[0].threads,
 		.code = &epoch->code,
 		.ledger = &epoch->ledger_now,
 	};
@@ -57,9 +57,9 @@ void epoch_destroy(struct epoch *epoch)
 	vec_deinit(&epoch->recorded_cgroups);
 	vec_deinit(&epoch->comms);
 	ledger_deinit(&epoch->ledger);
-	profile_deinit(&epoch->profile);
-	thread_counts_deinit(&epoch->threads);
-	time_slices_deinit(&epoch->slices);
+	ledger_deinit(&epoch->shown_ledger);
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
+		event_counts_deinit(&epoch->events[i]);
 	free(epoch->lane);
 	vec_deinit(&epoch->live);
 	location_table_deinit(&epoch->locations);
@@ -77,7 +77,7 @@ int epoch_keep_time(struct epoch *epoch)
 	if (!epoch->lane)
 		return -ENOMEM;
 	epoch->view.lane = epoch->lane;
-	epoch->view.slices = &epoch->slices;
+	epoch->view.slices = &epoch->events[0].slices;
 	return 0;
 }
 
@@ -101,9 +101,18 @@ int epoch_set_info(struct epoch *epoch, const struct run_info *info)
 	err = err ?: keep(epoch, info->command, &copy.command);
 	err = err ?: keep(epoch, info->host, &copy.host);
 	err = err ?: keep(epoch, info->kernel, &copy.kernel);
-	if (!err)
-		epoch->info = copy;
-	return err;
+	for (uint32_t i = 0; i < info->more_events; i++) {
+		err = err ?: keep(epoch, info->events[i].name, &copy.events[i].name);
+		err = err ?: keep(epoch, info->events[i].unit, &copy.events[i].unit);
+	}
+	if (err)
+		return err;
+	epoch->info = copy;
+	if (epoch->view.options.event)
+		epoch->shown = event_number(epoch, epoch->view.options.event);
+	if (epoch->shown == JITBPF_EVENTS_MAX)
+		epoch->shown = 0;
+	return 0;
 }
 
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,

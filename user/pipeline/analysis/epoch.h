@@ -16,12 +16,10 @@
 #include "base/vec.h"
 #include "locate/location.h"
 #include "pipeline/analysis/epoch_memory.h"
+#include "pipeline/analysis/event_counts.h"
 #include "pipeline/analysis/shared_rows.h"
 #include "profile/code_lane.h"
 #include "profile/ledger.h"
-#include "profile/profile.h"
-#include "profile/thread_counts.h"
-#include "profile/time_slices.h"
 #include "sink/sink_list.h"
 #include "state/process/process_table.h"
 #include "symbolize/frame_table.h"
@@ -68,16 +66,20 @@ struct epoch {
 	uint64_t until_ns;   /* time of its last samples; UINT64_MAX: the current epoch */
 	struct epoch *older; /* the next older closing epoch */
 	struct run_info info;
-	struct view view; /* of the members below */
+	struct view view; /* of CPU time and the members below */
 	struct string_pool *strings;
 	struct location_table locations;
 	struct frame_table *frames;
 	struct recorded_frames *recorded;
 	struct recorded_code code; /* with analysis_options.keep_code */
-	bool has_recorded;	/* the records contain names, so the symbol service is not used */
-	struct profile profile; /* in a root, `location` is the ledger row of the process */
-	struct thread_counts threads;
-	struct time_slices slices;   /* of `threads`, if view.slices is set */
+	bool has_recorded; /* the records contain names, so the symbol service is not used */
+	struct event_counts events[JITBPF_EVENTS_MAX];
+	struct event_total totals[JITBPF_EVENTS_MAX];
+	/* The event that outputs show, by view.options.event: see event_view(). */
+	uint32_t shown;
+	struct view shown_view;
+	struct run_info shown_info;
+	struct ledger shown_ledger;  /* has rows of its own */
 	struct code_lane *lane;	     /* NULL: not kept */
 	VEC(struct epoch_live) live; /* by process slot, for the lane */
 	struct ledger ledger;	     /* as counted */

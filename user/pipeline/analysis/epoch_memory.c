@@ -44,6 +44,17 @@ bool epoch_pay(struct epoch *epoch, uint64_t bytes)
 	return true;
 }
 
+void epoch_pay_beyond(struct epoch *epoch, uint64_t bytes)
+{
+	struct epoch_payer *payer;
+
+	if (!is_payer(epoch))
+		return;
+	payer = &epoch->payers.data[epoch->payer];
+	payer->bytes += bytes;
+	owner_budget_add(epoch->memory, payer->owner, bytes);
+}
+
 void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 {
 	const struct room room = {.take = take_room, .context = epoch};
@@ -51,7 +62,9 @@ void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 
 	epoch->memory = budget;
 	epoch->payer = EPOCH_FREE;
-	epoch->locations.room = epoch->profile.room = epoch->threads.room = paths;
+	epoch->locations.room = paths;
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
+		epoch->events[i].profile.room = epoch->events[i].threads.room = paths;
 	string_pool_set_room(epoch->strings, &room);
 }
 
@@ -131,12 +144,12 @@ int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret)
 }
 
 /* Find or add the frame at the end of a path that is left out. */
-static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
+static int add_cut(struct epoch *epoch, struct event_counts *counts, uint32_t node, uint32_t *ret)
 {
 	uint32_t location;
 	int err = epoch_location(epoch, LOCATION_LEFT_OUT, &location);
 
-	return err ?: profile_child_of(&epoch->profile, node, location, ret);
+	return err ?: profile_child_of(&counts->profile, node, location, ret);
 }
 
 /*
@@ -167,34 +180,35 @@ static int rest_of(struct epoch *epoch, uint32_t number, struct epoch_rest *ret)
 	return 0;
 }
 
-int epoch_rest_node(struct epoch *epoch, uint32_t row, uint32_t *ret)
+int epoch_rest_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t *ret)
 {
 	uint32_t before = epoch->payer, root;
 	struct epoch_rest rest;
 	int err = rest_of(epoch, row, &rest);
 
 	epoch->payer = EPOCH_FREE;
-	err = err ?: profile_node_of(&epoch->profile, row, rest.comm, NULL, 0, &root);
-	err = err ?: add_cut(epoch, root, ret);
+	err = err ?: profile_node_of(&counts->profile, row, rest.comm, NULL, 0, &root);
+	err = err ?: add_cut(epoch, counts, root, ret);
 	epoch->payer = before;
 	return err;
 }
 
-int epoch_cut_node(struct epoch *epoch, uint32_t row, uint32_t node, uint32_t *ret, bool *ret_whole)
+int epoch_cut_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t node,
+		   uint32_t *ret, bool *ret_whole)
 {
 	struct epoch_payer *payer = &epoch->payers.data[epoch->payer];
 	bool room = (payer->cut_bytes + CUT_BYTES) * CUT_SHARE <= payer->bytes;
 	uint32_t before = epoch->payer;
-	size_t nodes = epoch->profile.nodes.size;
+	size_t nodes = counts->profile.nodes.size;
 	int err;
 
 	epoch->payer = room ? EPOCH_FREE : EPOCH_FULL;
-	err = add_cut(epoch, node, ret);
+	err = add_cut(epoch, counts, node, ret);
 	epoch->payer = before;
 	*ret_whole = err == -EDQUOT;
 	if (err == -EDQUOT)
-		return epoch_rest_node(epoch, row, ret);
-	if (!err && epoch->profile.nodes.size > nodes) {
+		return epoch_rest_node(epoch, counts, row, ret);
+	if (!err && counts->profile.nodes.size > nodes) {
 		payer->cut_bytes += CUT_BYTES;
 		payer->bytes += CUT_BYTES;
 		owner_budget_add(epoch->memory, payer->owner, CUT_BYTES);
@@ -202,7 +216,7 @@ int epoch_cut_node(struct epoch *epoch, uint32_t row, uint32_t node, uint32_t *r
 	return err;
 }
 
-int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret)
+int epoch_rest_thread(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t *ret)
 {
 	uint32_t before = epoch->payer, pid = epoch->ledger.processes.data[row].pid;
 	struct epoch_rest rest;
@@ -210,7 +224,7 @@ int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret)
 
 	epoch->payer = EPOCH_FREE;
 	err = err
-		      ?: thread_counts_thread(&epoch->threads,
+		      ?: thread_counts_thread(&counts->threads,
 					      &(struct sampled_thread){
 						      .pid = pid,
 						      .tid = pid,
@@ -223,13 +237,14 @@ int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret)
 	return err;
 }
 
-int epoch_count_left_out(struct epoch *epoch, uint32_t node, uint32_t thread, uint32_t *ret)
+int epoch_count_left_out(struct epoch *epoch, struct event_counts *counts, uint32_t node,
+			 uint32_t thread, uint64_t amount, uint32_t *ret)
 {
 	uint32_t before = epoch->payer;
 	int err;
 
 	epoch->payer = EPOCH_FREE;
-	err = thread_counts_add(&epoch->threads, node, thread, 1, ret);
+	err = thread_counts_add(&counts->threads, node, thread, amount, ret);
 	epoch->payer = before;
 	return err;
 }

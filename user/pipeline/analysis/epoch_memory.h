@@ -22,6 +22,7 @@
 #include "locate/location.h"
 
 struct epoch;
+struct event_counts;
 
 /* An owner that pays for a part of an epoch. */
 struct epoch_payer {
@@ -55,6 +56,9 @@ int epoch_payer(struct epoch *epoch, struct owner_key key, uint32_t *ret);
 /* Charge the present payer. Returns false if it has no room. */
 bool epoch_pay(struct epoch *epoch, uint64_t bytes);
 
+/* Charge the present payer for what must have room, also beyond its share. */
+void epoch_pay_beyond(struct epoch *epoch, uint64_t bytes);
+
 /* Returns true if the present payer uses more than parts/16 of its share. */
 bool epoch_uses_16ths(const struct epoch *epoch, uint32_t parts);
 
@@ -80,17 +84,19 @@ int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret);
  * Get the node for samples of a row whose paths are left out behind `node`, or as a whole. Returns
  * 0 and sets *ret, or -ENOMEM. *ret_whole is set to true if the path is left out as a whole.
  */
-int epoch_cut_node(struct epoch *epoch, uint32_t row, uint32_t node, uint32_t *ret,
-		   bool *ret_whole);
-int epoch_rest_node(struct epoch *epoch, uint32_t row, uint32_t *ret);
+int epoch_cut_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t node,
+		   uint32_t *ret, bool *ret_whole);
+int epoch_rest_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t *ret);
 
 /* Count a sample at such a node. Returns 0 and sets *ret to the index of the count, or -ENOMEM. */
-int epoch_count_left_out(struct epoch *epoch, uint32_t node, uint32_t thread, uint32_t *ret);
+int epoch_count_left_out(struct epoch *epoch, struct event_counts *counts, uint32_t node,
+			 uint32_t thread, uint64_t amount, uint32_t *ret);
 
 /*
  * Get the thread that counts for all threads of a row that are left out. Returns 0 and sets *ret,
  * or -ENOMEM.
  */
-int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret);
+int epoch_rest_thread(struct epoch *epoch, struct event_counts *counts, uint32_t row,
+		      uint32_t *ret);
 
 #endif

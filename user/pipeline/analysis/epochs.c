@@ -95,6 +95,7 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 	err = analysis_complete_names(a, oldest, now);
 	oldest->ledger.counters[JITBPF_COUNT_NAMES_LATE] += oldest->asked - oldest->answered;
 	analysis_update_ledger(a, oldest);
+	err = err ?: analysis_complete_events(a, oldest);
 	/* A live view may need more rounds before it has read the whole epoch. */
 	if (analysis_show_all(a, now || is_late(a, oldest)) && !err)
 		*ret = &oldest->view;
@@ -109,7 +110,9 @@ void analysis_drop_epoch(struct analysis *a)
 		return;
 	while ((*oldest)->older)
 		oldest = &(*oldest)->older;
-	a->samples_before += ledger_taken(&(*oldest)->ledger);
+	a->samples_before[0] += ledger_taken(&(*oldest)->ledger);
+	for (size_t i = 1; i < JITBPF_EVENTS_MAX; i++)
+		a->samples_before[i] += event_fates_taken(&(*oldest)->events[i].all);
 	epoch_destroy(*oldest);
 	*oldest = NULL;
 	analysis_forget_names(a);

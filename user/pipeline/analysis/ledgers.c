@@ -76,7 +76,7 @@ static void complete_totals(const struct analysis *a, const struct epoch *e, str
 	/* The kernel's count covers all epochs, and comes at the end of the run. */
 	if (!ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN])
 		return;
-	ledger->samples_before = a->samples_before;
+	ledger->samples_before = a->samples_before[0];
 	for (const struct epoch *older = a->closing; older; older = older->older)
 		ledger->samples_before += ledger_taken(&older->ledger);
 	ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN] -= ledger->samples_before;
@@ -134,6 +134,20 @@ void analysis_update_ledger(struct analysis *a, struct epoch *e)
 	now->jit = e->ended_jit;
 	if (e == a->epoch)
 		complete_rows(a, e, &now->jit);
+}
+
+int analysis_complete_events(struct analysis *a, struct epoch *e)
+{
+	uint64_t before[JITBPF_EVENTS_MAX];
+
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++) {
+		before[i] = a->samples_before[i];
+		for (const struct epoch *older = a->closing; older; older = older->older) {
+			if (older->number < e->number)
+				before[i] += event_fates_taken(&older->events[i].all);
+		}
+	}
+	return event_view_complete(e, before);
 }
 
 void analysis_close_ledger(struct analysis *a)

@@ -119,12 +119,32 @@ static int row_of_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* Count lost samples of an event from 1 on. */
+static int count_lost(struct epoch *e, const struct jitbpf_lost_samples *lost,
+		      const struct ledger_process *row)
+{
+	uint32_t number = (uint32_t)(row - e->ledger.processes.data);
+	struct event_fates *fates;
+	int err = event_counts_row(e, lost->event, number, &fates);
+
+	if (err)
+		return err;
+	fates->fate[FATE_LOST] += lost->count;
+	e->events[lost->event].all.fate[FATE_LOST] += lost->count;
+	return 0;
+}
+
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost)
 {
 	const struct process *process;
 	struct ledger_process *row;
-	int err = row_of_lost(a, lost, &row);
+	int err;
 
+	if (lost->event > a->epoch->info.more_events || lost->event >= JITBPF_EVENTS_MAX) {
+		a->epoch->ledger.malformed_records++;
+		return 0;
+	}
+	err = row_of_lost(a, lost, &row);
 	if (err)
 		return err;
 	process = process_table_find(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns);
@@ -132,6 +152,8 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 		    &a->filter, lost->pid, string_pool_get(a->epoch->strings, row->comm),
 		    process ? analysis_cgroup_at(a, process, lost->h.time_ns) : NULL))
 		return 0;
+	if (lost->event)
+		return count_lost(a->epoch, lost, row);
 	row->fate[FATE_LOST] += lost->count;
 	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
 	a->epoch->ledger.fate[FATE_LOST] += lost->count;
@@ -146,24 +168,60 @@ void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *co
 		a->epoch->ledger.counters[i] += counters->values[i];
 }
 
+void analysis_take_event_counts(struct analysis *a, const struct jitbpf_event_counts *counts)
+{
+	for (size_t i = 1; i < JITBPF_EVENTS_MAX; i++)
+		a->epoch->events[i].taken += counts->taken[i];
+}
+
+static bool read_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+/* Read the events behind the texts of an INFO chunk. Returns false if they are not well-formed. */
+static bool read_events(struct cursor *text, struct run_info *info)
+{
+	const char *period;
+
+	while (cursor_left(text)) {
+		struct run_event event;
+
+		if (info->more_events == ARRAY_SIZE(info->events) ||
+		    cursor_string(text, &event.name) || cursor_string(text, &event.unit) ||
+		    cursor_string(text, &period) || !read_number(period, &event.period))
+			return false;
+		info->events[info->more_events++] = event;
+	}
+	return true;
+}
+
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk)
 {
 	const char *strings[4] = {"", "", "", ""};
 	struct cursor text = cursor_of(
 		chunk->text, chunk->h.size_bytes - offsetof(struct jitbpf_info_chunk, text));
+	struct run_info info;
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
 		if (cursor_string(&text, &strings[i]))
 			break;
 	}
-	return analysis_set_info(a, &(struct run_info){
-					    .start_ns = chunk->h.time_ns,
-					    .wall_clock_ns = chunk->wall_clock_ns,
-					    .freq_hz = chunk->freq_hz,
-					    .cpus = chunk->cpus,
-					    .event = strings[0],
-					    .command = strings[1],
-					    .host = strings[2],
-					    .kernel = strings[3],
-				    });
+	info = (struct run_info){
+		.start_ns = chunk->h.time_ns,
+		.wall_clock_ns = chunk->wall_clock_ns,
+		.freq_hz = chunk->freq_hz,
+		.cpus = chunk->cpus,
+		.event = strings[0],
+		.command = strings[1],
+		.host = strings[2],
+		.kernel = strings[3],
+	};
+	/* The samples of events that are not described are refused one by one. */
+	a->epoch->ledger.malformed_records += !read_events(&text, &info);
+	return analysis_set_info(a, &info);
 }

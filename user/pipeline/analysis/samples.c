@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "decode/record/sample_parts.h"
 #include "pipeline/analysis/analysis_state.h"
 
 /*
@@ -33,6 +34,7 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 		    struct located_stack *located, struct stack_cache_slot *slot)
 {
 	uint32_t frames = located->kernel_frames + located->user_frames, count = frames;
+	struct event_counts *counts = &e->events[slot->event];
 	uint32_t name, node;
 	bool whole = false;
 	int left_out = epoch_comm(e, a->strings, comm, &name);
@@ -40,8 +42,8 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 	if (!left_out && is_cut(located->user_end))
 		left_out = epoch_location(e, LOCATION_CUT, &located->locations[count++]);
 	if (!left_out)
-		left_out =
-			profile_node_of(&e->profile, row, name, located->locations, count, &node);
+		left_out = profile_node_of(&counts->profile, row, name, located->locations, count,
+					   &node);
 	if (!left_out) {
 		slot->node = node;
 		return 0;
@@ -51,8 +53,8 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 	slot->left_out = true;
 	slot->kept_frames = 0;
 	if (left_out < 0)
-		return epoch_rest_node(e, row, &slot->node);
-	left_out = epoch_cut_node(e, row, node, &slot->node, &whole) ?: left_out;
+		return epoch_rest_node(e, counts, row, &slot->node);
+	left_out = epoch_cut_node(e, counts, row, node, &slot->node, &whole) ?: left_out;
 	if (!whole && left_out > 0 && (uint32_t)left_out < frames)
 		slot->kept_frames = (uint16_t)(frames - (uint32_t)left_out);
 	return left_out < 0 ? left_out : 0;
@@ -87,8 +89,34 @@ static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 	return FATE_RESOLVED;
 }
 
-static void count_sample(struct epoch *e, struct ledger_process *row,
-			 const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
+/* Count a sample of an event from 1 on. Returns 0 or -ENOMEM. */
+static int count_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample *sample,
+		      const struct stack_cache_slot *slot)
+{
+	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
+	bool by_frame_pointer = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS;
+	struct event_fates *fates, *all = &e->events[slot->event].all;
+	enum sample_fate fate = fate_of(slot);
+	int err = event_counts_row(e, slot->event, row, &fates);
+
+	if (err)
+		return err;
+	fates->fate[fate]++;
+	all->fate[fate]++;
+	if (fate == FATE_STACK_CUT) {
+		fates->cut[reason]++;
+		all->cut[reason]++;
+	}
+	fates->frame_pointers += by_frame_pointer;
+	all->frame_pointers += by_frame_pointer;
+	if (slot->left_out)
+		epoch_refuse(e);
+	return 0;
+}
+
+/* Count a sample of CPU time. */
+static void count_cpu_time(struct epoch *e, struct ledger_process *row,
+			   const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
 {
 	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
 	enum sample_fate fate = fate_of(slot);
@@ -130,27 +158,28 @@ static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thr
  * thread of the row's rest. Without room for a count at the node, the path of the sample is left
  * out.
  */
-static int count_thread(struct epoch *e, uint32_t row, const char *name,
+static int count_thread(struct epoch *e, uint32_t row, const char *name, uint64_t amount,
 			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
 {
+	struct event_counts *counts = &e->events[slot->event];
 	uint32_t number;
 	int err = slot->left_out ? -EDQUOT : 0;
 
 	join_threads(e, row, thread, &name);
 	err = err ?: string_pool_add(e->strings, name, strlen(name), &thread->comm);
-	err = err ?: thread_counts_thread(&e->threads, thread, &number);
+	err = err ?: thread_counts_thread(&counts->threads, thread, &number);
 	if (err == -EDQUOT)
-		err = epoch_rest_thread(e, row, &number);
+		err = epoch_rest_thread(e, counts, row, &number);
 	if (!err && slot->left_out)
-		return epoch_count_left_out(e, slot->node, number, ret);
-	err = err ?: thread_counts_add(&e->threads, slot->node, number, 1, ret);
+		return epoch_count_left_out(e, counts, slot->node, number, amount, ret);
+	err = err ?: thread_counts_add(&counts->threads, slot->node, number, amount, ret);
 	if (err != -EDQUOT)
 		return err;
 	slot->left_out = true;
 	slot->kept_frames = 0;
-	err = epoch_rest_node(e, row, &slot->node);
-	err = err ?: epoch_rest_thread(e, row, &number);
-	return err ?: epoch_count_left_out(e, slot->node, number, ret);
+	err = epoch_rest_node(e, counts, row, &slot->node);
+	err = err ?: epoch_rest_thread(e, counts, row, &number);
+	return err ?: epoch_count_left_out(e, counts, slot->node, number, amount, ret);
 }
 
 static void keep_outermost(struct sink_sample *out, uint32_t count)
@@ -169,11 +198,22 @@ static uint64_t since_start(const struct epoch *e, uint64_t time_ns)
 	return time_ns > e->info.start_ns ? time_ns - e->info.start_ns : 0;
 }
 
-/* Count the sample, and pass it to the sinks. */
+/* Pass a sample to the outputs that show its event. Live views show CPU time. */
+static void show_sample(struct analysis *a, struct epoch *e, uint32_t event,
+			const struct sink_sample *sample)
+{
+	if (event == e->shown)
+		sink_list_sample(&e->sinks, event_view(e), sample);
+	if (!event)
+		sink_list_sample(&a->live, &e->view, sample);
+}
+
+/* Count the sample, and pass it to the sinks. amount: as in struct event_counts. */
 static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
-		      const struct jitbpf_sample *sample, const char *name,
+		      const struct jitbpf_sample *sample, uint64_t amount, const char *name,
 		      struct stack_cache_slot *slot)
 {
+	struct event_counts *counts = &e->events[slot->event];
 	const struct ledger_process *process = &e->ledger.processes.data[row];
 	struct sampled_thread thread = {
 		.pid = sample->pid,
@@ -190,13 +230,15 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
-	int err = count_thread(e, row, name, slot, &thread, &out.count);
+	int err = count_thread(e, row, name, amount, slot, &thread, &out.count);
 
 	if (!err && e->view.slices)
-		err = time_slices_add(&e->slices, since_start(e, out.time_ns), out.count);
+		err = time_slices_add(&counts->slices, since_start(e, out.time_ns), out.count,
+				      amount);
 	if (err)
 		return err;
-	profile_count(&e->profile, slot->node);
+	profile_count(&counts->profile, slot->node, amount);
+	counts->amount += amount;
 	out.node = slot->node;
 	out.comm = thread.comm;
 	if (slot->left_out) /* the last frame gets the address of the first one left out */
@@ -204,8 +246,7 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
-	sink_list_sample(&e->sinks, &e->view, &out);
-	sink_list_sample(&a->live, &e->view, &out);
+	show_sample(a, e, slot->event, &out);
 	return 0;
 }
 
@@ -222,7 +263,8 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	if (!process->mappings || !process->code)
 		return locate_sample(a, e, process, row, comm, stack, time_ns, ret);
 	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
-			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
+			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames ^
+				  (uint64_t)ret->event << 32);
 	slot = cache_slot(a, hash);
 	now = generation(a, process);
 	/* The profiled process can cause hash collisions; the shape must match as well. */
@@ -230,8 +272,8 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	    slot->kernel_frames == stack->kernel_frames &&
 	    slot->raw_user_frames == stack->user_frames &&
 	    slot->code_untold == stack->code_untold && slot->comm == comm &&
-	    slot->epoch == e->number && slot->row == row && slot->generation == now &&
-	    slot->time_ns <= time_ns) {
+	    slot->epoch == e->number && slot->row == row && slot->event == ret->event &&
+	    slot->generation == now && slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
 	}
@@ -266,6 +308,25 @@ static int comm_of(struct analysis *a, struct process *process, const struct jit
 	return err;
 }
 
+/*
+ * Get what a sample counts for. Returns false if the event is not one of the run, the sample has a
+ * weight and its event a period, or neither has, or the sum of the event would overflow.
+ */
+static bool amount_of(const struct epoch *e, const struct jitbpf_sample *sample, uint64_t *ret)
+{
+	uint64_t sum;
+	bool has_weight, has_period = true;
+
+	if (sample->event > e->info.more_events || sample->event >= JITBPF_EVENTS_MAX)
+		return false;
+	if (sample->event)
+		has_period = e->info.events[sample->event - 1].period;
+	*ret = 1;
+	has_weight = sample_weight(sample, ret);
+	return has_weight != has_period &&
+	       !__builtin_add_overflow(e->events[sample->event].amount, *ret, &sum);
+}
+
 int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 {
 	struct raw_stack stack = {
@@ -276,12 +337,17 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		.code_untold = sample->h.flags & JITBPF_SAMPLE_CODE_UNTOLD,
 	};
 	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
-	struct stack_cache_slot located = {0};
+	struct stack_cache_slot located = {.event = (uint8_t)sample->event};
 	struct process *process;
 	uint32_t comm, row;
+	uint64_t amount;
 	const char *name;
 	int err;
 
+	if (!amount_of(e, sample, &amount)) {
+		a->epoch->ledger.malformed_records++;
+		return 0;
+	}
 	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
 			       &process);
 	err = err ?: comm_of(a, process, sample, &comm);
@@ -296,8 +362,10 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		return 0;
 	err = analysis_row(a, e, process, sample->h.time_ns, &row);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
-	err = err ?: count_node(a, e, row, sample, name, &located);
+	err = err ?: count_node(a, e, row, sample, amount, name, &located);
+	if (!err && located.event)
+		return count_fate(e, row, sample, &located);
 	if (!err)
-		count_sample(e, &e->ledger.processes.data[row], sample, &located);
+		count_cpu_time(e, &e->ledger.processes.data[row], sample, &located);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/record/recorder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,37 +150,49 @@ uint64_t recorder_bytes(const struct recorder *recorder)
 
 /* --- beginning and end ------------------------------------------------------ */
 
+static int put_text(FILE *texts, const char *text)
+{
+	size_t bytes = strnlen(text, JITBPF_TEXT_MAX);
+
+	return fwrite(text, 1, bytes, texts) == bytes && fputc(0, texts) != EOF ? 0 : -ENOMEM;
+}
+
+static int put_texts(FILE *texts, const struct run_info *info)
+{
+	int err = put_text(texts, info->event);
+
+	err = err ?: put_text(texts, info->command);
+	err = err ?: put_text(texts, info->host);
+	err = err ?: put_text(texts, info->kernel);
+	for (uint32_t i = 0; i < info->more_events && !err; i++) {
+		const struct run_event *event = &info->events[i];
+		err = put_text(texts, event->name) ?: put_text(texts, event->unit);
+		if (!err && fprintf(texts, "%" PRIu64 "%c", event->period, 0) < 0)
+			err = -ENOMEM;
+	}
+	return err;
+}
+
 static int put_info(struct recorder *recorder, const struct run_info *info)
 {
-	const char *texts[] = {info->event, info->command, info->host, info->kernel};
-	size_t size_bytes = sizeof(struct jitbpf_info_chunk);
-	AUTO_FREE struct jitbpf_info_chunk *chunk = NULL;
-	char *at;
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		size_bytes += strnlen(texts[i], JITBPF_TEXT_MAX) + 1;
-	chunk = calloc(1, size_bytes);
-	if (!chunk)
-		return -ENOMEM;
-	*chunk = (struct jitbpf_info_chunk){
-		.h =
-			{
-				.size_bytes = (uint32_t)size_bytes,
-				.type = JITBPF_CHUNK_INFO,
-				.time_ns = info->start_ns,
-			},
+	struct jitbpf_info_chunk chunk = {
+		.h = {.type = JITBPF_CHUNK_INFO, .time_ns = info->start_ns},
 		.wall_clock_ns = info->wall_clock_ns,
 		.freq_hz = info->freq_hz,
 		.cpus = info->cpus,
 	};
-	at = chunk->text;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		size_t bytes = strnlen(texts[i], JITBPF_TEXT_MAX);
+	AUTO_FREE char *bytes = NULL;
+	size_t size_bytes = 0;
+	FILE *out = open_memstream(&bytes, &size_bytes);
+	int err;
 
-		memcpy(at, texts[i], bytes);
-		at += bytes + 1;
-	}
-	return put(recorder, &chunk->h, &chunk->h + 1);
+	if (!out)
+		return -ENOMEM;
+	err = fwrite(&chunk, sizeof(chunk), 1, out) == 1 ? put_texts(out, info) : -ENOMEM;
+	if (fclose(out) || err)
+		return -ENOMEM;
+	chunk.h.size_bytes = (uint32_t)size_bytes;
+	return put(recorder, &chunk.h, bytes + sizeof(chunk.h));
 }
 
 DEFINE_CLEANUP(struct recorder *, recorder_destroy);
@@ -208,6 +221,22 @@ void recorder_destroy(struct recorder *recorder)
 	lanes_deinit(&recorder->packer.lanes);
 	sample_packer_deinit(&recorder->samples);
 	free(recorder);
+}
+
+/* Subtract the samples in other files of the run, as put_late_counters() does. */
+static void put_event_counts(struct recorder *recorder, const struct view *view)
+{
+	struct jitbpf_event_counts counts = {.h = {.size_bytes = sizeof(counts),
+						   .type = JITBPF_EVENT_COUNTS,
+						   .time_ns = recorder->round_ns}};
+	bool any = false;
+
+	for (uint32_t i = 1; i < view->event_count; i++) {
+		counts.taken[i] = -view->events[i].before;
+		any |= counts.taken[i] != 0;
+	}
+	if (any)
+		put(recorder, &counts.h, &counts.h + 1);
 }
 
 /* Put counters that changed after the source's COUNTERS record. Readers add both records up. */
@@ -253,9 +282,10 @@ static int put_names(struct recorder *recorder, struct location_names *names,
 	return err ?: 1;
 }
 
-static int put_end(struct recorder *recorder, const struct ledger *ledger)
+static int put_end(struct recorder *recorder, const struct view *view)
 {
-	put_late_counters(recorder, ledger);
+	put_late_counters(recorder, view->ledger);
+	put_event_counts(recorder, view);
 	put_round(recorder);
 	put_mark(recorder, JITBPF_CHUNK_END, recorder->round_ns);
 	return segment_write(&recorder->writer, &recorder->packer.lanes);
@@ -268,7 +298,7 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 	int err = recorder->writer.error ?: location_names_init(&names, view);
 
 	err = err ?: put_names(recorder, &names, view, modules, SIZE_MAX);
-	return err ?: put_end(recorder, view->ledger);
+	return err ?: put_end(recorder, view);
 }
 
 /* --- copies ----------------------------------------------------------------- */
@@ -308,7 +338,7 @@ int recording_end_step(struct recording_end *end, const struct view *view,
 {
 	int state = put_names(&end->recorder, &end->names, view, modules, max);
 
-	return state ?: put_end(&end->recorder, view->ledger);
+	return state ?: put_end(&end->recorder, view);
 }
 
 void recording_end_destroy(struct recording_end *end)

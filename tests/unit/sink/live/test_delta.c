@@ -115,7 +115,7 @@ static void change(struct fixture *f, uint32_t *seed)
 		m->threads.counts.data[at].samples++;
 		m->profile.nodes.data[m->threads.counts.data[at].node].self++;
 		assert_int_equal(delta_writer_count(&f->writer, at), 0);
-		assert_int_equal(time_slices_add(&m->slices, i * 1000000000ull + *seed, at), 0);
+		assert_int_equal(time_slices_add(&m->slices, i * 1000000000ull + *seed, at, 1), 0);
 		if (i % 200 == 0) {
 			struct ledger_process *row =
 				&m->ledger.processes.data[at % m->ledger.processes.size];
@@ -170,7 +170,7 @@ static void add_slices(struct fixture *f, uint32_t from, uint32_t to)
 		f->m.threads.counts.data[at].samples++;
 		f->m.profile.nodes.data[f->m.threads.counts.data[at].node].self++;
 		assert_int_equal(delta_writer_count(&f->writer, at), 0);
-		assert_int_equal(time_slices_add(&f->m.slices, i * 1000000ull, at), 0);
+		assert_int_equal(time_slices_add(&f->m.slices, i * 1000000ull, at, 1), 0);
 	}
 }
 

@@ -294,7 +294,7 @@ static void hash_at(struct screen *s, uint64_t since_ns)
 
 	count(s, 1, 11, 1, STACK(function(s, "Map.hash")));
 	assert_int_equal(
-		time_slices_add(&m->slices, since_ns, (uint32_t)m->threads.counts.size - 1), 0);
+		time_slices_add(&m->slices, since_ns, (uint32_t)m->threads.counts.size - 1, 1), 0);
 }
 
 static void a_window_has_the_last_samples(void **state)
