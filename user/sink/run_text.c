@@ -6,15 +6,27 @@
 
 #define RUN_COLUMNS 1000 /* limit for host and the like */
 
-void run_text_put(struct text *text, const struct run_info *info, uint32_t columns)
+void run_text_put_event(struct text *text, const struct run_info *info)
 {
-	text_printf(text, "%.1f s", (double)info->duration_ns / 1e9);
 	if (*info->event) {
 		text_put_string(text, " of ");
 		text_put_name_cut(text, info->event, RUN_COLUMNS);
 	}
-	text_printf(text, " at %u Hz, %u CPU%s", info->freq_hz, info->cpus,
-		    info->cpus == 1 ? "" : "s");
+	if (!info->unit) {
+		text_printf(text, " at %u Hz", info->freq_hz);
+	} else if (info->period) {
+		text_put_string(text, ", a sample for each ");
+		text_put_number(text, info->period, 0);
+		text_put_string(text, " ");
+		text_put_name_cut(text, info->unit, RUN_COLUMNS);
+	}
+}
+
+void run_text_put(struct text *text, const struct run_info *info, uint32_t columns)
+{
+	text_printf(text, "%.1f s", (double)info->duration_ns / 1e9);
+	run_text_put_event(text, info);
+	text_printf(text, ", %u CPU%s", info->cpus, info->cpus == 1 ? "" : "s");
 	if (*info->host) {
 		text_put_string(text, ", ");
 		text_put_name_cut(text, info->host, RUN_COLUMNS);

@@ -9,6 +9,9 @@
 /*
  * Put the description of a run: two lines, the second one with its command, shortened to `columns`.
  */
+/* Put the event that a view shows, and how it was sampled: " of cycles at 99 Hz". */
+void run_text_put_event(struct text *text, const struct run_info *info);
+
 void run_text_put(struct text *text, const struct run_info *info, uint32_t columns);
 
 /* Put the fates that samples have in one line, without its end. */

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "profile/ledger.h"
 #include "sink/diff/frame_diff.h"
+#include "sink/run_text.h"
 #include "sink/write/columns.h"
 #include "sink/write/escapes.h"
 #include "sink/write/out.h"
@@ -188,11 +189,7 @@ static void put_run(struct table *table, const char *which, uint64_t samples,
 
 	text_printf(text, "%-8s%llu samples in %.1f s", which, (unsigned long long)samples,
 		    (double)info->duration_ns / 1e9);
-	if (*info->event) {
-		text_put_string(text, " of ");
-		text_put_name_cut(text, info->event, NAME_COLUMNS);
-	}
-	text_printf(text, " at %u Hz", info->freq_hz);
+	run_text_put_event(text, info);
 	if (lost)
 		text_printf(text, ", %llu more lost", (unsigned long long)lost);
 	text_put_string(text, ": ");
@@ -209,6 +206,7 @@ static void put_runs(struct table *table, const struct view *before, const struc
 	text_put_string(text, "Shares are of all samples of a recording, differences in percentage "
 			      "points; ~: within the random error.\n");
 	if (before->info->freq_hz != after->info->freq_hz ||
+	    before->info->period != after->info->period ||
 	    strcmp(before->info->event, after->info->event) != 0)
 		text_put_string(
 			text,

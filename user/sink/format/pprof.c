@@ -46,22 +46,34 @@ static void put_value_type(struct pprof_writer *w, uint32_t field, const char *t
 	protobuf_end(&w->message, begin);
 }
 
-static uint64_t period_ns(const struct view *view)
+/* Returns the weight of a sample: of CPU time, in ns. */
+static uint64_t period_of(const struct view *view)
 {
+	if (view->info->unit)
+		return view->info->period ?: 1;
 	return view->info->freq_hz ? NS_PER_SECOND / view->info->freq_hz : 0;
+}
+
+static uint64_t weight_of(uint64_t samples, uint64_t period)
+{
+	uint64_t weight;
+
+	return __builtin_mul_overflow(samples, period, &weight) ? UINT64_MAX : weight;
 }
 
 static void put_run(struct pprof_writer *w)
 {
 	const struct run_info *info = w->view->info;
+	const char *weight = info->unit ? info->event : "cpu";
+	const char *unit = info->unit ? "count" : "nanoseconds";
 
 	put_value_type(w, PB_PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_value_type(w, PB_PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-	put_value_type(w, PB_PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	protobuf_put(&w->message, PB_PROFILE_PERIOD, period_ns(w->view));
+	put_value_type(w, PB_PROFILE_SAMPLE_TYPE, weight, unit);
+	put_value_type(w, PB_PROFILE_PERIOD_TYPE, weight, unit);
+	protobuf_put(&w->message, PB_PROFILE_PERIOD, period_of(w->view));
 	protobuf_put(&w->message, PB_PROFILE_TIME_NS, info->wall_clock_ns);
 	protobuf_put(&w->message, PB_PROFILE_DURATION_NS, info->duration_ns);
-	protobuf_put(&w->message, PB_PROFILE_DEFAULT_TYPE, pprof_string_of(w, "cpu"));
+	protobuf_put(&w->message, PB_PROFILE_DEFAULT_TYPE, pprof_string_of(w, weight));
 }
 
 static void put_comment(struct pprof_writer *w)
@@ -76,8 +88,11 @@ static void put_run_comments(struct pprof_writer *w)
 
 	text_put_string(text, "jitbpf: ");
 	text_put_name(text, *info->event ? info->event : "[unknown]", 0, 0);
-	text_printf(text, " at %u Hz, %u CPU%s, ", info->freq_hz, info->cpus,
-		    info->cpus == 1 ? "" : "s");
+	if (info->unit)
+		text_printf(text, ", a sample for each %" PRIu64, info->period);
+	else
+		text_printf(text, " at %u Hz", info->freq_hz);
+	text_printf(text, ", %u CPU%s, ", info->cpus, info->cpus == 1 ? "" : "s");
 	text_put_name(text, info->host, 0, 0);
 	text_put_string(text, ", Linux ");
 	text_put_name(text, info->kernel, 0, 0);
@@ -185,7 +200,7 @@ static void put_sample(struct pprof_writer *w, const struct thread_count *count)
 	protobuf_end(message, begin);
 	begin = protobuf_begin(message, PB_SAMPLE_VALUE);
 	protobuf_put_packed(message, count->samples);
-	protobuf_put_packed(message, count->samples * period_ns(w->view));
+	protobuf_put_packed(message, weight_of(count->samples, period_of(w->view)));
 	protobuf_end(message, begin);
 	put_labels(w, count, nodes[node].comm);
 	protobuf_end(message, sample);

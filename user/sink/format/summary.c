@@ -16,9 +16,10 @@
 #include "sink/write/out.h"
 #include "sink/write/paragraph.h"
 
-#define ROWS_SHOWN   20
-#define LABEL_BYTES  28
-#define NAME_COLUMNS 4 /* a name is not shortened to fewer */
+#define ROWS_SHOWN    20
+#define LABEL_BYTES   28
+#define EVENT_COLUMNS 40
+#define NAME_COLUMNS  4 /* a name is not shortened to fewer */
 
 #define UNNAMED_FILES	  5  /* files that are listed, at most */
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
@@ -334,6 +335,44 @@ static bool put_trouble(struct text *text, const struct view *view)
 	return false;
 }
 
+/* The events of the run, if there are several; the view shows one of them. */
+static void put_events(struct text *text, const struct view *view)
+{
+	if (view->event_count < 2)
+		return;
+	text_put_string(text, "\n");
+	put_colour(text, view, ESCAPE_BOLD);
+	text_put_string(text, "events\n");
+	put_colour(text, view, ESCAPE_PLAIN);
+	for (uint32_t i = 0; i < view->event_count; i++) {
+		const struct event_total *event = &view->events[i];
+		CLEANUP(text_deinit) struct text words = {0};
+
+		text_put_string(&words, event->samples == 1 ? "sample of " : "samples of ");
+		text_put_name_cut(&words, event->name, EVENT_COLUMNS);
+		if (i) {
+			text_put_string(&words, ": ");
+			text_put_number(&words, event->weight, 0);
+			text_put_string(&words, " ");
+			text_put_name_cut(&words, event->unit, EVENT_COLUMNS);
+		}
+		if (event->lost) {
+			text_put_string(&words, ", ");
+			text_put_number(&words, event->lost, 0);
+			text_put_string(&words, " samples lost");
+		}
+		if (event->counted && event->counted != event->samples && !view->ledger->filtered) {
+			text_put_string(&words, ", but the kernel has taken ");
+			text_put_number(&words, event->counted, 0);
+		}
+		text_put_string(&words, i == view->event ? " (shown here)" : "");
+		text_put(&words, "", 1);
+		text->failed |= words.failed;
+		if (!words.failed)
+			summary_rows_put(text, view, words.bytes.data, NULL, event->samples);
+	}
+}
+
 /* --- all of it ----------------------------------------------------------------------- */
 
 static void put_explain(struct text *text, const struct view *view)
@@ -359,6 +398,7 @@ static int put_all(struct text *text, const struct view *view, struct naming *na
 	put_jit(text, view);
 	if (put_trouble(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
 		put_explain(text, view);
+	put_events(text, view);
 	if (!groups->groups.size)
 		return 0;
 	text_put_string(text, "\n");

@@ -22,6 +22,10 @@ static void write_run(struct json *json, const struct run_info *info)
 	json_member_string(json, "command", info->command);
 	json_member_string(json, "event", info->event);
 	json_member_number(json, "freq_hz", info->freq_hz);
+	if (info->unit) {
+		json_member_string(json, "unit", info->unit);
+		json_member_number(json, "period", info->period);
+	}
 	json_member_number(json, "cpus", info->cpus);
 	json_member_string(json, "host", info->host);
 	json_member_string(json, "kernel", info->kernel);
@@ -52,6 +56,28 @@ static void write_samples(struct json *json, uint64_t taken, const uint64_t fate
 	json_member_number(json, "frame_pointers", frame_pointers);
 	json_member_number(json, "named", naming->named);
 	json_end(json, '}');
+}
+
+/* The events of the run, if there are several. */
+static void write_events(struct json *json, const struct view *view)
+{
+	if (view->event_count < 2)
+		return;
+	json_key(json, "events");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < view->event_count; i++) {
+		const struct event_total *event = &view->events[i];
+
+		json_begin(json, '{');
+		json_member_string(json, "name", event->name);
+		json_member_string(json, "unit", event->unit);
+		json_member_number(json, "period", event->period);
+		json_member_number(json, "samples", event->samples);
+		json_member_number(json, "lost", event->lost);
+		json_member_number(json, "weight", event->weight);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
 }
 
 static void write_jit(struct json *json, const struct jit_counts *counts)
@@ -150,6 +176,7 @@ int summary_json_write(struct json *json, const struct view *view)
 	json_begin(json, '{');
 	json_member_number(json, "version", SUMMARY_VERSION);
 	write_run(json, view->info);
+	write_events(json, view);
 	write_totals(json, view->ledger, &naming.all);
 	if (write_unnamed(json, view))
 		return -ENOMEM;

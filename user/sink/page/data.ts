@@ -17,7 +17,7 @@ export interface Process { pid: number; pid_inside?: number; processes?: number;
 
 /** A run and its ledger, in the format of `report --json`. */
 export interface Run {
-	run: { command: string; event: string; freq_hz: number; cpus: number; host: string; kernel: string;
+	run: { command: string; event: string; freq_hz: number; unit?: string; period?: number; cpus: number; host: string; kernel: string;
 		start_ns: number; wall_clock_ns: number; duration_ns: number };
 	samples: Samples;
 	jit: Record<string, number>;

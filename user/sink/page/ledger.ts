@@ -20,7 +20,8 @@ const why = (text: string) => element('span', text, 'why');
 function factsOf({ run }: Run): string {
 	return [
 		(run.duration_ns / 1e9).toFixed(1) + ' s',
-		`${visible(run.event)} at ${number(run.freq_hz)} Hz`,
+		run.unit ? `${visible(run.event)}, a sample for each ${number(run.period ?? 0)} ${visible(run.unit)}` :
+			`${visible(run.event)} at ${number(run.freq_hz)} Hz`,
 		plural(run.cpus, 'CPU'),
 		visible(run.host),
 		run.kernel && 'Linux ' + visible(run.kernel),

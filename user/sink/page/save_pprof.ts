@@ -33,7 +33,7 @@ const isProgram = (path: string) => path.includes('/') && !path.slice(path.lastI
 function commentsOf({ run: { run, samples, throttled }, samples: { size, samples: counts }, filters }: Shown, words: Words): string[] {
 	const cut = Object.entries(samples.cut).filter(([, n]) => n), shown = counts.subarray(0, size).reduce((sum, n) => sum + n, 0);
 	return [
-		`jitbpf: ${run.event || '[unknown]'} at ${run.freq_hz} Hz, ${run.cpus} CPU${run.cpus === 1 ? '' : 's'}, ${run.host}, Linux ${run.kernel}`,
+		`jitbpf: ${run.event || '[unknown]'}${run.unit ? `, a sample for each ${run.period}` : ` at ${run.freq_hz} Hz`}, ${run.cpus} CPU${run.cpus === 1 ? '' : 's'}, ${run.host}, Linux ${run.kernel}`,
 		`profiled: ${run.command || 'the whole system'}`,
 		`samples taken: ${samples.taken} = ${FATES.map(fate => `${samples[fate]} ${words.fates[fate]}`).join(' + ')}`,
 		...(cut.length ? [`${words.fates.stack_cut}: ${cut.map(([key, n]) => `${n} ${words.cuts[key]}`).join(', ')}`] : []),
@@ -81,8 +81,11 @@ class PprofWriter {
 		});
 	}
 
-	private get periodNs(): number {
-		const { freq_hz } = this.shown.run.run;
+	/** The weight of a sample: of CPU time, in ns. */
+	private get period(): number {
+		const { freq_hz, unit, period } = this.shown.run.run;
+		if (unit)
+			return period || 1;
 		return freq_hz ? Math.floor(1e9 / freq_hz) : 0;
 	}
 
@@ -96,12 +99,13 @@ class PprofWriter {
 	private putRun(): void {
 		const { out, texts, shown, shown: { run: { run }, profile: { words } } } = this, [from, to] = timeNs(shown);
 		this.putValueType(PROFILE.sampleType, 'samples', 'count');
-		this.putValueType(PROFILE.sampleType, 'cpu', 'nanoseconds');
-		this.putValueType(PROFILE.periodType, 'cpu', 'nanoseconds');
-		out.number(PROFILE.period, this.periodNs);
+		const weight = run.unit ? run.event : 'cpu', unit = run.unit ? 'count' : 'nanoseconds';
+		this.putValueType(PROFILE.sampleType, weight, unit);
+		this.putValueType(PROFILE.periodType, weight, unit);
+		out.number(PROFILE.period, this.period);
 		out.number(PROFILE.timeNs, run.wall_clock_ns && run.wall_clock_ns + from);
 		out.number(PROFILE.durationNs, to - from);
-		out.number(PROFILE.defaultType, texts.of('cpu'));
+		out.number(PROFILE.defaultType, texts.of(weight));
 		for (const comment of commentsOf(shown, words))
 			out.number(PROFILE.comment, texts.of(comment));
 	}
@@ -134,7 +138,7 @@ class PprofWriter {
 	}
 
 	private putSamples(): void {
-		const { out, shown: { tree, profile: { labels }, samples: { size, node, thread, samples } }, location, periodNs } = this;
+		const { out, shown: { tree, profile: { labels }, samples: { size, node, thread, samples } }, location, period } = this;
 		const { above, isFrame, process } = this.frames, rows = new Rows(), sums = new Float64Array(size);
 		for (let i = 0; i < size; i++)
 			sums[rows.add(node[i], thread ? thread[i] : -1)] += samples[i];
@@ -149,7 +153,7 @@ class PprofWriter {
 			out.end(list);
 			const values = out.begin(SAMPLE.value);
 			out.varint(sums[i]);
-			out.varint(sums[i] * periodNs);
+			out.varint(sums[i] * period);
 			out.end(values);
 			out.raw(threadLabels[own] ??= this.threadLabels(rows.b[i], process[leaf]));
 			if (isFrame[leaf])
