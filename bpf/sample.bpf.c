@@ -28,12 +28,20 @@ struct {
 	__type(value, __u64);
 } lost_samples SEC(".maps");
 
-/* Lost samples of processes that have no entry in lost_samples, since it is full. */
-__u64 lost_elsewhere = 0;
+/* By event: lost samples of processes that have no entry in lost_samples, since it is full. */
+__u64 lost_elsewhere[JITBPF_EVENTS_MAX] = {0};
+
+/* If set, perf events have the number of their event as their cookie. */
+const volatile bool many_events = false;
+
+/* By event from 1 on: samples taken. */
+__u64 event_taken[JITBPF_EVENTS_MAX] = {0};
 
 static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 {
-	struct jitbpf_lost_key key = {.start_ns = sample->start_ns, .pid = sample->pid};
+	__u32 event = sample->event & (JITBPF_EVENTS_MAX - 1);
+	struct jitbpf_lost_key key = {
+		.start_ns = sample->start_ns, .pid = sample->pid, .event = event};
 	__u64 one = 1, *lost;
 
 	count(why);
@@ -41,7 +49,10 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 	if (!lost && !bpf_map_update_elem(&lost_samples, &key, &one, BPF_NOEXIST))
 		return;
 	lost = lost ?: bpf_map_lookup_elem(&lost_samples, &key);
-	__sync_fetch_and_add(lost ?: &lost_elsewhere, 1);
+	if (lost)
+		__sync_fetch_and_add(lost, 1);
+	else
+		__sync_fetch_and_add(&lost_elsewhere[event], 1);
 }
 
 /* A wake-up interrupts the CPU: one for each multiple of sample_wake_bytes, not each sample. */
@@ -218,6 +229,21 @@ static __always_inline void tell_build_id(struct sample_scratch *s, struct bpf_p
 }
 
 /*
+ * Returns the number of the event that the program runs for. Event 0 is attached without a cookie,
+ * and counts in JITBPF_COUNT_SAMPLES_TAKEN.
+ */
+static __always_inline __u32 count_event(struct bpf_perf_event_data *ctx)
+{
+	__u32 event = many_events ? bpf_get_attach_cookie(ctx) & (JITBPF_EVENTS_MAX - 1) : 0;
+
+	if (event)
+		__sync_fetch_and_add(&event_taken[event], 1);
+	else
+		count(JITBPF_COUNT_SAMPLES_TAKEN);
+	return event;
+}
+
+/*
  * The verifier checks a global function once. It checks code that is inlined here once for each
  * state in which the code before it can end.
  */
@@ -232,11 +258,11 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!is_tracked(pid) || !is_sampled())
 		return 0;
-	count(JITBPF_COUNT_SAMPLES_TAKEN);
 	s = bpf_map_lookup_elem(&scratch_map, &cpu);
 	kept = bpf_map_lookup_elem(&kept_walks, &zero);
 	if (!s || !kept)
 		return 0; /* for the verifier */
+	s->head.event = count_event(ctx);
 	fill_head(&s->head, task, pid);
 	watch_owner(s, task);
 	walk_kernel(s, ctx);

@@ -135,7 +135,7 @@ print_row() { # RESULT CONSOLE NAME
 	except (OSError, ValueError):
 	    facts = {"kernel": name, "verdict": "no result"}
 	columns = ("kernel", 30), ("verdict", 14), ("start_s", 8), ("verified", 9), \
-	    ("probe", 9), ("event", 10), ("storm", 24), ("hot", 20), ("chosen", 20)
+	    ("probe", 9), ("event", 10), ("storm", 24), ("hot", 20), ("chosen", 36), ("events", 20)
 	print("".join(str(facts.get(key, "-")).ljust(width) for key, width in columns).rstrip())
 	if facts.get("message"):
 	    print("    " + facts["message"].replace("\n", "\n    "))
@@ -146,9 +146,9 @@ print_row() { # RESULT CONSOLE NAME
 	ROW
 }
 
-printf '%-30s%-14s%-8s%-9s%-9s%-10s%-24s%-20s%s\n' \
+printf '%-30s%-14s%-8s%-9s%-9s%-10s%-24s%-20s%-36s%s\n' \
 	KERNEL VERDICT START_S VERIFIED PROBE EVENT "STORM right/all" "HOT named/all" \
-	"CHOSEN option processes"
+	"CHOSEN option processes" "EVENTS faults switches"
 bad=0
 for folder; do
 	vmlinuz=$(find "$folder" -name 'vmlinuz*' -type f | head -1)

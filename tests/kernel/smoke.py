@@ -22,6 +22,16 @@ import test_choice
 SITE = bytes.fromhex("900f1f440000662e0f1f840000000000c3")  # of jitapi-shim, unpatched
 SECONDS = 4
 FEW = 20  # samples that any machine takes in that time
+FAULTING_PAGES, SLEEPS = 10000, 50
+FAULTS = f"""
+import mmap, time
+memory = mmap.mmap(-1, {FAULTING_PAGES} * mmap.PAGESIZE)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for page in range({FAULTING_PAGES}):
+    memory[page * mmap.PAGESIZE] = 1
+for _ in range({SLEEPS}):
+    time.sleep(0.001)
+"""
 
 facts = {"kernel": os.uname().release}
 
@@ -184,6 +194,25 @@ class Smoke(harness.KernelTest):
             if count == 1:
                 self.assertNotIn("hot_other", names)
         facts["chosen"] = ", ".join(facts["chosen"])
+
+    def test_4_events(self):
+        """Samples page faults and context switches beside CPU time."""
+        run = self.record([sys.executable, "-c", FAULTS], ["-e", "page-faults:10",
+                                                           "-e", "context-switches:1"])
+        self.check_ledger(run)
+        weights = {event["name"]: event["weight"] for event in run.summary()["events"]}
+        facts["events"] = f"{weights['page-faults']}/{FAULTING_PAGES} " \
+                          f"{weights['context-switches']}/{SLEEPS}"
+        for event in ("page-faults", "context-switches"):
+            summary = json.loads(run.report("-e", event, "--json").stdout)
+            samples = summary["samples"]
+            self.assertEqual(samples["taken"], summary["counters"]["samples_taken"])
+            self.assertEqual(samples["taken"], sum(samples[fate] for fate in (
+                "resolved", "code_unknown", "stack_cut", "lost")))
+        # At its start, the program has further ones.
+        self.assertGreater(weights["page-faults"], 0.9 * FAULTING_PAGES)
+        self.assertLess(weights["page-faults"], 2 * FAULTING_PAGES)
+        self.assertGreaterEqual(weights["context-switches"], SLEEPS)
 
 
 def main(path):

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/memory_limit.h"
+#include "cli/options/event_options.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/line_rules.h"
 #include "cli/options/memory_option.h"
@@ -135,8 +136,8 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 
 		if (!is_same_function(first, function))
 			return say_choice(run);
-		generation_init(&generations[i], pipeline_view(run->replay.pipeline), run->history,
-				function);
+		generation_init(&generations[i], pipeline_shown_view(run->replay.pipeline),
+				run->history, function);
 	}
 	if (wanted > count) {
 		say("jitbpf annotate: there is no generation %zu: the function has %zu\n", wanted,
@@ -158,7 +159,7 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 /* Print warnings about source files, such as those that are newer than the recording. */
 static void say_sources(const struct run *run, const struct source_files *sources)
 {
-	const struct run_info *info = pipeline_view(run->replay.pipeline)->info;
+	const struct run_info *info = pipeline_shown_view(run->replay.pipeline)->info;
 	size_t said = 0;
 
 	vec_for_each (file, &sources->files) {
@@ -195,7 +196,7 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 	const struct source_lines lines = {
 		.line = source_files_line, .trouble = source_files_trouble, .context = &files};
 	const struct annotation_output output = {
-		.view = pipeline_view(run->replay.pipeline),
+		.view = pipeline_shown_view(run->replay.pipeline),
 		.total = run->samples.total,
 		.generations = generations,
 		.generation_count = run->list.size,
@@ -232,7 +233,7 @@ static int make(struct run *run)
 	err = err ?: replay_run(&run->replay);
 	if (err)
 		return err;
-	sources.view = pipeline_view(run->replay.pipeline);
+	sources.view = pipeline_shown_view(run->replay.pipeline);
 	sources.symbolizer = run->replay.symbolizer;
 	file_store_source(run->replay.files, &files);
 	err = function_samples_init(&run->samples, sources.view);
@@ -337,7 +338,8 @@ const struct command_spec command_annotate = {
 	.summary = "show the instructions and source lines of a function, with their samples",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&filter_option_table, offsetof(struct annotate_options, filter)},
+	.shared = {{&shown_event_option_table, offsetof(struct annotate_options, view)},
+		   {&filter_option_table, offsetof(struct annotate_options, filter)},
 		   {&view_option_table, offsetof(struct annotate_options, view)}},
 	.operands = CANDIDATES_FUNCTIONS,
 	.run = run_annotate,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/memory_limit.h"
+#include "cli/options/event_options.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/memory_option.h"
 #include "cli/options/view_options.h"
@@ -58,7 +59,7 @@ struct run {
 
 static const struct view *view_of(const struct run *run, enum frame_diff_side side)
 {
-	return pipeline_view(run->sides[side].pipeline);
+	return pipeline_shown_view(run->sides[side].pipeline);
 }
 
 static int write_table(struct run *run)
@@ -183,7 +184,8 @@ const struct command_spec command_diff = {
 	.summary = "compare two recordings: the functions whose share changed most",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&filter_option_table, offsetof(struct diff_options, filter)},
+	.shared = {{&shown_event_option_table, offsetof(struct diff_options, view)},
+		   {&filter_option_table, offsetof(struct diff_options, filter)},
 		   {&view_option_table, offsetof(struct diff_options, view)}},
 	.run = run_diff,
 };

@@ -12,6 +12,7 @@
 #include "cli/choose.h"
 #include "cli/commands.h"
 #include "cli/options/engine_env_options.h"
+#include "cli/options/event_options.h"
 #include "cli/options/line_rules.h"
 #include "cli/options/memory_option.h"
 #include "cli/options/rotation_value.h"
@@ -201,6 +202,17 @@ static int check(struct run_options *values)
 		say("jitbpf %s: --refresh cannot be combined with --rotate\n", values->name);
 		return EXIT_USAGE;
 	}
+	if (events_parse(&values->event_names, &values->events) != OPTIONS_OK ||
+	    !events_check_shown(&values->events, values->view.event))
+		return EXIT_USAGE;
+	if (values->refresh_ns && values->view.event) {
+		say("jitbpf record: --refresh cannot be combined with --show-event: outputs that "
+		    "are written during the recording show CPU time\n");
+		return EXIT_USAGE;
+	}
+	if (values->live && values->events.count)
+		say("jitbpf record: the live page shows CPU time only; 'jitbpf report -e NAME' "
+		    "shows the other events of the recording\n");
 	if (values->code && !records(values)) {
 		say("jitbpf %s: --code needs a recording: -o FILE.jitbpf\n", values->name);
 		return EXIT_USAGE;
@@ -314,6 +326,21 @@ static int run_top(const struct command_spec *spec, int argc, char **argv)
 	return run_with(MODE_TOP, spec, argc, argv);
 }
 
+static const struct option_spec event_options[] = {
+	{'e', "event", OPTION_STRINGS, FIELD(event_names), "NAME[:PERIOD][,...]",
+	 "also sample page-faults, minor-faults, major-faults, context-switches or cpu-migrations: "
+	 "one sample for each PERIOD of them on a CPU (default: 1000 faults, 50 major faults, 500 "
+	 "switches, 100 migrations). CPU time is always sampled; a tick of it that meets the taking "
+	 "of another sample is left out. Short periods slow the machine down",
+	 .candidates = CANDIDATES_WORDS, .words = event_words + 1},
+	{0, "show-event", OPTION_STRING, FIELD(view.event), "NAME",
+	 "the event that outputs other than recordings show (default cpu-time; a recording has "
+	 "all: 'jitbpf report -e NAME')",
+	 .candidates = CANDIDATES_WORDS, .words = event_words},
+};
+
+static const struct option_table event_option_table = {event_options, ARRAY_SIZE(event_options)};
+
 static const struct option_spec top_options[] = {
 	{0, "window", OPTION_SECONDS, FIELD(window_ns), "TIME",
 	 "show only the samples of the last TIME, such as 10s (default: all; the key w changes it)",
@@ -352,7 +379,9 @@ const struct command_spec command_record = {
 	.summary = "profile a command, processes or the whole system",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&view_option_table, FIELD(view)}, {&script_option_table, FIELD(view)}},
+	.shared = {{&event_option_table, 0},
+		   {&view_option_table, FIELD(view)},
+		   {&script_option_table, FIELD(view)}},
 	.takes_command = true,
 	.run = run_record,
 };

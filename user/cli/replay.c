@@ -9,11 +9,13 @@
 
 #include "agent/files/file_store.h"
 #include "agent/files/helper/file_blob.h"
+#include "base/scope.h"
 #include "cli/memory_limit.h"
 #include "pipeline/record/replay_source.h"
 #include "run/memory_shares.h"
 #include "run/messages/file_trouble.h"
 #include "run/messages/say.h"
+#include "sink/write/text.h"
 
 static bool is_folder(const char *path)
 {
@@ -52,7 +54,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 	struct file_source source;
 	int err;
 
-	*replay = (struct replay){.path = path};
+	*replay = (struct replay){.path = path, .event = view ? view->event : NULL};
 	status_line_init(&replay->status);
 	memory_limit_add(max_bytes);
 	err = file_blob_open_path(&replay->blob, path);
@@ -108,6 +110,28 @@ static int say_damage(const struct replay *replay, int state, const struct recor
 	return 0;
 }
 
+/* Returns 0, or -EINVAL after a message if the recording lacks the event that is to be shown. */
+static int check_event(const struct replay *replay)
+{
+	const struct run_info *info = pipeline_view(replay->pipeline)->info;
+	CLEANUP(text_deinit) struct text text = {0};
+
+	if (!replay->event || pipeline_has_event(replay->pipeline, replay->event))
+		return 0;
+	text_put_string(&text, "jitbpf: ");
+	text_put_name(&text, replay->path, 0, 0);
+	text_put_string(&text, " has no event '");
+	text_put_name(&text, replay->event, 0, 0);
+	text_put_string(&text, "': use -e " RUN_CPU_TIME);
+	for (uint32_t i = 0; i < info->more_events; i++) {
+		text_put_string(&text, ", ");
+		text_put_name(&text, info->events[i].name, 0, 0);
+	}
+	text_put_string(&text, "\n");
+	text_write(&text, stderr);
+	return -EINVAL;
+}
+
 int replay_run(struct replay *replay)
 {
 	struct recording_error error = {0};
@@ -133,6 +157,7 @@ int replay_run(struct replay *replay)
 		status_line_clear(&replay->status);
 		replay->damaged = state < 0;
 		err = say_damage(replay, state, &played.error, has_info);
+		err = err ?: check_event(replay);
 		if (err)
 			return err;
 		err = pipeline_finish(replay->pipeline);

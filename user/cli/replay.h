@@ -21,7 +21,8 @@ struct replay {
 	struct symbolize_now now;
 	struct pipeline *pipeline; /* sinks may be added before replay_run() */
 	struct status_line status;
-	bool damaged; /* the recording was read up to damage, or an error; that part is used */
+	const char *event; /* the event to show, as in struct view_options */
+	bool damaged;	   /* the recording was read up to damage, or an error; that part is used */
 };
 
 struct replay_code {

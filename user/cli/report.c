@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/embedded_code.h"
+#include "cli/options/event_options.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/line_rules.h"
 #include "cli/options/memory_option.h"
@@ -163,7 +164,7 @@ static int report(const struct report_options *values, const char *path)
 	if (!err && values->code)
 		embedded_code_say(&code);
 	if (!err)
-		no_samples_say_shown(pipeline_view(replay.pipeline), &filter, path);
+		no_samples_say_shown(pipeline_shown_view(replay.pipeline), &filter, path);
 	err = outputs_close(&outputs) ?: err;
 	output_access_deinit(&access);
 	embedded_code_deinit(&code);
@@ -235,7 +236,8 @@ const struct command_spec command_report = {
 		   "): as a flame graph, a table, folded stacks, a script or a summary",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&filter_option_table, offsetof(struct report_options, filter)},
+	.shared = {{&shown_event_option_table, offsetof(struct report_options, view)},
+		   {&filter_option_table, offsetof(struct report_options, filter)},
 		   {&view_option_table, offsetof(struct report_options, view)},
 		   {&script_option_table, offsetof(struct report_options, view)}},
 	.run = run,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "agent/kernel/software_events.h"
 #include "agent/launch/engine_env.h"
 #include "base/lists.h"
 #include "run/outputs/disk_limits.h"
@@ -18,7 +19,9 @@
 struct run_options {
 	const char *name; /* of the command, for messages */
 	uint32_t freq_hz;
-	uint64_t duration_ns; /* 0: until stopped */
+	string_list event_names;     /* as given with -e */
+	struct chosen_events events; /* sampled beside CPU time */
+	uint64_t duration_ns;	     /* 0: until stopped */
 	struct target_options target;
 	string_list outputs;
 	const char *format; /* of the only output, or of standard output; NULL: by extension */

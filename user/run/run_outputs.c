@@ -115,10 +115,17 @@ int run_outputs_begin(struct run *run)
 		.command = command,
 		.host = machine.nodename,
 		.kernel = machine.release,
+		.more_events = (uint32_t)run->options->events.count,
 	};
 	FILE *recording = outputs_recording(&run->outputs);
 	int err;
 
+	for (uint32_t i = 0; i < info.more_events; i++) {
+		const struct chosen_event *chosen = &run->options->events.chosen[i];
+
+		info.events[i] = (struct run_event){chosen->event->name, chosen->event->unit,
+						    chosen->period};
+	}
 	if (!command)
 		return -ENOMEM;
 	uname(&machine);

@@ -156,6 +156,7 @@ static int open_live(struct run *run)
 	struct live_options live = {
 		.broker = &run->broker,
 		.freq_hz = options_->freq_hz,
+		.events = options_->events,
 		.only_tracked = target_is_some(&options_->target),
 		.filter = options_->target.choice.filter,
 		.user_regs = options_->user_regs,

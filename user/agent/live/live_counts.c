@@ -30,6 +30,19 @@ static int read_counter(struct live_source *live, uint32_t which)
 	return 0;
 }
 
+/* Emit the number of samples taken, by event, if there are several events. */
+static int send_taken(struct live_drain *drain)
+{
+	const struct live_source *live = drain->live;
+	struct jitbpf_event_counts out = {.h = {.size_bytes = sizeof(out),
+						.type = JITBPF_EVENT_COUNTS,
+						.time_ns = live->round.begin_ns}};
+
+	for (size_t event = 1; event <= live->events.count; event++)
+		out.taken[event] = live->bpf->bss->event_taken[event];
+	return live->events.count ? drain->take(drain->take_context, &out.h) : 0;
+}
+
 int live_counts_send(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
@@ -67,7 +80,7 @@ int live_counts_send(struct live_drain *drain)
 	out.values[JITBPF_COUNT_LOOP_LONGEST_MS] += live->health.longest_ns / 1000000;
 	for (size_t i = 0; i < live->round.publisher_count; i++)
 		live->round.publishers[i].ops->count(live->round.publishers[i].self, out.values);
-	return drain->take(drain->take_context, &out.head.h);
+	return drain->take(drain->take_context, &out.head.h) ?: send_taken(drain);
 }
 
 int live_counts_send_deferrals(struct live_drain *drain)
@@ -108,6 +121,7 @@ static int send_lost_of(struct live_drain *drain, const struct jitbpf_lost_key *
 		      .type = JITBPF_LOST_SAMPLES,
 		      .time_ns = live->round.begin_ns},
 		.pid = key->pid,
+		.event = (uint16_t)key->event,
 		.start_ns = key->start_ns,
 	};
 
@@ -124,14 +138,21 @@ static int send_lost_of(struct live_drain *drain, const struct jitbpf_lost_key *
 static int send_lost_elsewhere(struct live_drain *drain)
 {
 	struct live_source *live = drain->live;
-	struct jitbpf_lost_samples out = {
-		.h = {.size_bytes = sizeof(out),
-		      .type = JITBPF_LOST_SAMPLES,
-		      .time_ns = live->round.begin_ns},
-		.count = live->bpf->bss->lost_elsewhere,
-	};
+	int err = 0;
 
-	return out.count ? drain->take(drain->take_context, &out.h) : 0;
+	for (uint16_t event = 0; event < JITBPF_EVENTS_MAX && !err; event++) {
+		struct jitbpf_lost_samples out = {
+			.h = {.size_bytes = sizeof(out),
+			      .type = JITBPF_LOST_SAMPLES,
+			      .time_ns = live->round.begin_ns},
+			.event = event,
+			.count = live->bpf->bss->lost_elsewhere[event],
+		};
+
+		if (out.count)
+			err = drain->take(drain->take_context, &out.h);
+	}
+	return err;
 }
 
 int live_counts_send_lost(struct live_drain *drain, bool all)

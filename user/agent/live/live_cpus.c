@@ -177,6 +177,11 @@ static void take_answer(struct live_source *live, struct attach_answer *answer)
 		say_refused(&live->cpus, request.cpu, err);
 		return;
 	}
+	if (live->events.count)
+		fprintf(stderr,
+			"jitbpf: CPU %u came online: only CPU time is sampled there, and not the "
+			"events of -e\n",
+			request.cpu);
 	live->cpus.left.words[request.cpu / 64] &= ~(1ull << request.cpu % 64);
 	/* Until now, the side-band of this CPU was not read. */
 	if (!lost->lost_ns || request.since_ns < lost->lost_ns)

@@ -62,6 +62,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	bpf->rodata->pidns_inum = pidns_inum;
 	bpf->rodata->only_tracked = options->only_tracked;
 	bpf->rodata->want_user_regs = options->user_regs;
+	bpf->rodata->many_events = options->many_events;
 	bpf->rodata->walk_tables = true;
 	set_filter(bpf, options->filter);
 	bpf->rodata->code_wake_bytes =

@@ -16,6 +16,7 @@ struct live_programs_options {
 	size_t sample_ring_bytes; /* of each CPU */
 	bool only_tracked;	  /* only processes that user space adds, and their children */
 	bool user_regs;		  /* in every sample */
+	bool many_events;	  /* perf events have the number of their event as cookie */
 	const struct live_filter *filter; /* borrowed */
 };
 

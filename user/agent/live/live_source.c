@@ -49,6 +49,14 @@ static int fail_events(struct live_failure *failure, int err, uint32_t freq_hz, 
 	return err;
 }
 
+static int fail_attach(struct live_failure *failure, int err, const struct software_event *event)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "sampling %s (-e)", event->name);
+	return fail(failure, err, what);
+}
+
 /* While the large programs are loaded, the trial and the rings wait for the kernel. */
 static int load_with(struct live_source *live, const struct live_options *options,
 		     const struct program_types *types, const struct probe_site *site)
@@ -59,6 +67,7 @@ static int load_with(struct live_source *live, const struct live_options *option
 		.sample_ring_bytes = live->sample_ring_bytes,
 		.only_tracked = options->only_tracked,
 		.user_regs = options->user_regs,
+		.many_events = options->events.count,
 		.filter = &options->filter,
 	};
 	int err = attach_programs_load(types, &live->attach_programs);
@@ -169,6 +178,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure)
 {
 	CLEANUP(live_source_destroyp) struct live_source *live = calloc(1, sizeof(*live));
+	const struct software_event *failed;
 	int err;
 	const char *what;
 
@@ -192,6 +202,10 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (err)
 		return fail(failure, err, "loading the BPF programs");
 	live->round.gone.map_fd = bpf_map__fd(live->bpf->maps.files_gone);
+	err = live_events_open(&live->events, &options->events, &live->round.events,
+			       bpf_program__fd(live->bpf->progs.sample), &failed);
+	if (err)
+		return fail_attach(failure, err, failed);
 	err = make_rings(live, options);
 	if (err)
 		return fail(failure, err, "making the rings");
@@ -236,6 +250,7 @@ void live_source_destroy(struct live_source *live)
 	if (live->owners_fd >= 0)
 		close(live->owners_fd);
 	live_cpus_destroy(live);
+	live_events_close(&live->events);
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
 	scope_close(&live->types_fd);
@@ -292,7 +307,7 @@ int live_source_track(struct live_source *live, uint32_t pid)
 
 int live_source_start(struct live_source *live, struct live_failure *failure)
 {
-	int err = live_cpus_start(live);
+	int err = live_cpus_start(live) ?: live_events_start(&live->events);
 
 	*failure = (struct live_failure){0};
 	return err ? fail(failure, err, "attaching to the sampling event") : 0;
@@ -301,6 +316,7 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 void live_source_stop(struct live_source *live)
 {
 	cpu_events_stop_sampling(&live->round.events);
+	live_events_stop(&live->events);
 	live->stopped = true;
 }
 

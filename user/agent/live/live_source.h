@@ -16,6 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
+#include "agent/kernel/software_events.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_filter.h"
 #include "agent/live/loop_health.h"
@@ -30,6 +31,7 @@
 struct live_options {
 	const struct broker *broker; /* borrowed */
 	uint32_t freq_hz;
+	struct chosen_events events; /* sampled beside CPU time */
 	bool only_tracked; /* only processes given to live_source_track(), and their children */
 	struct live_filter filter;
 	bool user_regs;

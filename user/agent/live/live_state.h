@@ -8,6 +8,7 @@
 #include "agent/kernel/kernel_names.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_cpus.h"
+#include "agent/live/live_events.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
 #include "agent/live/lost_mappings.h"
@@ -28,9 +29,10 @@ struct live_source {
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;
-	int types_fd;	  /* of the kernel, for programs that are loaded later (program_types.h) */
-	int owners_fd;	  /* reading it runs tell_owners() of bpf/process.bpf.c */
-	size_t late_done; /* number of publishers whose late() has returned 0 */
+	int types_fd;  /* of the kernel, for programs that are loaded later (program_types.h) */
+	int owners_fd; /* reading it runs tell_owners() of bpf/process.bpf.c */
+	struct live_events events; /* beside CPU time */
+	size_t late_done;	   /* number of publishers whose late() has returned 0 */
 	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */
 	uint64_t lost_ns; /* when lost samples of processes that have ended are next removed */
 	uint64_t counters_unread; /* number of failed readings */

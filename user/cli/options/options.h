@@ -59,7 +59,7 @@ struct option_spec {
 	const char *const *words;   /* of CANDIDATES_WORDS, terminated by NULL */
 };
 
-#define OPTION_TABLES_MAX 3 /* option tables that a command shares with others */
+#define OPTION_TABLES_MAX 4 /* option tables that a command shares with others */
 
 struct option_table {
 	const struct option_spec *options;

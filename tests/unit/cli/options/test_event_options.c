@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/options/event_options.h"
+
+static enum options_result parse(const char *first, const char *second, struct chosen_events *ret)
+{
+	const char *values[] = {first, second};
+	string_list list = {.data = values, .size = second ? 2 : 1};
+
+	return events_parse(&list, ret);
+}
+
+static void assert_bad(const char *first, const char *second)
+{
+	struct chosen_events events;
+
+	assert_int_equal(parse(first, second, &events), OPTIONS_BAD);
+}
+
+static void test_lists(void **state)
+{
+	struct chosen_events events;
+
+	assert_int_equal(parse("page-faults,context-switches:37", "cpu-migrations", &events),
+			 OPTIONS_OK);
+	assert_int_equal(events.count, 3);
+	assert_string_equal(events.chosen[0].event->name, "page-faults");
+	assert_int_equal(events.chosen[0].period, events.chosen[0].event->period);
+	assert_string_equal(events.chosen[1].event->name, "context-switches");
+	assert_int_equal(events.chosen[1].period, 37);
+	assert_string_equal(events.chosen[2].event->name, "cpu-migrations");
+	assert_int_equal(events_parse(&(string_list){0}, &events), OPTIONS_OK);
+	assert_int_equal(events.count, 0);
+}
+
+static void test_refused(void **state)
+{
+	assert_bad("", NULL);
+	assert_bad("page-faults,", NULL);
+	assert_bad(",page-faults", NULL);
+	assert_bad("page-fault", NULL);
+	assert_bad("page-faultsx", NULL);
+	assert_bad("cycles", NULL);
+	assert_bad("cpu-time", NULL);
+	assert_bad("page-faults:", NULL);
+	assert_bad("page-faults:0", NULL);
+	assert_bad("page-faults:-1", NULL);
+	assert_bad("page-faults: 1", NULL);
+	assert_bad("page-faults:1x", NULL);
+	assert_bad("page-faults:1:2", NULL);
+	assert_bad("page-faults:1000000000001", NULL);
+	assert_bad("page-faults:99999999999999999999", NULL);
+	assert_bad("page-faults", "page-faults:5");
+}
+
+/* Completion offers CPU time and all events of the table. */
+static void test_words(void **state)
+{
+	struct chosen_events events;
+	size_t count = 0;
+
+	assert_string_equal(event_words[0], "cpu-time");
+	for (; event_words[count + 1]; count++)
+		assert_int_equal(parse(event_words[count + 1], NULL, &events), OPTIONS_OK);
+	assert_null(software_event_at(count));
+	assert_non_null(software_event_at(count - 1));
+	assert_in_range(count, 1, JITBPF_EVENTS_MAX - 1);
+}
+
+static void test_shown(void **state)
+{
+	struct chosen_events events;
+
+	assert_int_equal(parse("page-faults", NULL, &events), OPTIONS_OK);
+	assert_true(events_check_shown(&events, NULL));
+	assert_true(events_check_shown(&events, "cpu-time"));
+	assert_true(events_check_shown(&events, "page-faults"));
+	assert_false(events_check_shown(&events, "minor-faults"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_shown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
