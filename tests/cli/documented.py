@@ -75,6 +75,7 @@ class Unprivileged:
             shutil.copy(build / name, folder)
         for name in ("profile", "before", "after"):
             shutil.copy(GOLDEN / "php.jitbpf", f"{folder}/{name}.jitbpf")
+        shutil.copy(GOLDEN / "events.jitbpf", f"{folder}/faults.jitbpf")
         with open(f"{folder}/sudo", "w", encoding="utf-8") as file:
             file.write(SUDO)
         os.chmod(f"{folder}/sudo", 0o755)

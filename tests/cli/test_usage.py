@@ -17,10 +17,11 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 PERF_WORDS = (("record -g -- true", "stacks are always recorded"), ("record --call-graph dwarf", "stacks are always"),
               ("record -ag -- true", "unknown option '-g' in '-ag': stacks are always"), ("top -ag", "stacks are always"),
-              ("record -qae cycles", "unknown option '-e' in '-qae': samples are of CPU cycles"),
+              ("top -qae cycles", "unknown option '-e' in '-qae': live and top show CPU time"),
               ("record -pid 1", "did you mean '--pid'?"), ("report -format=top", "did you mean '--format'?"),
               ("live -g", "stacks are always"), ("top --call-graph=fp", "stacks are always"),
-              ("record -e cycles", "CPU cycles"), ("record --event=cycles -a", "CPU cycles"),
+              ("record -e cycles", "CPU time is always"), ("record --event=cpu-clock -a", "CPU time is always"),
+              ("live --event=page-faults", "jitbpf record -e"),
               ("record -c 1000", "-F HZ"), ("record -t 1", "report --thread"), ("report -i x", "jitbpf report FILE"),
               ("report --stdio", "report -f top"), ("script", "jitbpf report -f script"),
               ("record -C 0 -a", "all CPUs are sampled"), ("top --cpu=1", "all CPUs are sampled"),

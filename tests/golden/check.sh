@@ -44,6 +44,15 @@ for format in table folded; do
 	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf
 done
 check code.annotate "$jitbpf" annotate gen_4 code.jitbpf
+for event in page-faults context-switches; do
+	for format in folded json pprof script top; do
+		case $format in
+		pprof) check events.$event.pprof sh -c \
+			'"$1" report -e "$2" -f pprof events.jitbpf | gzip -dc' - "$jitbpf" $event ;;
+		*) check events.$event.$format "$jitbpf" report --no-packages -e $event -f $format events.jitbpf ;;
+		esac
+	done
+done
 [ "$mode" = --accept ] && exit 0
 
 # bombs/equal.jitbpf: two million equal samples in a kilobyte. Formats of single samples stay small.
