@@ -290,6 +290,12 @@ struct jitbpf_journal {
  */
 #define JITBPF_MAPPING_IDENTIFIED 8u
 
+/*
+ * flags, finished records only: the mapping is the one that is known there, whose file was
+ * identified now. It was not mapped anew.
+ */
+#define JITBPF_MAPPING_SAME 16u
+
 /* The path of a finished MAPPING record for a range whose mapping intake does not know. */
 #define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
 

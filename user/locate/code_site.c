@@ -8,11 +8,9 @@
  * JIT code lies in memory of its own, so a file that was mapped there after the
  * load has replaced it. The kernel reports new mappings, but not removed ones.
  */
-static bool replaced_by_file(const struct code_region *region, const struct space_entry *mapped)
+static bool replaced_by_file(const struct code_region *region, const struct mapping *mapping)
 {
-	const struct mapping *mapping = (const struct mapping *)mapped->value;
-
-	return mapping->module != MAPPING_ANON && mapped->from_ns > region->loaded_ns;
+	return mapping->module != MAPPING_ANON && mapping->since_ns > region->loaded_ns;
 }
 
 static struct code_site site_of_region(const struct code_region *region, uint64_t address)
@@ -51,7 +49,7 @@ struct code_site code_site_at(const struct process *process, uint64_t address, u
 		mapping = (const struct mapping *)mapped.value;
 	region = process_code_find(process, mapping, address, time_ns, &place);
 	if (region &&
-	    !(mapping && place.code == process->code && replaced_by_file(region, &mapped)))
+	    !(mapping && place.code == process->code && replaced_by_file(region, mapping)))
 		return site_of_region(region, place.address);
 	return site_of_mapping(mapping, address);
 }
@@ -116,7 +114,7 @@ struct code_site code_site_now(const struct process *process, uint64_t address, 
 	}
 	region = region_now(own, address, &end);
 	*ret_end = end;
-	if (region && !(mapping && replaced_by_file(region, &mapped)))
+	if (region && !(mapping && replaced_by_file(region, mapping)))
 		return site_of_region(region, address);
 	return site_of_mapping(mapping, address);
 }

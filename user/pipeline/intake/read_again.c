@@ -49,7 +49,9 @@ static int take_mapping(struct intake *intake, const struct jitbpf_mapping *mapp
 	uint16_t finished = mapping->h.flags & JITBPF_MAPPING_READ_ONLY;
 
 	if (mapping->h.flags & JITBPF_MAPPING_IDENTIFIED)
-		return known == KNOWN_SAME ? emit_with(intake, &mapping->h, finished) : 0;
+		return known == KNOWN_SAME
+			       ? emit_with(intake, &mapping->h, finished | JITBPF_MAPPING_SAME)
+			       : 0;
 	/* The lost records may have been about this memory. */
 	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL && known == KNOWN_SAME && intake->unwinder)
 		return intake_mapped(intake, mapping);

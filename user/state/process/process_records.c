@@ -63,6 +63,17 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
 	return before->shared != shared || before->read_only;
 }
 
+/* Returns when a mapping was made. Its entry in the map can be newer: see JITBPF_MAPPING_SAME. */
+static uint64_t mapped_since(const struct process *process, const struct jitbpf_mapping *record)
+{
+	struct space_entry entry;
+
+	if (record->h.flags & JITBPF_MAPPING_SAME &&
+	    space_map_find(process->mappings, record->address, record->h.time_ns, &entry))
+		return ((const struct mapping *)entry.value)->since_ns;
+	return record->h.time_ns;
+}
+
 static int charge_once(struct process *process)
 {
 	if (!process->mappings_lost)
@@ -117,6 +128,7 @@ static int add_mapping(struct process_table *table, struct process *process,
 		.shared = shared,
 		.account = code_account_get(process->account),
 		.read_only = is_read_only(process, record, shared),
+		.since_ns = mapped_since(process, record),
 	};
 	if (module) {
 		module_table_map(table->modules, module->number);

@@ -35,6 +35,7 @@ struct mapping {
 	struct shared_code *shared;   /* a reference; NULL: private memory */
 	struct code_account *account; /* the account that is charged; a reference */
 	bool read_only;		      /* shared, and mapped by a process that could not write it */
+	uint64_t since_ns; /* when it was mapped, as far as is known; its file may be known later */
 };
 
 #define MAPPING_ANON UINT32_MAX

@@ -142,6 +142,31 @@ static void test_identified_late(void **state)
 		assert_int_equal(run->seen[i].kind, LOCATION_NATIVE);
 }
 
+/*
+ * Engines can report code that lies in a file, as V8's builtins in its program. The file does not
+ * replace this code when it is identified: it was mapped before.
+ */
+static void test_code_in_a_file_identified_late(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_mapping *late;
+
+	map_file(run, 10);
+	make_load(run, 20, 0, "builtin")->address = FILE_CODE;
+	make_sample(run, 30, FILE_CODE);
+	late = make_mapping(run, 40, MADE_PID, FILE_CODE, "/bin/old");
+	late->h.flags = JITBPF_MAPPING_IDENTIFIED;
+	late->inode = 1;
+	late->inode_generation = 5;
+	make_sample(run, 50, FILE_CODE);
+	map_file(run, 60); /* again: the code is gone */
+	make_sample(run, 70, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 30), LOCATION_JIT);
+	assert_int_equal(kind_at(run, 50), LOCATION_JIT);
+	assert_int_equal(kind_at(run, 70), LOCATION_NATIVE);
+}
+
 static void test_name(void **state)
 {
 	struct made_run *run = *state;
@@ -166,6 +191,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reported_after_loss, made_run_setup,
 						made_run_teardown),
 		cmocka_unit_test_setup_teardown(test_identified_late, made_run_setup,
+						made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_code_in_a_file_identified_late, made_run_setup,
 						made_run_teardown),
 		cmocka_unit_test_setup_teardown(test_name, made_run_setup, made_run_teardown),
 	};
