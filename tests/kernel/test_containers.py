@@ -19,9 +19,11 @@ USER = 61234  # of nobody else
 SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
 MAP_ALL = """
 import mmap, sys, time
+kept = []
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
-        mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+        kept.append(mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE,
+                              prot=mmap.PROT_READ | mmap.PROT_EXEC))
 time.sleep(2)  # beside other load, each copy takes its time
 """
 
