@@ -74,7 +74,8 @@ class OneDnn(Callers):
     def check_version(self, program):
         large = self.check([os.path.join(harness.BUILD, "tests/engines", program), str(SECONDS)],
                            "libdnnl.so", {"start", "_start"})
-        self.assertEqual(large > 500, has_avx512())  # only then is the kernel large
+        if has_avx512():  # else it depends on the processor whether the kernel is large
+            self.assertGreater(large, 500)
 
     def test_version_2(self):
         """The distribution's."""
