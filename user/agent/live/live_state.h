@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* State of the live source, shared by live_source.c and live_drain.c only. */
+/* State of the live source, for the files that implement it. */
 #ifndef JITBPF_AGENT_LIVE_LIVE_STATE_H
 #define JITBPF_AGENT_LIVE_LIVE_STATE_H
 
