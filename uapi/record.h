@@ -251,7 +251,8 @@ struct jitbpf_kept_code {
  * Without it, events between from_ns and to_ns were lost. The round holds those that the journal
  * has. If JITBPF_JOURNAL_COMPLETE is not set, some are missing for good. Then live has the sequence
  * numbers of the events whose code the journal confirms as live at to_ns. All other code may have
- * ended at any time from from_ns on.
+ * ended at any time from from_ns on. Code that ended after to_ns and before the journal was read
+ * may be among it, since a compaction drops the entries of code that has ended.
  */
 #define JITBPF_JOURNAL_LATE	  1u /* flags: a late attach, not a loss */
 #define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */

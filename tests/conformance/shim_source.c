@@ -96,7 +96,12 @@ int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint6
 /* Record that code which the journal omits may be unknown for some time. */
 static int note_doubt(struct shim_source *source, const struct jitbpf_journal *journal)
 {
-	struct shim_doubt doubt = {.from_ns = journal->from_ns, .to_ns = journal->to_ns};
+	/*
+	 * Code of the gap may stay unknown beyond journal->to_ns: if it ended before the journal
+	 * was read, a compaction may have dropped the entry that confirms it. With a late attach,
+	 * events may have ended after it.
+	 */
+	struct shim_doubt doubt = {.from_ns = journal->from_ns, .to_ns = clock_now_ns()};
 	bool late = journal->h.flags & JITBPF_JOURNAL_LATE;
 	bool unreadable = journal->h.flags & JITBPF_JOURNAL_UNREADABLE;
 
@@ -104,8 +109,6 @@ static int note_doubt(struct shim_source *source, const struct jitbpf_journal *j
 		return 0;
 	source->counts.unreadable += unreadable;
 	source->counts.gaps += !late && !(journal->h.flags & JITBPF_JOURNAL_COMPLETE);
-	if (late)
-		doubt.to_ns = clock_now_ns(); /* events that ended after the attach */
 	if (unreadable || journal->left_out)
 		doubt.to_ns = UINT64_MAX;
 	doubt.left_out = journal->left_out;
