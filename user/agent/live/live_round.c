@@ -213,6 +213,8 @@ int live_round_drain_code(struct live_round *round, record_taker_fn take, void *
 {
 	struct drain drain = {round, take, take_context};
 
+	if (round->taken_bytes > LIVE_ROUND_BYTES)
+		return 0;
 	return ring_drain(&round->code_ring, take_code_record, &drain);
 }
 

@@ -71,7 +71,11 @@ struct live_round {
 int live_round_emit(struct live_round *round, const struct jitbpf_record *record,
 		    record_taker_fn take, void *take_context);
 
-/* Drain the code ring alone, before the first round. Returns 0 or a negative errno. */
+/*
+ * Drain the code ring alone, before the first round. Its records wait in memory for that round, so
+ * after LIVE_ROUND_BYTES of them the rest stays in the ring. What the ring has no room for counts
+ * as lost, and is recovered from journals. Returns 0 or a negative errno.
+ */
 int live_round_drain_code(struct live_round *round, record_taker_fn take, void *take_context);
 
 /*
