@@ -149,8 +149,11 @@ $(PLT)-narrow-fixed: | $(PLT)-narrow-library
 
 .SECONDARY: $(INLINING_ALL) $(PLT_ALL)
 
-unit: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL)
-	$(Q)$(RUN_TESTS) unit $(UNIT_BIN)
+# To run some files: make unit TESTS='test_cursor test_vec', or TESTS=pipeline/% for a folder.
+UNIT_RUN := $(if $(TESTS),$(filter $(foreach t,$(TESTS:.c=),%/$t $(B)/tests/unit/$t),$(UNIT_BIN)),$(UNIT_BIN))
+
+unit: $(UNIT_RUN) $(INLINING_ALL) $(PLT_ALL)
+	$(Q)$(if $(UNIT_RUN),,$(error no unit program has the name $(TESTS)))$(RUN_TESTS) unit $(UNIT_RUN)
 
 # Programs with threads, or with code that several threads call: make TSAN=1 thread-test.
 # ThreadSanitizer does not know the addresses that newer kernels choose at random.
@@ -254,8 +257,8 @@ thread-programs: $(THREAD_TESTS)
 
 BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 
-# A change that breaks the build of other tests is seen by those who run the unit tests.
-ifeq ($(B),build)
+# A change that breaks the build of other tests is seen by those who run all unit tests.
+ifeq ($(B)$(TESTS),build)
 unit: | $(B)/tests/ui/make_page $(RANDOM_MODEL) $(SYMBOLS)/symbolize $(FRAMES)/rows $(FRAMES)/code_rows \
 	$(SHIM_TEST_BIN) $(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(BENCH_BIN)
 endif

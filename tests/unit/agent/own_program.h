@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 #include "state/process/file_source.h"
+#include "tests/unit/cases.h"
 
 #define OWN_PROGRAM "/proc/self/exe"
 

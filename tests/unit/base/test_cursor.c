@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/blob.h"
 #include "base/cursor.h"
+#include "tests/unit/cases.h"
 
-static void test_bounds(void **state)
+CASE(test_bounds)
 {
 	static const uint8_t bytes[] = {1, 2, 3, 4, 'a', 'b', 0, 'c'};
 	struct cursor c = cursor_of(bytes, sizeof(bytes));
@@ -31,7 +27,7 @@ static void test_bounds(void **state)
 	assert_int_equal(cursor_left(&c), 0);
 }
 
-static void test_blob(void **state)
+CASE(test_blob)
 {
 	static const char text[] = "0123456789";
 	struct blob blob = blob_of_memory(text, 10);
@@ -44,14 +40,4 @@ static void test_blob(void **state)
 	assert_int_equal(blob_read(&blob, 7, buf, 4), -EBADMSG);
 	assert_int_equal(blob_read(&blob, too_far, buf, 1), -EBADMSG);
 	assert_int_equal(blob_read(&blob, 1, buf, SIZE_MAX), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_blob),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/index_map.h"
+#include "tests/unit/cases.h"
 
 #define KEYS 500
 
@@ -17,7 +13,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 }
 
 /* Random insertions and removals are compared with an array; few hash values cause collisions. */
-static void test_against_model(void **state)
+CASE(test_against_model)
 {
 	uint32_t items[KEYS];
 	bool present[KEYS] = {0};
@@ -48,7 +44,7 @@ static void test_against_model(void **state)
 	index_map_deinit(&map);
 }
 
-static void test_remove_what_is_not_there(void **state)
+CASE(test_remove_what_is_not_there)
 {
 	struct index_map map = {0};
 
@@ -58,14 +54,4 @@ static void test_remove_what_is_not_there(void **state)
 	index_map_remove(&map, 2, 0);
 	assert_int_equal(map.size, 1);
 	index_map_deinit(&map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_against_model),
-		cmocka_unit_test(test_remove_what_is_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

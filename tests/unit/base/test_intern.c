@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "tests/unit/cases.h"
 
 struct item {
 	uint32_t key, value;
@@ -30,7 +27,7 @@ static int intern(struct table *table, uint32_t key, uint32_t value, uint32_t *r
 	return vec_intern(&table->items, &table->index, hash_mix(key % 16, 0), equal, &item, ret);
 }
 
-static void test_found_or_appended(void **state)
+CASE(test_found_or_appended)
 {
 	struct table table = {0};
 	uint32_t number;
@@ -51,7 +48,7 @@ static void test_found_or_appended(void **state)
 }
 
 /* A vec that can hold no more numbers: nothing changes. */
-static void test_full(void **state)
+CASE(test_full)
 {
 	struct table table = {0};
 	uint32_t number = 7;
@@ -64,7 +61,7 @@ static void test_full(void **state)
 }
 
 /* Arguments with side effects are evaluated once. */
-static void test_arguments_once(void **state)
+CASE(test_arguments_once)
 {
 	const struct item items[] = {{1, 1}, {2, 2}}, *at = items;
 	uint32_t numbers[2] = {9, 9}, *ret = numbers;
@@ -77,15 +74,4 @@ static void test_arguments_once(void **state)
 	assert_int_equal(numbers[1], 9);
 	vec_deinit(&table.items);
 	index_map_deinit(&table.index);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found_or_appended),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_arguments_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/owner_budget.h"
+#include "tests/unit/cases.h"
 
 static struct budget_owner *get(struct owner_budget *budget, uint32_t uid, uint64_t cgroup)
 {
@@ -32,7 +28,7 @@ static void release_all(struct owner_budget *budget, struct budget_owner *owner)
 	owner_budget_put(budget, owner);
 }
 
-static void test_same_key_is_same_owner(void **state)
+CASE(test_same_key_is_same_owner)
 {
 	struct owner_budget budget = {.limit = 10};
 	struct budget_owner *a = get(&budget, 1000, 5), *b = get(&budget, 1000, 5);
@@ -53,7 +49,7 @@ static void test_same_key_is_same_owner(void **state)
 }
 
 /* A lone owner gets the most of it, and each new user finds room. */
-static void test_shares(void **state)
+CASE(test_shares)
 {
 	struct owner_budget budget = {.limit = 1000000};
 	struct budget_owner *first = get(&budget, 1000, 5), *second = get(&budget, 1001, 5);
@@ -73,7 +69,7 @@ static void test_shares(void **state)
 }
 
 /* A user with many cgroups gets no more than its share; the cgroups of root are users. */
-static void test_cgroups_share_their_user(void **state)
+CASE(test_cgroups_share_their_user)
 {
 	struct owner_budget budget = {.limit = 1000000};
 	uint64_t sum = 0;
@@ -89,7 +85,7 @@ static void test_cgroups_share_their_user(void **state)
 	owner_budget_deinit(&budget);
 }
 
-static void test_too_large_amounts(void **state)
+CASE(test_too_large_amounts)
 {
 	struct owner_budget budget = {.limit = 1000};
 	struct budget_owner *owner = get(&budget, 1000, 5);
@@ -106,7 +102,7 @@ static void test_too_large_amounts(void **state)
 	owner_budget_deinit(&budget);
 }
 
-static void test_over_the_limit(void **state)
+CASE(test_over_the_limit)
 {
 	struct owner_budget budget = {.limit = 1000};
 	struct budget_owner *owner = get(&budget, 1000, 5), *other = get(&budget, 1001, 5);
@@ -124,7 +120,7 @@ static void test_over_the_limit(void **state)
 	owner_budget_deinit(&budget);
 }
 
-static void test_largest_gives_way(void **state)
+CASE(test_largest_gives_way)
 {
 	struct owner_budget budget = {.limit = 100};
 	struct budget_owner *a = get(&budget, 1000, 1), *b = get(&budget, 1000, 2);
@@ -143,7 +139,7 @@ static void test_largest_gives_way(void **state)
 	owner_budget_deinit(&budget);
 }
 
-static void test_many_users(void **state)
+CASE(test_many_users)
 {
 	struct owner_budget budget = {.limit = 100};
 	struct budget_owner *owner = NULL;
@@ -167,7 +163,7 @@ static uint64_t cut(struct owner_budget *budget)
 }
 
 /* The users with most lose, down to the same amount; so do the cgroups of a user. */
-static void test_divide(void **state)
+CASE(test_divide)
 {
 	struct owner_budget budget = {.limit = 1000};
 	struct budget_owner *small = get(&budget, 1000, 5), *large = get(&budget, 1001, 5);
@@ -189,20 +185,4 @@ static void test_divide(void **state)
 	budget.limit = 0;
 	assert_int_equal(cut(&budget), 0);
 	owner_budget_deinit(&budget);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_key_is_same_owner),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_cgroups_share_their_user),
-		cmocka_unit_test(test_too_large_amounts),
-		cmocka_unit_test(test_over_the_limit),
-		cmocka_unit_test(test_largest_gives_way),
-		cmocka_unit_test(test_many_users),
-		cmocka_unit_test(test_divide),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

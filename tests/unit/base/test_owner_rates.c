@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/owner_rates.h"
+#include "tests/unit/cases.h"
 
 #define SECOND_NS  1000000000ull
 #define MOST	   4096
@@ -21,7 +18,7 @@ static unsigned takes(struct owner_rates *rates, uint32_t uid, uint64_t cgroup, 
 }
 
 /* An owner gets much at once, and then a share of the time; other owners are not affected. */
-static void test_limits(void **state)
+CASE(test_limits)
 {
 	struct owner_rates rates = {.most = MOST, .per_second = PER_SECOND};
 	unsigned steps = 0;
@@ -39,7 +36,7 @@ static void test_limits(void **state)
 	owner_rates_deinit(&rates);
 }
 
-static void test_amounts(void **state)
+CASE(test_amounts)
 {
 	struct owner_rates rates = {.most = 1ull << 32, .per_second = 64 << 20};
 	const struct owner_key owner = {1000, 0};
@@ -53,7 +50,7 @@ static void test_amounts(void **state)
 	owner_rates_deinit(&rates);
 }
 
-static void test_many_owners(void **state)
+CASE(test_many_owners)
 {
 	struct owner_rates rates = {.most = MOST, .per_second = PER_SECOND};
 
@@ -63,15 +60,4 @@ static void test_many_owners(void **state)
 	assert_int_equal(takes(&rates, 1000001, 0, SECOND_NS), 0);
 	assert_int_equal(rates.owners.size, OWNER_USERS_MAX);
 	owner_rates_deinit(&rates);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_amounts),
-		cmocka_unit_test(test_many_owners),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

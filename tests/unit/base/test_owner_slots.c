@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Slots that owners share. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/owner_slots.h"
+#include "tests/unit/cases.h"
 
 #define COUNT 64u
 
@@ -75,7 +71,7 @@ static uint32_t oldest(const struct fixture *f, struct owner_key owner)
 }
 
 /* One owner has all slots, and loses its oldest idle one for another. */
-static void test_oldest_of_the_largest(void **state)
+CASE_WITH(test_oldest_of_the_largest, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t slots[COUNT], other = take(f, second);
@@ -97,7 +93,7 @@ static void test_oldest_of_the_largest(void **state)
 }
 
 /* Busy slots stay, and no owner can have all. */
-static void test_busy(void **state)
+CASE_WITH(test_busy, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t busy = 0, slot;
@@ -125,7 +121,7 @@ static void test_busy(void **state)
 }
 
 /* The idle slots of one owner are those of the other, whoever floods. */
-static void test_flood(void **state)
+CASE_WITH(test_flood, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t victim[4];
@@ -140,17 +136,4 @@ static void test_flood(void **state)
 	}
 	assert_int_equal(f->slots.idle.used, COUNT);
 	assert_int_equal(f->slots.queues.size, 3);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_oldest_of_the_largest),
-		TEST(test_busy),
-		TEST(test_flood),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

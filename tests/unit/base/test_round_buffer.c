@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/round_buffer.h"
+#include "tests/unit/cases.h"
 
 #define RECORD_BYTES_MAX 64
 
@@ -52,7 +49,7 @@ static void assert_drained(struct round_buffer *buffer, uint64_t until_ns, const
 	assert_string_equal(taken.order, order);
 }
 
-static void test_order(void **state)
+CASE(test_order)
 {
 	struct round_buffer buffer = {0};
 
@@ -66,7 +63,7 @@ static void test_order(void **state)
 	round_buffer_deinit(&buffer);
 }
 
-static void test_what_is_later_stays(void **state)
+CASE(test_what_is_later_stays)
 {
 	struct round_buffer buffer = {0};
 
@@ -88,7 +85,7 @@ static void test_what_is_later_stays(void **state)
 	round_buffer_deinit(&buffer);
 }
 
-static void test_error_drops_the_rest(void **state)
+CASE(test_error_drops_the_rest)
 {
 	struct taken taken = {.fail_at = 2};
 	struct round_buffer buffer = {0};
@@ -110,7 +107,7 @@ static int count_one(void *context, const struct jitbpf_record *record)
 }
 
 /* Memory is kept from round to round, but not that of one large round. */
-static void test_memory_of_a_large_round(void **state)
+CASE(test_memory_of_a_large_round)
 {
 	static const struct jitbpf_record record = {.size_bytes = sizeof(record), .time_ns = 1};
 	struct round_buffer buffer = {0};
@@ -130,16 +127,4 @@ static void test_memory_of_a_large_round(void **state)
 	assert_true(buffer.bytes.capacity < large / 100);
 	assert_true(buffer.entries.capacity < 1000);
 	round_buffer_deinit(&buffer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_what_is_later_stays),
-		cmocka_unit_test(test_error_drops_the_rest),
-		cmocka_unit_test(test_memory_of_a_large_round),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

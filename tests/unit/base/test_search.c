@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdbool.h>
 
 #include "base/scope.h"
 #include "base/search.h"
+#include "tests/unit/cases.h"
 
 static uint64_t calls, least, most;
 
@@ -28,7 +25,7 @@ static void begin(void)
 }
 
 /* Every point of every small range; nothing outside of the range is looked at. */
-static void test_all_small_ranges(void **state)
+CASE(test_all_small_ranges)
 {
 	for (size_t low = 0; low < 3; low++) {
 		for (size_t high = low; high < low + 70; high++) {
@@ -43,13 +40,13 @@ static void test_all_small_ranges(void **state)
 	}
 }
 
-static void test_condition_that_always_or_never_holds(void **state)
+CASE(test_condition_that_always_or_never_holds)
 {
 	assert_int_equal(partition_point(10, 1000, i, is_before(i, 5000)), 1000);
 	assert_int_equal(partition_point(10, 1000, i, is_before(i, 5)), 10);
 }
 
-static void test_no_range(void **state)
+CASE(test_no_range)
 {
 	begin();
 	assert_int_equal(partition_point(0, 0, i, is_before(i, 1)), 0);
@@ -58,7 +55,7 @@ static void test_no_range(void **state)
 	assert_int_equal(calls, 0);
 }
 
-static void test_numbers_do_not_wrap(void **state)
+CASE(test_numbers_do_not_wrap)
 {
 	const uint32_t last32 = UINT32_MAX;
 	const uint64_t last64 = UINT64_MAX;
@@ -74,7 +71,7 @@ static void test_numbers_do_not_wrap(void **state)
 }
 
 /* Equal items: the first of them, or behind the last, as the comparison says. */
-static void test_equal_items(void **state)
+CASE(test_equal_items)
 {
 	static const uint8_t items[] = {1, 3, 3, 3, 3, 7, 7, 9};
 
@@ -86,7 +83,7 @@ static void test_equal_items(void **state)
 }
 
 /* Arguments with side effects are evaluated once. */
-static void test_arguments_once(void **state)
+CASE(test_arguments_once)
 {
 	size_t low = 2, high = 9;
 
@@ -96,7 +93,7 @@ static void test_arguments_once(void **state)
 }
 
 /* Unsorted items end the search too, somewhere in the range. */
-static void test_unsorted(void **state)
+CASE(test_unsorted)
 {
 	static const uint8_t items[] = {9, 1, 8, 2, 7, 3, 6, 4, 5};
 
@@ -105,19 +102,4 @@ static void test_unsorted(void **state)
 
 		assert_true(at <= ARRAY_SIZE(items));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_small_ranges),
-		cmocka_unit_test(test_condition_that_always_or_never_holds),
-		cmocka_unit_test(test_no_range),
-		cmocka_unit_test(test_numbers_do_not_wrap),
-		cmocka_unit_test(test_equal_items),
-		cmocka_unit_test(test_arguments_once),
-		cmocka_unit_test(test_unsorted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/shared_blob.h"
+#include "tests/unit/cases.h"
 
 static const char text[] = "contents";
 static unsigned closed;
@@ -35,7 +32,7 @@ static void assert_reads(const struct blob *blob)
 	assert_int_equal(blob_read(blob, 1, buf, sizeof(buf)), -EBADMSG);
 }
 
-static void the_last_to_close_closes_it(void **state)
+CASE_WITH(the_last_to_close_closes_it, open_text, NULL)
 {
 	struct blob *first = *state, second, third;
 
@@ -50,7 +47,7 @@ static void the_last_to_close_closes_it(void **state)
 	assert_int_equal(closed, 1);
 }
 
-static void the_first_goes_on_alone(void **state)
+CASE_WITH(the_first_goes_on_alone, open_text, NULL)
 {
 	struct blob *first = *state, second;
 
@@ -64,7 +61,7 @@ static void the_first_goes_on_alone(void **state)
 	assert_int_equal(closed, 1);
 }
 
-static void one_that_nobody_needs_to_close(void **state)
+CASE(one_that_nobody_needs_to_close)
 {
 	struct blob first = blob_of_memory(text, sizeof(text)), second;
 
@@ -72,15 +69,4 @@ static void one_that_nobody_needs_to_close(void **state)
 	blob_close(&first);
 	assert_reads(&second);
 	blob_close(&second);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_last_to_close_closes_it, open_text),
-		cmocka_unit_test_setup(the_first_goes_on_alone, open_text),
-		cmocka_unit_test(one_that_nobody_needs_to_close),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/sort_keys.h"
+#include "tests/unit/cases.h"
 
 #define COUNT 5000
 
@@ -64,7 +61,7 @@ static uint64_t ends(uint32_t item)
 	return item % 2 ? UINT64_MAX : 0;
 }
 
-static void sorts_and_is_stable(void **state)
+CASE(sorts_and_is_stable)
 {
 	uint64_t (*const makers[])(uint32_t) = {any, few, high, descending, ascending, ends};
 
@@ -73,13 +70,4 @@ static void sorts_and_is_stable(void **state)
 			check(count, makers[i]);
 		check(COUNT, makers[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts_and_is_stable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/string_pool.h"
+#include "tests/unit/cases.h"
 
 static uint32_t add(struct string_pool *pool, const char *s, size_t size_bytes)
 {
@@ -20,7 +16,7 @@ static uint32_t add(struct string_pool *pool, const char *s, size_t size_bytes)
 	return number;
 }
 
-static void test_each_once(void **state)
+CASE(test_each_once)
 {
 	struct string_pool *pool;
 	uint32_t hello;
@@ -38,7 +34,7 @@ static void test_each_once(void **state)
 }
 
 /* Strings do not move while others are added, and long strings work. */
-static void test_many(void **state)
+CASE(test_many)
 {
 	char *large = malloc(200000);
 	struct string_pool *pool;
@@ -60,14 +56,4 @@ static void test_many(void **state)
 	assert_ptr_equal(string_pool_get(pool, 1), first);
 	string_pool_destroy(pool);
 	free(large);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_once),
-		cmocka_unit_test(test_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

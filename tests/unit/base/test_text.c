@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/path.h"
 #include "base/text.h"
+#include "tests/unit/cases.h"
 
-static void test_beginning(void **state)
+CASE(test_beginning)
 {
 	assert_true(begins_with("libphp8.so", "libphp"));
 	assert_true(begins_with("libphp", "libphp"));
@@ -19,7 +16,7 @@ static void test_beginning(void **state)
 	assert_false(begins_with("", "l"));
 }
 
-static void test_ending(void **state)
+CASE(test_ending)
 {
 	assert_true(ends_with("out.folded", ".folded"));
 	assert_true(ends_with(".folded", ".folded"));
@@ -30,7 +27,7 @@ static void test_ending(void **state)
 	assert_false(ends_with("", "."));
 }
 
-static void test_beginning_of_bytes(void **state)
+CASE(test_beginning_of_bytes)
 {
 	static const char bytes[] = {'[', 'a', 'n', 'o', 'n'};
 
@@ -41,7 +38,7 @@ static void test_beginning_of_bytes(void **state)
 	assert_false(bytes_begin_with(bytes, sizeof(bytes), "[anon:"));
 }
 
-static void test_path(void **state)
+CASE(test_path)
 {
 	static const struct {
 		const char *path, *file;
@@ -55,16 +52,4 @@ static void test_path(void **state)
 		assert_string_equal(path_file(paths[i].path), paths[i].file);
 		assert_int_equal(path_folder_bytes(paths[i].path), paths[i].folder_bytes);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_beginning),
-		cmocka_unit_test(test_ending),
-		cmocka_unit_test(test_beginning_of_bytes),
-		cmocka_unit_test(test_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

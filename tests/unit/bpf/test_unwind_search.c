@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "uapi/unwind.h"
 
@@ -18,6 +14,7 @@ static struct unwind_row rows[ROWS];
 #define unwind_row_at(index)	 ((index) < ROWS ? &rows[index] : NULL)
 
 #include "bpf/unwind_search.h"
+#include "tests/unit/cases.h"
 
 /* The turns of a search, as bpf/unwind_walk.h does them. */
 static int find_mapping(uint32_t first, uint32_t count, uint64_t address,
@@ -59,7 +56,7 @@ static void assert_unmapped(uint32_t first, uint32_t count, uint64_t address)
 }
 
 /* Each mapping is found by its first and last byte, in tables of all sizes. */
-static void test_mappings_are_found(void **state)
+CASE(test_mappings_are_found)
 {
 	static const uint32_t counts[] = {
 		1, 2, 3, 4, 5, 64, 1000, 4095, UNWIND_PROCESS_MAPPINGS_MAX};
@@ -75,7 +72,7 @@ static void test_mappings_are_found(void **state)
 }
 
 /* Mappings beside the range of a process belong to other processes. */
-static void test_mappings_of_others(void **state)
+CASE(test_mappings_of_others)
 {
 	assert_unmapped(5, 3, 100 * 4 + 30);
 	assert_unmapped(5, 3, 100 * 8 + 30);
@@ -85,7 +82,7 @@ static void test_mappings_of_others(void **state)
 }
 
 /* An entry that is overwritten while it is read yields no mapping. */
-static void test_mappings_that_make_no_sense(void **state)
+CASE(test_mappings_that_make_no_sense)
 {
 	assert_unmapped(MAPPINGS, 3, 30);
 	assert_unmapped(MAPPINGS - 1, UINT32_MAX, 30);
@@ -105,7 +102,7 @@ static int32_t row_at(uint32_t first, uint32_t count, uint32_t offset)
 	return rows[range.first].cfa;
 }
 
-static void test_rows_hold_up_to_the_next(void **state)
+CASE(test_rows_hold_up_to_the_next)
 {
 	static const uint32_t counts[] = {1, 2, 3, 4, 5, 100, 4095, UNWIND_PAGE_ROWS_MAX};
 
@@ -120,13 +117,13 @@ static void test_rows_hold_up_to_the_next(void **state)
 	assert_int_equal(row_at(10, 4, UNWIND_PAGE_BYTES - 1), 8 * 13);
 }
 
-static void test_reserved_page(void **state)
+CASE(test_reserved_page)
 {
 	assert_int_equal(row_at(0, 0, 5), UNWIND_CFA_COMMAND(UNWIND_NOT_MADE));
 	assert_int_equal(row_at(7, 0, 5), UNWIND_CFA_COMMAND(UNWIND_NOT_MADE));
 }
 
-static void test_rows_that_make_no_sense(void **state)
+CASE(test_rows_that_make_no_sense)
 {
 	int32_t not_made = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 
@@ -138,16 +135,4 @@ static void test_rows_that_make_no_sense(void **state)
 	assert_int_equal(row_at(7, 2, 0), 8 * 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mappings_are_found),
-		cmocka_unit_test(test_mappings_of_others),
-		cmocka_unit_test(test_mappings_that_make_no_sense),
-		cmocka_unit_test(test_rows_hold_up_to_the_next),
-		cmocka_unit_test(test_reserved_page),
-		cmocka_unit_test(test_rows_that_make_no_sense),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
-}
+CASES_GROUP(setup, NULL)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdbool.h>
 
 #include <limits.h>
@@ -30,6 +26,7 @@ static int read_stack(void *to, size_t size, uint64_t address)
 #define unwind_read(dst, size, address) read_stack(dst, size, address)
 
 #include "bpf/unwind.h"
+#include "tests/unit/cases.h"
 
 static uint64_t at(int word)
 {
@@ -76,7 +73,7 @@ static void assert_ends(struct unwind_state from, struct unwind_row row, enum ji
 	assert_memory_equal(&s, &from, sizeof(s));
 }
 
-static void test_cfa_by_rsp(void **state)
+CASE_WITH(test_cfa_by_rsp, setup, NULL)
 {
 	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT), 0x1000, at(1),
 		     leaf.bp);
@@ -86,7 +83,7 @@ static void test_cfa_by_rsp(void **state)
 }
 
 /* rbp is restored from any slot of a frame of any size. */
-static void test_rbp_anywhere_in_a_frame(void **state)
+CASE_WITH(test_rbp_anywhere_in_a_frame, setup, NULL)
 {
 	for (int words = 1; words < 20; words++) {
 		for (int rbp = -words; rbp < 20; rbp++)
@@ -97,7 +94,7 @@ static void test_rbp_anywhere_in_a_frame(void **state)
 }
 
 /* In an epilogue, rbp has already been popped while its row still names the slot. */
-static void test_rbp_that_was_popped(void **state)
+CASE_WITH(test_rbp_that_was_popped, setup, NULL)
 {
 	struct unwind_state ret = leaf;
 
@@ -108,7 +105,7 @@ static void test_rbp_that_was_popped(void **state)
 	assert_steps(ret, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 16), -2), 0x100b, at(12), 0x100a);
 }
 
-static void test_cfa_by_rbp(void **state)
+CASE_WITH(test_cfa_by_rbp, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -122,7 +119,7 @@ static void test_cfa_by_rbp(void **state)
 }
 
 /* The CFA is 8 above an rsp that the function saved in its frame. */
-static void test_cfa_by_saved_rsp(void **state)
+CASE_WITH(test_cfa_by_saved_rsp, setup, NULL)
 {
 	int32_t cfa = UNWIND_CFA_AT_SLOT(40, 8);
 
@@ -137,7 +134,7 @@ static void test_cfa_by_saved_rsp(void **state)
 }
 
 /* A saved value may be any distance from the CFA, and its slot below rsp. */
-static void test_cfa_far_from_saved_value(void **state)
+CASE_WITH(test_cfa_far_from_saved_value, setup, NULL)
 {
 	static const int32_t limits[][2] = {
 		{0, 0},
@@ -158,7 +155,7 @@ static void test_cfa_far_from_saved_value(void **state)
 }
 
 /* A realigned stack: the CFA and rbp are saved in the frame. */
-static void test_cfa_saved(void **state)
+CASE_WITH(test_cfa_saved, setup, NULL)
 {
 	stack[19] = at(40);
 	stack[20] = 0x77;
@@ -174,7 +171,7 @@ static void test_cfa_saved(void **state)
 }
 
 /* The first instructions of a PLT entry have not pushed anything yet. */
-static void test_plt(void **state)
+CASE_WITH(test_plt, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -197,7 +194,7 @@ static struct unwind_signal_regs *made_signal_frame(int word, uint64_t ip, uint6
 }
 
 /* A signal frame: the interrupted frame is no caller, and may be below the handler's stack. */
-static void test_signal(void **state)
+CASE_WITH(test_signal, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -214,7 +211,7 @@ static void test_signal(void **state)
 }
 
 /* Wine runs 32-bit code in 64-bit processes. */
-static void test_signal_in_narrow_code(void **state)
+CASE_WITH(test_signal_in_narrow_code, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -228,7 +225,7 @@ static void test_signal_in_narrow_code(void **state)
 		UNWIND_STEPPED);
 }
 
-static void test_signal_frames_that_lie(void **state)
+CASE_WITH(test_signal_frames_that_lie, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -245,7 +242,7 @@ static void test_signal_frames_that_lie(void **state)
 }
 
 /* sp is that of a signal frame already, ip is still the interrupted one. */
-static void test_half_delivered_signal(void **state)
+CASE_WITH(test_half_delivered_signal, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -265,7 +262,7 @@ static void assert_is_left(struct unwind_state s)
 	assert_memory_equal(&s, &before, sizeof(s));
 }
 
-static void test_other_frames_are_no_half_delivered_signals(void **state)
+CASE_WITH(test_other_frames_are_no_half_delivered_signals, setup, NULL)
 {
 	struct unwind_signal_regs *regs = made_signal_frame(1, leaf.ip, 0x600010, 0x600040);
 	struct unwind_state s = leaf;
@@ -283,7 +280,7 @@ static void test_other_frames_are_no_half_delivered_signals(void **state)
 }
 
 /* A frame of an interpreter: the caller's rsp is not next to the return address. */
-static void test_interpreter(void **state)
+CASE_WITH(test_interpreter, setup, NULL)
 {
 	struct unwind_row row = command_row(UNWIND_INTERPRETER);
 	struct unwind_state s = leaf;
@@ -298,7 +295,7 @@ static void test_interpreter(void **state)
 	assert_int_equal(s.is_caller, 1);
 }
 
-static void test_interpreter_frames_that_lie(void **state)
+CASE_WITH(test_interpreter_frames_that_lie, setup, NULL)
 {
 	struct unwind_row row = command_row(UNWIND_INTERPRETER);
 	struct unwind_state s = leaf;
@@ -322,7 +319,7 @@ static void test_interpreter_frames_that_lie(void **state)
 	assert_ends(s, row, JITBPF_END_BAD_FRAME);
 }
 
-static void test_rules_that_end_a_walk(void **state)
+CASE_WITH(test_rules_that_end_a_walk, setup, NULL)
 {
 	assert_ends(leaf, command_row(UNWIND_ROOT), JITBPF_END_ROOT);
 	assert_ends(leaf, command_row(UNWIND_NOT_MADE), JITBPF_END_NO_RULE);
@@ -338,7 +335,7 @@ static void test_rules_that_end_a_walk(void **state)
 			    JITBPF_END_NO_RULE);
 }
 
-static void test_frame_pointers(void **state)
+CASE_WITH(test_frame_pointers, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -354,7 +351,7 @@ static void test_frame_pointers(void **state)
 	assert_int_equal(s.guessed, 1);
 }
 
-static void test_frame_pointers_that_point_elsewhere(void **state)
+CASE_WITH(test_frame_pointers_that_point_elsewhere, setup, NULL)
 {
 	struct unwind_row row = command_row(UNWIND_FRAME_POINTER);
 	struct unwind_state s = leaf;
@@ -379,7 +376,7 @@ static void test_frame_pointers_that_point_elsewhere(void **state)
 }
 
 /* A frame that points to itself or to a lower address ends the walk. */
-static void test_no_way_round_in_circles(void **state)
+CASE_WITH(test_no_way_round_in_circles, setup, NULL)
 {
 	struct unwind_state s = leaf;
 
@@ -389,7 +386,7 @@ static void test_no_way_round_in_circles(void **state)
 	assert_ends(s, made_row(UNWIND_CFA(UNWIND_CFA_RBP, 16), -2), JITBPF_END_BAD_FRAME);
 }
 
-static void test_rows_that_lead_nowhere(void **state)
+CASE_WITH(test_rows_that_lead_nowhere, setup, NULL)
 {
 	static const int32_t offsets[] = {0, -8, INT32_MIN, 4, 12};
 	static const int32_t far[] = {8 * (WORDS + 1), INT32_MAX & ~UNWIND_RULE_MASK};
@@ -414,7 +411,7 @@ static void test_rows_that_lead_nowhere(void **state)
 		    JITBPF_END_BAD_FRAME);
 }
 
-static void test_no_return_address(void **state)
+CASE_WITH(test_no_return_address, setup, NULL)
 {
 	stack[5] = 0;
 	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -2), JITBPF_END_NO_ROOT);
@@ -423,7 +420,7 @@ static void test_no_return_address(void **state)
 #define STACK_TOP      0x7fff00000000ull
 #define THREAD_POINTER 0x7f0000800000ull
 
-static void test_limits(void **state)
+CASE(test_limits)
 {
 	assert_int_equal(unwind_stack_limit(STACK_TOP - 100, STACK_TOP, THREAD_POINTER), STACK_TOP);
 	assert_int_equal(unwind_stack_limit(STACK_TOP, STACK_TOP, THREAD_POINTER), STACK_TOP);
@@ -446,7 +443,7 @@ static enum jitbpf_stack_end judged(int command, enum jitbpf_stack_end end, uint
 	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, true);
 }
 
-static void test_guesses_are_judged_by_where_they_end(void **state)
+CASE(test_guesses_are_judged_by_where_they_end)
 {
 	struct unwind_state s = {.sp = STACK_TOP - 100, .thread_pointer = THREAD_POINTER};
 	int guess = UNWIND_FRAME_POINTER;
@@ -475,7 +472,7 @@ static enum jitbpf_stack_end judged_chain(uint64_t sp)
 	return unwind_judge_end(JITBPF_END_BAD_FRAME, 2, sp, sp, STACK_TOP, THREAD_POINTER);
 }
 
-static void test_chains_are_judged_by_where_they_end(void **state)
+CASE(test_chains_are_judged_by_where_they_end)
 {
 	assert_int_equal(judged_chain(STACK_TOP - 100), JITBPF_END_ROOT);
 	assert_int_equal(judged_chain(STACK_TOP - UNWIND_MAIN_TOP_BYTES - 8), JITBPF_END_BAD_FRAME);
@@ -485,7 +482,7 @@ static void test_chains_are_judged_by_where_they_end(void **state)
 }
 
 /* Ends that unwind tables mark are believed. */
-static void test_rules_are_believed(void **state)
+CASE(test_rules_are_believed)
 {
 	struct unwind_state s = {.sp = STACK_TOP - 5000};
 	struct unwind_row row = made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT);
@@ -506,7 +503,7 @@ static void test_rules_are_believed(void **state)
 }
 
 /* On a stack that is not the thread's own, a return address 0 is a root in few functions only. */
-static void test_functions_that_cannot_return(void **state)
+CASE_WITH(test_functions_that_cannot_return, setup, NULL)
 {
 	struct unwind_row by_rsp = made_row(UNWIND_CFA(UNWIND_CFA_RSP_FINAL, 16), -2);
 	struct unwind_row by_rbp = made_row(UNWIND_CFA(UNWIND_CFA_RBP_FINAL, 16), -2);
@@ -534,7 +531,7 @@ static void test_functions_that_cannot_return(void **state)
 }
 
 /* rbp is a frame pointer, and rsp is above it, on another stack. */
-static void test_switched_stack(void **state)
+CASE_WITH(test_switched_stack, setup, NULL)
 {
 	struct unwind_row row = command_row(UNWIND_SWITCHED);
 	struct unwind_state s = leaf;
@@ -557,7 +554,7 @@ static void test_switched_stack(void **state)
 }
 
 /* thread pointer - 8: the first pointer; and so on up to the saved registers. */
-static void test_registers_that_were_saved(void **state)
+CASE_WITH(test_registers_that_were_saved, setup, NULL)
 {
 	enum { FIRST = 48, SECOND = 192, OFFSET = 56, FRAME = 48 };
 	struct unwind_row row = made_row(UNWIND_SAVED_AT(FIRST, SECOND, OFFSET, FRAME), -1);
@@ -593,7 +590,7 @@ static void test_registers_that_were_saved(void **state)
 	assert_ends(s, row, JITBPF_END_UNREADABLE);
 }
 
-static void test_offsets_of_saved_registers(void **state)
+CASE(test_offsets_of_saved_registers)
 {
 	static const uint32_t firsts[] = {0, 48, 504}, seconds[] = {0, 184, 8184},
 			      offsets[] = {0, 56, 504}, frames[] = {8, 40, 56};
@@ -658,7 +655,7 @@ static void assert_narrow_ends(struct unwind_state from, struct unwind_row row,
 	assert_memory_equal(&s, &from, sizeof(s));
 }
 
-static void test_narrow(void **state)
+CASE(test_narrow)
 {
 	uint64_t bp = narrow_leaf.bp;
 
@@ -682,7 +679,7 @@ static void test_narrow(void **state)
 		      narrow_at(1), bp);
 }
 
-static void test_narrow_ends(void **state)
+CASE(test_narrow_ends)
 {
 	struct unwind_state s = narrow_leaf;
 
@@ -706,7 +703,7 @@ static void test_narrow_ends(void **state)
 }
 
 /* Rows of 64-bit code mean something else in 32-bit code, and the other way round. */
-static void test_rows_of_the_other_width(void **state)
+CASE(test_rows_of_the_other_width)
 {
 	static const int commands[] = {UNWIND_NOT_MADE, UNWIND_UNKNOWN,	    UNWIND_PLT,
 				       UNWIND_SIGNAL,	UNWIND_INTERPRETER, UNWIND_SWITCHED,
@@ -722,7 +719,7 @@ static void test_rows_of_the_other_width(void **state)
 		assert_narrow_ends(narrow_leaf, command_row(commands[i]), JITBPF_END_NO_RULE);
 }
 
-static void test_narrow_signal(void **state)
+CASE(test_narrow_signal)
 {
 	struct unwind_narrow_regs *regs =
 		(void *)((char *)narrow_words() + 16 + UNWIND_NARROW_REGS);
@@ -744,45 +741,4 @@ static void test_narrow_signal(void **state)
 	s = narrow_leaf;
 	s.sp = narrow_at(2 * WORDS) - 20;
 	assert_narrow_ends(s, row, JITBPF_END_UNREADABLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_interpreter, setup),
-		cmocka_unit_test_setup(test_interpreter_frames_that_lie, setup),
-		cmocka_unit_test_setup(test_cfa_by_rsp, setup),
-		cmocka_unit_test_setup(test_rbp_anywhere_in_a_frame, setup),
-		cmocka_unit_test_setup(test_rbp_that_was_popped, setup),
-		cmocka_unit_test_setup(test_cfa_by_rbp, setup),
-		cmocka_unit_test_setup(test_cfa_saved, setup),
-		cmocka_unit_test_setup(test_cfa_far_from_saved_value, setup),
-		cmocka_unit_test_setup(test_cfa_by_saved_rsp, setup),
-		cmocka_unit_test_setup(test_plt, setup),
-		cmocka_unit_test_setup(test_signal, setup),
-		cmocka_unit_test_setup(test_signal_frames_that_lie, setup),
-		cmocka_unit_test_setup(test_half_delivered_signal, setup),
-		cmocka_unit_test_setup(test_other_frames_are_no_half_delivered_signals, setup),
-		cmocka_unit_test_setup(test_rules_that_end_a_walk, setup),
-		cmocka_unit_test_setup(test_frame_pointers, setup),
-		cmocka_unit_test_setup(test_frame_pointers_that_point_elsewhere, setup),
-		cmocka_unit_test_setup(test_no_way_round_in_circles, setup),
-		cmocka_unit_test_setup(test_rows_that_lead_nowhere, setup),
-		cmocka_unit_test_setup(test_no_return_address, setup),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_guesses_are_judged_by_where_they_end),
-		cmocka_unit_test(test_chains_are_judged_by_where_they_end),
-		cmocka_unit_test(test_rules_are_believed),
-		cmocka_unit_test_setup(test_functions_that_cannot_return, setup),
-		cmocka_unit_test_setup(test_switched_stack, setup),
-		cmocka_unit_test_setup(test_registers_that_were_saved, setup),
-		cmocka_unit_test(test_offsets_of_saved_registers),
-		cmocka_unit_test_setup(test_signal_in_narrow_code, setup),
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_narrow_ends),
-		cmocka_unit_test(test_rows_of_the_other_width),
-		cmocka_unit_test(test_narrow_signal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +11,7 @@
 #include "cli/options/memory_option.h"
 #include "cli/replay.h"
 #include "profile/ledger.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/small_recording.h"
 #include "uapi/recording.h"
 
@@ -67,7 +64,7 @@ static int run(struct replay *replay, char said[1024])
 	return err;
 }
 
-static void nothing_is_shown_without_the_description(void **state)
+CASE(nothing_is_shown_without_the_description)
 {
 	static const struct {
 		int err;
@@ -105,13 +102,4 @@ static void nothing_is_shown_without_the_description(void **state)
 	}
 	unlink(path);
 	free(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_shown_without_the_description),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "engines/engines.h"
+#include "tests/unit/cases.h"
 
-static void test_php_hosts(void **state)
+CASE(test_php_hosts)
 {
 	static const char *const hosts[] = {"/usr/bin/php8.2", "php-fpm", "/opt/frankenphp",
 					    "/usr/lib/libphp8.2.so", "/modules/mod_php.so"};
@@ -27,7 +24,7 @@ static void test_php_hosts(void **state)
 	assert_null(engine_of_plugin(hosts[0]));
 }
 
-static void test_frames(void **state)
+CASE(test_frames)
 {
 	assert_int_equal(engine_frames_of("Interpreter"), ENGINE_FRAMES_INTERPRETER);
 	assert_int_equal(engine_frames_of("Interpreter.run"), ENGINE_FRAMES_ONE);
@@ -43,7 +40,7 @@ static void test_frames(void **state)
 }
 
 /* Each setting is complete, and engines do not contradict each other. */
-static void test_settings(void **state)
+CASE(test_settings)
 {
 	const char *names[64];
 	const struct engine *engine;
@@ -69,7 +66,7 @@ static void test_settings(void **state)
 }
 
 /* An engine with a host names the function where its code is entered. */
-static void test_hosts_are_complete(void **state)
+CASE(test_hosts_are_complete)
 {
 	const struct engine *engine;
 
@@ -80,7 +77,7 @@ static void test_hosts_are_complete(void **state)
 	}
 }
 
-static void test_prefixes(void **state)
+CASE(test_prefixes)
 {
 	assert_int_equal(engine_name_prefix_bytes("cfunc._Z3hotv"), 6);
 	assert_int_equal(engine_name_prefix_bytes("._Z3hotv"), 1);
@@ -89,7 +86,7 @@ static void test_prefixes(void **state)
 	assert_int_equal(engine_name_prefix_bytes(""), 0);
 }
 
-static void test_respelling(void **state)
+CASE(test_respelling)
 {
 	static const struct {
 		const char *name;
@@ -115,7 +112,7 @@ static void test_respelling(void **state)
 	}
 }
 
-static void test_unnumbering(void **state)
+CASE(test_unnumbering)
 {
 	static const struct {
 		const char *name, *meant;
@@ -151,16 +148,4 @@ static void test_unnumbering(void **state)
 		engine_unnumber(text);
 		assert_string_equal(text, names[i].meant);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_php_hosts),   cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_settings),    cmocka_unit_test(test_hosts_are_complete),
-		cmocka_unit_test(test_prefixes),    cmocka_unit_test(test_respelling),
-		cmocka_unit_test(test_unnumbering),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "locate/locate.h"
-#include "tests/unit/state/made_mapping.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
+#include "tests/unit/state/made_mapping.h"
 
 #define PID    100
 #define LIB    0x700000
@@ -136,7 +133,7 @@ static const struct location *locate_one(struct fixture *f, uint64_t time_ns, ui
 }
 
 /* A leaf is located at its pc, a caller at its return address minus 1. */
-static void test_offsets(void **state)
+CASE_WITH(test_offsets, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t ips[] = {KERNEL, KERNEL + 0x10, LIB + 0x30, LIB + 0x40, CODE + 0x10};
@@ -156,7 +153,7 @@ static void test_offsets(void **state)
 }
 
 /* Code to which an engine makes frames return is a caller without a call before it. */
-static void test_returned_to(void **state)
+CASE_WITH(test_returned_to, setup, teardown)
 {
 	struct fixture *f = *state;
 	const uint64_t barrier = CODE + 0x20;
@@ -178,7 +175,7 @@ static void test_returned_to(void **state)
 	assert_int_equal(at(f, 1)->offset, 0x1f);
 }
 
-static void test_edges_of_code(void **state)
+CASE_WITH(test_edges_of_code, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -194,7 +191,7 @@ static void test_edges_of_code(void **state)
 }
 
 /* One address is different locations at different times; equal locations share a number. */
-static void test_generations(void **state)
+CASE_WITH(test_generations, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t first, second;
@@ -213,7 +210,7 @@ static void test_generations(void **state)
 }
 
 /* JIT code in unmapped memory counts as JIT code; a file mapped later replaces it. */
-static void test_code_and_mappings(void **state)
+CASE_WITH(test_code_and_mappings, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -231,7 +228,7 @@ static void test_code_and_mappings(void **state)
 }
 
 /* A caller in unmapped memory ends the stack before it. */
-static void test_cut_at_a_caller_that_is_none(void **state)
+CASE_WITH(test_cut_at_a_caller_that_is_none, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t ips[] = {KERNEL, LIB, LIB + 9, 0xdead000, LIB + 20};
@@ -244,7 +241,7 @@ static void test_cut_at_a_caller_that_is_none(void **state)
 }
 
 /* A leaf in unmapped memory is kept. */
-static void test_unknown_leaf(void **state)
+CASE_WITH(test_unknown_leaf, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -255,7 +252,7 @@ static void test_unknown_leaf(void **state)
 }
 
 /* During execve, the registers belong to the old program, whose mappings are gone. */
-static void test_kernel_begins_a_program(void **state)
+CASE_WITH(test_kernel_begins_a_program, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t ips[] = {KERNEL, LIB + 8, LIB + 9}, stray[] = {KERNEL, 0xdead000};
@@ -280,7 +277,7 @@ static void test_kernel_begins_a_program(void **state)
 }
 
 /* User frames of a retired process are unknown, kernel frames are not. */
-static void test_retired(void **state)
+CASE_WITH(test_retired, setup, teardown)
 {
 	struct jitbpf_task task = {.h.time_ns = 10, .pid = PID, .tid = PID};
 	struct fixture *f = *state;
@@ -301,7 +298,7 @@ static void kernel_code_free(struct space_value *value)
 	free(value);
 }
 
-static void test_kernel_code(void **state)
+CASE_WITH(test_kernel_code, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct kernel_code *code = calloc(1, sizeof(*code) + 8);
@@ -329,7 +326,7 @@ static void test_kernel_code(void **state)
 	assert_int_equal(f->table.locations.data[0].code->refs, 2);
 }
 
-static void test_too_many_frames(void **state)
+CASE_WITH(test_too_many_frames, setup, teardown)
 {
 	static const uint64_t ips[JITBPF_SAMPLE_FRAMES_MAX + 1] = {0};
 	struct fixture *f = *state;
@@ -344,19 +341,4 @@ static void test_too_many_frames(void **state)
 		-EINVAL);
 	locate(f, 1, ips, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_FRAMES_MAX);
 	assert_int_equal(f->located.kernel_frames, JITBPF_KERNEL_FRAMES_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_offsets),	      TEST(test_returned_to),
-		TEST(test_edges_of_code),     TEST(test_generations),
-		TEST(test_code_and_mappings), TEST(test_cut_at_a_caller_that_is_none),
-		TEST(test_unknown_leaf),      TEST(test_kernel_begins_a_program),
-		TEST(test_retired),	      TEST(test_kernel_code),
-		TEST(test_too_many_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "locate/location.h"
+#include "tests/unit/cases.h"
 
 static uint32_t add(struct location_table *table, enum location_kind kind, uint64_t owner,
 		    uint64_t offset)
@@ -17,7 +14,7 @@ static uint32_t add(struct location_table *table, enum location_kind kind, uint6
 	return number;
 }
 
-static void test_equal_places_share_a_number(void **state)
+CASE(test_equal_places_share_a_number)
 {
 	struct location_table table = {0};
 
@@ -31,7 +28,7 @@ static void test_equal_places_share_a_number(void **state)
 	location_table_deinit(&table);
 }
 
-static void test_many(void **state)
+CASE(test_many)
 {
 	struct location_table table = {0};
 
@@ -49,7 +46,7 @@ static void counted_free(struct space_value *value)
 }
 
 /* The table takes one reference to a location's code, however often the location is added. */
-static void test_holds_its_code(void **state)
+CASE(test_holds_its_code)
 {
 	struct space_value code = {.refs = 1, .free = counted_free};
 	struct location location = {.kind = LOCATION_JIT, .owner = 3, .code = &code};
@@ -66,15 +63,4 @@ static void test_holds_its_code(void **state)
 	assert_non_null(code.free);
 	location_table_deinit(&table);
 	assert_null(code.free);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal_places_share_a_number),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_holds_its_code),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

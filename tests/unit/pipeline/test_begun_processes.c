@@ -3,14 +3,11 @@
  * Runs of chosen processes: recordings have nothing of other processes, and of the chosen ones the
  * same samples, under the same names, and the same counts as a run of all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <linux/mman.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/recorded_parts.h"
 
 #define ROUNDS	10
@@ -164,7 +161,7 @@ static void assert_same_rows(const struct ledger *live, const struct ledger *rep
 }
 
 /* The whole run without rotation: the replay agrees with the live run in each row. */
-static void test_replay_is_the_run(void **state)
+CASE(test_replay_is_the_run)
 {
 	uint64_t before_first_sample = 0;
 
@@ -201,7 +198,7 @@ static void test_replay_is_the_run(void **state)
 	assert_true(before_first_sample > SEEDS);
 }
 
-static void test_parts_have_the_samples(void **state)
+CASE(test_parts_have_the_samples)
 {
 	uint64_t rotations = 0;
 
@@ -258,7 +255,7 @@ static void end_one(struct one *one, uint64_t time_ns, uint32_t pid)
 }
 
 /* A shell that was not chosen executes a program that is. */
-static void test_exec_into_the_chosen(void **state)
+CASE(test_exec_into_the_chosen)
 {
 	struct one one;
 
@@ -276,7 +273,7 @@ static void test_exec_into_the_chosen(void **state)
 }
 
 /* The chosen process executes another program, and then the chosen one again. */
-static void test_exec_away_and_back(void **state)
+CASE(test_exec_away_and_back)
 {
 	struct one one;
 
@@ -302,7 +299,7 @@ static void test_exec_away_and_back(void **state)
 }
 
 /* A child begins with its parent, and ends when it executes another program. */
-static void test_children(void **state)
+CASE(test_children)
 {
 	struct one one;
 
@@ -322,7 +319,7 @@ static void test_children(void **state)
 }
 
 /* A child of a process that was not chosen has what it inherited. */
-static void test_child_of_another(void **state)
+CASE(test_child_of_another)
 {
 	struct one one;
 
@@ -346,7 +343,7 @@ static void share(struct made_run *run, uint64_t time_ns, uint32_t pid)
 }
 
 /* Code in shared memory that a process without samples compiles: before and after the begin. */
-static void test_shared_code(void **state)
+CASE(test_shared_code)
 {
 	struct one one;
 
@@ -367,7 +364,7 @@ static void test_shared_code(void **state)
 }
 
 /* The chosen process maps later what another one compiles into, and others map nothing of it. */
-static void test_code_shared_later(void **state)
+CASE(test_code_shared_later)
 {
 	struct one one;
 
@@ -388,7 +385,7 @@ static void test_code_shared_later(void **state)
 }
 
 /* A recording has the cgroups of its processes only, also if a name comes later. */
-static void test_cgroups(void **state)
+CASE(test_cgroups)
 {
 	struct one one;
 
@@ -408,7 +405,7 @@ static void test_cgroups(void **state)
 }
 
 /* Lost samples are reported at the end, and count for the row of a process that was freed. */
-static void test_lost_of_a_freed_process(void **state)
+CASE(test_lost_of_a_freed_process)
 {
 	struct jitbpf_lost_samples *lost;
 	const struct ledger *ledger;
@@ -429,22 +426,4 @@ static void test_lost_of_a_freed_process(void **state)
 	assert_int_equal(ledger->processes.size, 1);
 	assert_int_equal(ledger->processes.data[0].fate[FATE_LOST], 3);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replay_is_the_run),
-		cmocka_unit_test(test_parts_have_the_samples),
-		cmocka_unit_test(test_exec_into_the_chosen),
-		cmocka_unit_test(test_exec_away_and_back),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_child_of_another),
-		cmocka_unit_test(test_shared_code),
-		cmocka_unit_test(test_code_shared_later),
-		cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_lost_of_a_freed_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Samples of several events: each event has its own counts, view and fates. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "pipeline/record/recorder.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_replay.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -123,7 +120,7 @@ static void assert_cpu_time(const struct view *view)
 	assert_fates(view->ledger);
 }
 
-static void test_each_event_has_its_counts(void **state)
+CASE(test_each_event_has_its_counts)
 {
 	struct made_run run;
 	const struct view *view;
@@ -151,7 +148,7 @@ static void test_each_event_has_its_counts(void **state)
 	made_run_end(&run);
 }
 
-static void test_totals(void **state)
+CASE(test_totals)
 {
 	struct made_run run;
 	const struct view *view;
@@ -177,7 +174,7 @@ static void test_totals(void **state)
 }
 
 /* The weights are in all sums of that event, and in no other. */
-static void test_weights(void **state)
+CASE(test_weights)
 {
 	struct made_run run;
 	const struct view *view;
@@ -193,7 +190,7 @@ static void test_weights(void **state)
 }
 
 /* Refused and counted: unknown events, weights where there is a period, and the other way round. */
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	struct made_run run;
 	const struct ledger *ledger;
@@ -218,7 +215,7 @@ static void test_refused(void **state)
 	made_run_end(&run);
 }
 
-static void test_weights_that_overflow(void **state)
+CASE(test_weights_that_overflow)
 {
 	struct made_run run;
 	const struct view *view;
@@ -261,7 +258,7 @@ static void record(const struct run_info *about, char **ret_bytes, size_t *ret_s
 	made_run_end(&run);
 }
 
-static void test_replay(void **state)
+CASE(test_replay)
 {
 	const struct view_options option = {.event = "page-faults"};
 	struct pipeline *pipeline;
@@ -289,7 +286,7 @@ static void test_replay(void **state)
 }
 
 /* The recording does not describe its events, so their samples are refused. */
-static void test_replay_without_events(void **state)
+CASE(test_replay_without_events)
 {
 	struct run_info one = info;
 	struct pipeline *pipeline;
@@ -337,7 +334,7 @@ static uint64_t malformed_of_info(uint32_t count, const char *period, uint32_t *
 	return malformed;
 }
 
-static void test_events_of_a_hostile_recording(void **state)
+CASE(test_events_of_a_hostile_recording)
 {
 	uint32_t events;
 
@@ -349,20 +346,4 @@ static void test_events_of_a_hostile_recording(void **state)
 	assert_int_equal(events, JITBPF_EVENTS_MAX - 1);
 	assert_int_equal(malformed_of_info(1, "-1x", &events), 1);
 	assert_int_equal(events, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_event_has_its_counts),
-		cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_weights_that_overflow),
-		cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_replay_without_events),
-		cmocka_unit_test(test_events_of_a_hostile_recording),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,9 @@
  * What a run has no memory for, its replay leaves out as well, whatever memory the replay has: the
  * results are the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/recorded_parts.h"
 
 #define ROUNDS	40
@@ -36,7 +32,7 @@ static void assert_replays(struct made_run *run, struct parts *parts, uint64_t e
 }
 
 /* Processes, mappings, code of several publishers and names of threads, at any degree of want. */
-static void test_random_runs(void **state)
+CASE(test_random_runs)
 {
 	uint64_t refused = 0, methods = 0, unknown = 0, resolved = 0;
 
@@ -66,7 +62,7 @@ static void test_random_runs(void **state)
 }
 
 /* The memory that other processes use, which are not recorded, counts as well. */
-static void test_others_use_it_up(void **state)
+CASE(test_others_use_it_up)
 {
 	const struct pipeline_options options = {
 		.analysis = {.only_sampled = true, .memory_bytes = 64 << 10}};
@@ -92,7 +88,7 @@ static void test_others_use_it_up(void **state)
 }
 
 /* A mapping that is refused takes all mappings away; a later one is refused, too. */
-static void test_lost_mappings(void **state)
+CASE(test_lost_mappings)
 {
 	struct pipeline_options options = {.analysis.memory_bytes = 64 << 10};
 
@@ -120,15 +116,4 @@ static void test_lost_mappings(void **state)
 		assert_int_equal(run.seen[0].kind, LOCATION_UNKNOWN);
 		assert_int_equal(run.seen[1].kind, LOCATION_UNKNOWN);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_runs),
-		cmocka_unit_test(test_others_use_it_up),
-		cmocka_unit_test(test_lost_mappings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The counters of the pipeline: every sample has one fate, and all errors are counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/pipeline_state.h"
 #include "pipeline/record/replay_source.h"
 #include "sink/shown_profile.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -78,7 +74,7 @@ static uint64_t marked_samples(const struct made_run *run)
 	return samples;
 }
 
-static void test_fates(void **state)
+CASE_WITH(test_fates, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_lost_samples *lost;
@@ -117,7 +113,7 @@ static void test_fates(void **state)
 }
 
 /* Processes that come and go are freed; the ledger keeps what was counted of them. */
-static void test_ended_processes_are_freed(void **state)
+CASE_WITH(test_ended_processes_are_freed, setup, made_run_teardown)
 {
 	const uint64_t second = 1000000000;
 	struct made_run *run = *state;
@@ -152,7 +148,7 @@ static void test_ended_processes_are_freed(void **state)
 }
 
 /* If all samples are the same, the stack cache counts the same fates as the look-up. */
-static void test_fates_of_the_cache(void **state)
+CASE_WITH(test_fates_of_the_cache, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -177,7 +173,7 @@ static void test_fates_of_the_cache(void **state)
  * cancels the hash of all addresses before it. The shorter stack must not be
  * read beyond its end.
  */
-static void test_stacks_that_collide(void **state)
+CASE_WITH(test_stacks_that_collide, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ips[80], collide = 0xe7037ed1a0b428dbull;
@@ -194,7 +190,7 @@ static void test_stacks_that_collide(void **state)
 	assert_int_equal(run->seen[1].user_frames, 1);
 }
 
-static void test_kernel_frames_are_no_user_frames(void **state)
+CASE_WITH(test_kernel_frames_are_no_user_frames, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ips[] = {LIB, LIB + 1};
@@ -210,7 +206,7 @@ static void test_kernel_frames_are_no_user_frames(void **state)
 }
 
 /* Invalid records of a source are counted, and the others are processed. */
-static void test_malformed_records(void **state)
+CASE_WITH(test_malformed_records, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_kernel_symbol *symbol;
@@ -254,7 +250,7 @@ static void make_kernel_sample(struct made_run *run, uint64_t time_ns)
 	sample->user_end = JITBPF_END_NONE;
 }
 
-static void test_kernel_code_comes_and_goes(void **state)
+CASE_WITH(test_kernel_code_comes_and_goes, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -285,7 +281,7 @@ static void make_throttle(struct made_run *run, uint64_t time_ns, uint32_t cpu, 
 	throttle->h.flags = flags;
 }
 
-static void test_throttling(void **state)
+CASE_WITH(test_throttling, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct run_info info = {
@@ -307,7 +303,7 @@ static void test_throttling(void **state)
 }
 
 /* A process known by a sample only, and one with two names. */
-static void test_names_of_processes(void **state)
+CASE_WITH(test_names_of_processes, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ip = LIB;
@@ -326,7 +322,7 @@ static void test_names_of_processes(void **state)
 }
 
 /* Hidden kernel frames are in the profile: only what reads it hides them. */
-static void test_hidden_kernel_frames(void **state)
+CASE(test_hidden_kernel_frames)
 {
 	const struct view_options options = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
 	const uint64_t ips[] = {0xffffffff81000010, 0xffffffff81000021, LIB};
@@ -380,7 +376,7 @@ static struct symbolizer_counts some_counts(void *context)
 }
 
 /* Problems of naming are in the ledger, and in that of a later report of the recording. */
-static void test_trouble_of_naming(void **state)
+CASE_WITH(test_trouble_of_naming, setup, made_run_teardown)
 {
 	const struct symbol_service symbols = {
 		.request = no_request, .collect = no_answers, .counts = some_counts};
@@ -421,7 +417,7 @@ static void test_trouble_of_naming(void **state)
 }
 
 /* A profile may be empty. */
-static void test_no_samples(void **state)
+CASE_WITH(test_no_samples, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger = made_finish(run, 100);
@@ -429,25 +425,4 @@ static void test_no_samples(void **state)
 	assert_int_equal(ledger_taken(ledger), 0);
 	assert_sums(ledger);
 	assert_int_equal(pipeline_write(run->pipeline, (FILE *)run), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_fates),
-		TEST(test_ended_processes_are_freed),
-		TEST(test_fates_of_the_cache),
-		TEST(test_stacks_that_collide),
-		TEST(test_kernel_frames_are_no_user_frames),
-		TEST(test_malformed_records),
-		TEST(test_kernel_code_comes_and_goes),
-		TEST(test_throttling),
-		TEST(test_names_of_processes),
-		TEST(test_no_samples),
-		TEST(test_trouble_of_naming),
-		cmocka_unit_test(test_hidden_kernel_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

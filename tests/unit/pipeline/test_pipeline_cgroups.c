@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A sample counts for the cgroup that its process had then, live, replayed and after a rotation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_replay.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -74,7 +70,7 @@ static void assert_replay(const char *bytes, size_t size, const char *container,
 	pipeline_destroy(pipeline);
 }
 
-static void test_samples_have_their_cgroup(void **state)
+CASE(test_samples_have_their_cgroup)
 {
 	struct recorder *recorder;
 	struct made_run run;
@@ -111,7 +107,7 @@ static void test_samples_have_their_cgroup(void **state)
 }
 
 /* A child is in the cgroup that its parent had at the fork. */
-static void test_children_inherit(void **state)
+CASE_WITH(test_children_inherit, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -130,15 +126,4 @@ static void test_children_inherit(void **state)
 		string_pool_get(pipeline_view(run->pipeline)->strings,
 				pipeline_view(run->pipeline)->ledger->processes.data[0].unit),
 		"a.service");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples_have_their_cgroup),
-		cmocka_unit_test_setup_teardown(test_children_inherit, made_run_setup,
-						made_run_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* JIT records in the pipeline: their times, and detection of lost records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/analysis/analysis_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -18,7 +14,7 @@ static struct jitbpf_jit *last_jit(struct made_run *run)
 }
 
 /* A load has the shim's time, which is before the probe hit; an impossible time is replaced. */
-static void test_time_of_a_load(void **state)
+CASE_WITH(test_time_of_a_load, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -48,7 +44,7 @@ static void test_time_of_a_load(void **state)
 }
 
 /* A load whose table was too large is one without it: the summary counts it. */
-static void test_truncated(void **state)
+CASE_WITH(test_truncated, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -72,7 +68,7 @@ static uint64_t gaps_of(const uint64_t *sequences, size_t count)
 	return gaps;
 }
 
-static void test_sequence_gaps(void **state)
+CASE_WITH(test_sequence_gaps, made_run_setup, made_run_teardown)
 {
 #define GAPS(...)                                                                                  \
 	gaps_of((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
@@ -86,7 +82,7 @@ static void test_sequence_gaps(void **state)
 }
 
 /* A program whose exec was seen starts at 0, with sequence numbers of its own. */
-static void test_sequence_gaps_over_exec(void **state)
+CASE_WITH(test_sequence_gaps_over_exec, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -101,7 +97,7 @@ static void test_sequence_gaps_over_exec(void **state)
 }
 
 /* Two processes, and a child with sequence numbers of its own. */
-static void test_sequence_gaps_by_process(void **state)
+CASE_WITH(test_sequence_gaps_by_process, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -120,7 +116,7 @@ static void test_sequence_gaps_by_process(void **state)
 }
 
 /* One of two parts: the record is incomplete and counts as lost. */
-static void test_half_a_record(void **state)
+CASE_WITH(test_half_a_record, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -134,7 +130,7 @@ static void test_half_a_record(void **state)
 	assert_int_equal(ledger->jit.methods, 2);
 }
 
-static void test_what_cannot_be(void **state)
+CASE_WITH(test_what_cannot_be, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -169,7 +165,7 @@ static struct jitbpf_jit_header *make_method_1(struct made_run *run, uint64_t ti
 }
 
 /* An engine is the file of the call site, whatever the address in it. */
-static void test_engines(void **state)
+CASE_WITH(test_engines, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -203,7 +199,7 @@ static void test_engines(void **state)
 }
 
 /* Over its budget, a process gets no more names; overwritten code still ends. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, made_run_setup, made_run_teardown)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 1000, .lines = 10};
 	struct made_run *run = malloc(sizeof(*run));
@@ -223,22 +219,4 @@ static void test_budget(void **state)
 	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
 	made_run_end(run);
 	free(run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
-		TEST(test_time_of_a_load),
-		TEST(test_truncated),
-		TEST(test_sequence_gaps),
-		TEST(test_sequence_gaps_over_exec),
-		TEST(test_sequence_gaps_by_process),
-		TEST(test_half_a_record),
-		TEST(test_what_cannot_be),
-		TEST(test_engines),
-		TEST(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* JIT events from a journal: duplicates, lost events, events from before the recording. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/analysis/analysis_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 /* Add a load of event_ns that was read from the journal at read_ns. */
@@ -42,7 +38,7 @@ static struct jitbpf_journal *make_journal(struct made_run *run, uint16_t flags,
 }
 
 /* Recovered events apply at their own time; duplicates are ignored. */
-static void test_recovered_in_its_place(void **state)
+CASE_WITH(test_recovered_in_its_place, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -67,7 +63,7 @@ static void test_recovered_in_its_place(void **state)
 }
 
 /* An event that is read from the journal before its record arrives is applied once. */
-static void test_read_before_it_came(void **state)
+CASE_WITH(test_read_before_it_came, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -84,7 +80,7 @@ static void test_read_before_it_came(void **state)
 }
 
 /* One of two parts was lost: the journal has the whole event. */
-static void test_part_lost(void **state)
+CASE_WITH(test_part_lost, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -100,7 +96,7 @@ static void test_part_lost(void **state)
 }
 
 /* A time later than the read counts as the time of the read. */
-static void test_time_is_clamped(void **state)
+CASE_WITH(test_time_is_clamped, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -115,7 +111,7 @@ static void test_time_is_clamped(void **state)
 }
 
 /* Late attach: missing numbers count only after the first event that was read. */
-static void test_late(void **state)
+CASE_WITH(test_late, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -136,7 +132,7 @@ static void test_late(void **state)
 }
 
 /* The sequence number of an inherited event does not hide numbers of this process. */
-static void test_inherited(void **state)
+CASE_WITH(test_inherited, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -153,7 +149,7 @@ static void test_inherited(void **state)
 }
 
 /* If the journal lacks lost events, code that it does not list as live has ended. */
-static void test_gap(void **state)
+CASE_WITH(test_gap, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -177,7 +173,7 @@ static void test_gap(void **state)
 	assert_int_equal(ledger->jit.unreadable, 0);
 }
 
-static void test_unreadable(void **state)
+CASE_WITH(test_unreadable, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -191,7 +187,7 @@ static void test_unreadable(void **state)
 }
 
 /* A recovered event may be older than its process: it belongs to the parent's child. */
-static void test_before_fork(void **state)
+CASE_WITH(test_before_fork, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ip = 0x7000;
@@ -219,7 +215,7 @@ static void make_child(struct made_run *run, uint32_t pid, uint16_t journal_flag
  * A child's journal is reported before the child's FORK. The child has its parent's code all the
  * same, unless its journal lacks events: they may have ended that code.
  */
-static void test_code_before_fork(void **state)
+CASE_WITH(test_code_before_fork, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -234,7 +230,7 @@ static void test_code_before_fork(void **state)
 }
 
 /* Journals are untrusted input. */
-static void test_malformed(void **state)
+CASE_WITH(test_malformed, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -247,24 +243,4 @@ static void test_malformed(void **state)
 	assert_int_equal(ledger->jit.malformed, 2);
 	assert_int_equal(ledger->jit.other_version, 1);
 	assert_int_equal(ledger->jit.methods, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
-		TEST(test_recovered_in_its_place),
-		TEST(test_read_before_it_came),
-		TEST(test_part_lost),
-		TEST(test_time_is_clamped),
-		TEST(test_late),
-		TEST(test_inherited),
-		TEST(test_gap),
-		TEST(test_unreadable),
-		TEST(test_before_fork),
-		TEST(test_code_before_fork),
-		TEST(test_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Records come from several sources in any order; their times decide. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/analysis/analysis_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -20,7 +16,7 @@ static void assert_seen(const struct made_run *run, size_t i, uint64_t time_ns, 
 }
 
 /* Samples before and after an overwrite, in one round, in the worst order. */
-static void test_loads_within_a_round(void **state)
+CASE_WITH(test_loads_within_a_round, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -40,7 +36,7 @@ static void test_loads_within_a_round(void **state)
 }
 
 /* Records of equal time keep their order of arrival. */
-static void test_same_time(void **state)
+CASE_WITH(test_same_time, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -58,7 +54,7 @@ static void test_same_time(void **state)
  * drain wait for the next round, when the other sources have been drained up to
  * their time.
  */
-static void test_what_is_later_waits(void **state)
+CASE_WITH(test_what_is_later_waits, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -80,7 +76,7 @@ static void test_what_is_later_waits(void **state)
 }
 
 /* A child inherits its parent's loads before the fork, whichever source is drained first. */
-static void test_fork_after_a_load_of_the_next_round(void **state)
+CASE_WITH(test_fork_after_a_load_of_the_next_round, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ip = MADE_CODE;
@@ -95,7 +91,7 @@ static void test_fork_after_a_load_of_the_next_round(void **state)
 }
 
 /* At the end of the source, or at its failure, nothing is left waiting. */
-static void test_nothing_waits_for_ever(void **state)
+CASE_WITH(test_nothing_waits_for_ever, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -112,7 +108,7 @@ static void test_nothing_waits_for_ever(void **state)
 }
 
 /* A sample that arrives rounds later is located by the code of its time. */
-static void test_late_sample(void **state)
+CASE_WITH(test_late_sample, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -138,7 +134,7 @@ static void test_late_sample(void **state)
 }
 
 /* Any change in a process invalidates the stack cache. */
-static void test_what_was_located_is_looked_up_again(void **state)
+CASE_WITH(test_what_was_located_is_looked_up_again, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -166,7 +162,7 @@ static void test_what_was_located_is_looked_up_again(void **state)
 	assert_string_equal(run->seen[6].comm, "new");
 }
 
-static void test_exec_ends_the_old_program(void **state)
+CASE_WITH(test_exec_ends_the_old_program, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -186,7 +182,7 @@ static void test_exec_ends_the_old_program(void **state)
 }
 
 /* A reused pid is another process, in the ledger too. */
-static void test_pid_reuse(void **state)
+CASE_WITH(test_pid_reuse, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	uint64_t ip = MADE_CODE;
@@ -217,7 +213,7 @@ static void test_pid_reuse(void **state)
 }
 
 /* Some time after its exit a process is unknown; its samples still count. */
-static void test_long_gone(void **state)
+CASE_WITH(test_long_gone, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -235,23 +231,4 @@ static void test_long_gone(void **state)
 	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->jit.methods, 1);
 	assert_int_equal(ledger->jit.invalid, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
-		TEST(test_loads_within_a_round),
-		TEST(test_same_time),
-		TEST(test_what_is_later_waits),
-		TEST(test_fork_after_a_load_of_the_next_round),
-		TEST(test_nothing_waits_for_ever),
-		TEST(test_late_sample),
-		TEST(test_what_was_located_is_looked_up_again),
-		TEST(test_exec_ends_the_old_program),
-		TEST(test_pid_reuse),
-		TEST(test_long_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

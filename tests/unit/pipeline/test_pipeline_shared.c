@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Workers that run code of each other in shared memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <linux/mman.h>
 
 #include "pipeline/analysis/analysis_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define WORKER 101
@@ -27,7 +24,7 @@ static void sample(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_
 }
 
 /* A cached stack is located again when another process has changed the code. */
-static void test_worker_runs_what_another_compiled(void **state)
+CASE_WITH(test_worker_runs_what_another_compiled, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -55,7 +52,7 @@ static void test_worker_runs_what_another_compiled(void **state)
 }
 
 /* A load without an address is in no memory; the method's later code may be in shared memory. */
-static void test_registered_without_code(void **state)
+CASE_WITH(test_registered_without_code, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -76,7 +73,7 @@ static void test_registered_without_code(void **state)
 }
 
 /* Unrelated processes map the same file at different addresses. */
-static void test_strangers(void **state)
+CASE_WITH(test_strangers, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -92,7 +89,7 @@ static void test_strangers(void **state)
 }
 
 /* Code from the journal of a process, from before the recording, is valid for all that share it. */
-static void test_late(void **state)
+CASE_WITH(test_late, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_jit_header *header;
@@ -105,17 +102,4 @@ static void test_late(void **state)
 	sample(run, 11, WORKER, MADE_CODE);
 	assert_int_equal(made_finish(run, 50)->jit.late, 1);
 	assert_string_equal(run->seen[0].name, "late");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
-		TEST(test_worker_runs_what_another_compiled),
-		TEST(test_registered_without_code),
-		TEST(test_strangers),
-		TEST(test_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

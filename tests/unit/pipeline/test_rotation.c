@@ -4,13 +4,9 @@
  * the same samples between them, at the same places, under the same names, and their ledgers add
  * up to that of the whole.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/recorded_parts.h"
 
 #define ROUNDS	10
@@ -141,7 +137,7 @@ static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 	made_run_end(&run);
 }
 
-static void test_parts_are_the_whole(void **state)
+CASE(test_parts_are_the_whole)
 {
 	uint64_t rotations = 0, samples = 0;
 	struct jit_counts counted = {0};
@@ -200,7 +196,7 @@ static void add_inlined(struct made_run *run, uint64_t time_ns, uint64_t sequenc
 }
 
 /* Inlined methods wait for their parents, through other parts and for any time. */
-static void test_inlined_methods_wait(void **state)
+CASE(test_inlined_methods_wait)
 {
 	struct ledger live = {.fate = {0}}, replayed = live;
 	struct made_run run, parted = {0};
@@ -235,7 +231,7 @@ static void test_inlined_methods_wait(void **state)
 }
 
 /* So does a method without code for its first region. */
-static void test_registered_methods_wait(void **state)
+CASE(test_registered_methods_wait)
 {
 	struct ledger live = {.fate = {0}}, replayed = live;
 	struct made_run run, parted = {0};
@@ -262,15 +258,4 @@ static void test_registered_methods_wait(void **state)
 	assert_string_equal(parted.seen[0].name, "registered");
 	assert_same_ledger(&live, &replayed);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts_are_the_whole),
-		cmocka_unit_test(test_inlined_methods_wait),
-		cmocka_unit_test(test_registered_methods_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

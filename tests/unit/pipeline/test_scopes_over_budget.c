@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Loads whose scope tables exceed what their process may add at once keep their names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "decode/record/code_event.h"
 #include "pipeline/intake/event_budget.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 #include "uapi/scope_table.h"
 
@@ -43,7 +39,7 @@ static void make_large_load(struct made_run *run, uint64_t time_ns, uint32_t num
 					      code_event_record_bytes(&event), time_ns));
 }
 
-static void test_names_stay(void **state)
+CASE(test_names_stay)
 {
 	const struct jitbpf_scope_table counts = {.method_count = METHODS, .string_bytes = 1};
 	AUTO_FREE void *scopes = calloc(1, TABLE_BYTES);
@@ -68,13 +64,4 @@ static void test_names_stay(void **state)
 		assert_string_equal(run.seen[i].name, name);
 	}
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Random runs with deferred stacks, recorded and replayed: the report is equal
  * to the live output, byte for byte, in every format.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "decode/recording/recording_reader.h"
 #include "pipeline/pipeline_state.h"
 #include "pipeline/record/replay_source.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define SECOND	 1000000000ull
@@ -36,12 +32,12 @@ struct said {
 	FILE *files[ARRAY_SIZE(formats)];
 };
 
-static uint64_t state; /* state of the random numbers */
+static uint64_t random_state;
 
 static uint64_t random_below(uint64_t limit)
 {
-	state = hash_mix(state, 0x9e3779b97f4a7c15ull);
-	return state % limit;
+	random_state = hash_mix(random_state, 0x9e3779b97f4a7c15ull);
+	return random_state % limit;
 }
 
 static uint64_t made_samples;
@@ -304,7 +300,7 @@ static void run_and_compare(bool fails)
 		char *recording = NULL;
 		size_t size;
 
-		state = seed;
+		random_state = seed;
 		record(&live, &recording, &size, fails);
 		late += made_unwinder.last;
 		finished += made_unwinder.counts.finished;
@@ -321,22 +317,12 @@ static void run_and_compare(bool fails)
 	assert_true(late > 10 * RUNS && finished > 2 * late && held > RUNS);
 }
 
-static void test_said_live_is_said_again(void **unused)
+CASE(test_said_live_is_said_again)
 {
 	run_and_compare(false);
 }
 
-static void test_source_that_fails(void **unused)
+CASE(test_source_that_fails)
 {
 	run_and_compare(true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_said_live_is_said_again),
-		cmocka_unit_test(test_source_that_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "profile/code_lane.h"
 #include "profile/time_slices.h"
+#include "tests/unit/cases.h"
 
 static struct code_lane lane;
 
@@ -24,7 +20,7 @@ static void add(uint64_t tick, struct code_lane_change change)
 	code_lane_add(&lane, tick * TIME_SLICES_TICK_NS, &change);
 }
 
-static void changes_are_in_their_bins(void **state)
+CASE_WITH(changes_are_in_their_bins, begin, NULL)
 {
 	uint32_t php = code_lane_engine(&lane, 5), java = code_lane_engine(&lane, 9);
 
@@ -45,7 +41,7 @@ static void changes_are_in_their_bins(void **state)
 }
 
 /* The number of bins is fixed; sums are exact, and live code is that at the end of a bin. */
-static void bins_fold(void **state)
+CASE_WITH(bins_fold, begin, NULL)
 {
 	uint32_t engine = code_lane_engine(&lane, 1);
 	uint64_t loads = 0, last = 0;
@@ -69,7 +65,7 @@ static void bins_fold(void **state)
 	assert_int_equal(lane.bins[CODE_LANE_BINS - 1].loads, 1);
 }
 
-static void many_engines_share_the_last_place(void **state)
+CASE_WITH(many_engines_share_the_last_place, begin, NULL)
 {
 	for (uint32_t i = 0; i < 20; i++) {
 		uint32_t engine = code_lane_engine(&lane, 100 + i);
@@ -81,15 +77,4 @@ static void many_engines_share_the_last_place(void **state)
 	assert_int_equal(lane.engines[CODE_LANE_ENGINES - 1], 0);
 	assert_int_equal(lane.live[CODE_LANE_ENGINES - 1], 130);
 	assert_int_equal(code_lane_engine(&lane, 103), 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(changes_are_in_their_bins, begin),
-		cmocka_unit_test_setup(bins_fold, begin),
-		cmocka_unit_test_setup(many_engines_share_the_last_place, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

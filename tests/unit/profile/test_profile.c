@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
+#include "tests/unit/cases.h"
 
 static uint32_t node_of(struct profile *profile, uint32_t process, uint32_t comm,
 			const uint32_t *locations, uint32_t count)
@@ -19,7 +16,7 @@ static uint32_t node_of(struct profile *profile, uint32_t process, uint32_t comm
 	return node;
 }
 
-static void an_empty_stack_is_the_root(void **state)
+CASE(an_empty_stack_is_the_root)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	uint32_t root = node_of(&profile, 7, 3, NULL, 0);
@@ -31,7 +28,7 @@ static void an_empty_stack_is_the_root(void **state)
 	assert_int_equal(node_of(&profile, 7, 3, NULL, 0), root);
 }
 
-static void a_process_with_a_new_name_has_a_new_root(void **state)
+CASE(a_process_with_a_new_name_has_a_new_root)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	uint32_t root = node_of(&profile, 7, 3, NULL, 0);
@@ -41,7 +38,7 @@ static void a_process_with_a_new_name_has_a_new_root(void **state)
 	assert_int_equal(profile.nodes.size, 3);
 }
 
-static void stacks_are_paths(void **state)
+CASE(stacks_are_paths)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	const uint32_t stack[] = {30, 20, 10}; /* leaf first */
@@ -56,7 +53,7 @@ static void stacks_are_paths(void **state)
 	assert_int_equal(profile.nodes.data[node].parent, PROFILE_NODE_NONE);
 }
 
-static void shared_frames_are_shared_nodes(void **state)
+CASE(shared_frames_are_shared_nodes)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	uint32_t a = node_of(&profile, 1, 1, (const uint32_t[]){30, 20, 10}, 3);
@@ -73,7 +70,7 @@ static void shared_frames_are_shared_nodes(void **state)
 	assert_int_equal(profile.nodes.size, 5);
 }
 
-static void a_recursion_is_one_node_a_level(void **state)
+CASE(a_recursion_is_one_node_a_level)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	const uint32_t stack[] = {0, 0, 0, 0}; /* location 0 of process 0 with name 0 */
@@ -84,7 +81,7 @@ static void a_recursion_is_one_node_a_level(void **state)
 	assert_int_equal(profile.nodes.data[profile.nodes.data[deep].parent].parent, shallow);
 }
 
-static void samples_are_counted_at_their_leaf(void **state)
+CASE(samples_are_counted_at_their_leaf)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	uint32_t node = node_of(&profile, 1, 1, (const uint32_t[]){20, 10}, 2);
@@ -96,7 +93,7 @@ static void samples_are_counted_at_their_leaf(void **state)
 }
 
 /* Compares the paths of many stacks with a simple model. */
-static void many_stacks_keep_their_paths(void **state)
+CASE(many_stacks_keep_their_paths)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
 	enum { STACKS = 20000, DEPTH = 12 };
@@ -127,25 +124,9 @@ static void many_stacks_keep_their_paths(void **state)
 	}
 }
 
-static void taken_is_the_sum_of_the_fates(void **state)
+CASE(taken_is_the_sum_of_the_fates)
 {
 	struct ledger ledger = {.fate = {1000, 200, 30, 4}};
 
 	assert_int_equal(ledger_taken(&ledger), 1234);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_stack_is_the_root),
-		cmocka_unit_test(a_process_with_a_new_name_has_a_new_root),
-		cmocka_unit_test(stacks_are_paths),
-		cmocka_unit_test(shared_frames_are_shared_nodes),
-		cmocka_unit_test(a_recursion_is_one_node_a_level),
-		cmocka_unit_test(samples_are_counted_at_their_leaf),
-		cmocka_unit_test(many_stacks_keep_their_paths),
-		cmocka_unit_test(taken_is_the_sum_of_the_fates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "profile/thread_counts.h"
+#include "tests/unit/cases.h"
 
 static void add(struct thread_counts *counts, uint32_t node, struct sampled_thread thread,
 		uint32_t expected)
@@ -19,7 +15,7 @@ static void add(struct thread_counts *counts, uint32_t node, struct sampled_thre
 	assert_int_equal(count, expected);
 }
 
-static void samples_are_counted_by_stack_and_thread(void **state)
+CASE(samples_are_counted_by_stack_and_thread)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};
 	static const struct thread_count expected[] = {{7, 0, 3}, {7, 1, 1}, {8, 0, 1}, {7, 2, 1},
@@ -48,7 +44,7 @@ static void samples_are_counted_by_stack_and_thread(void **state)
 }
 
 /* Repeated samples use no more memory. */
-static void many_samples_are_few_counts(void **state)
+CASE(many_samples_are_few_counts)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};
 
@@ -60,14 +56,4 @@ static void many_samples_are_few_counts(void **state)
 	assert_int_equal(counts.counts.size, 1000);
 	vec_for_each (count, &counts.counts)
 		assert_int_equal(count->samples, 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_counted_by_stack_and_thread),
-		cmocka_unit_test(many_samples_are_few_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

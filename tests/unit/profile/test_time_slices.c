@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "profile/time_slices.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/failing_memory.h"
 
 #define COUNTS 100u
@@ -27,7 +23,7 @@ static void assert_slices(struct time_slices *slices, const struct time_slice *e
 	assert_memory_equal(slices->slices.data, expected, count * sizeof(*expected));
 }
 
-static void samples_are_in_their_ticks(void **state)
+CASE(samples_are_in_their_ticks)
 {
 	CLEANUP(time_slices_deinit) struct time_slices slices = {0};
 	static const struct time_slice sorted[] = {
@@ -45,7 +41,7 @@ static void samples_are_in_their_ticks(void **state)
 }
 
 /* More than a slice can count. */
-static void large_numbers_of_samples_are_exact(void **state)
+CASE(large_numbers_of_samples_are_exact)
 {
 	CLEANUP(time_slices_deinit) struct time_slices slices = {0};
 	uint64_t sum = 0;
@@ -103,7 +99,7 @@ static void pass_second(struct day *day, uint32_t second)
  * A day of 1.7 million samples: the number of slices stays near its limit, each count keeps its
  * samples, and the latest minutes keep their detail.
  */
-static void a_day_stays_flat(void **state)
+CASE(a_day_stays_flat)
 {
 	static struct day day = {.slices.max = MAX, .seed = 1};
 	static uint64_t found[COUNTS];
@@ -127,7 +123,7 @@ static void a_day_stays_flat(void **state)
 }
 
 /* All stacks are different: nothing can be added, and each sample is still there. */
-static void different_stacks_are_all_kept(void **state)
+CASE(different_stacks_are_all_kept)
 {
 	CLEANUP(time_slices_deinit) struct time_slices slices = {.max = MAX};
 
@@ -141,7 +137,7 @@ static void different_stacks_are_all_kept(void **state)
 	assert_true(slices.slices.size < 3 * MAX);
 }
 
-static void other_slices_are_followed(void **state)
+CASE(other_slices_are_followed)
 {
 	CLEANUP(time_slices_deinit) struct time_slices slices = {0};
 	uint32_t ends[TIME_SLICES_LEVELS] = {8, 4};
@@ -169,7 +165,7 @@ static void other_slices_are_followed(void **state)
 	assert_int_equal(slices.slices.data[4].tick, 0);
 }
 
-static void memory_that_runs_out(void **state)
+CASE(memory_that_runs_out)
 {
 	CLEANUP(time_slices_deinit) struct time_slices slices = {0};
 	uint32_t ends[TIME_SLICES_LEVELS] = {8};
@@ -183,18 +179,4 @@ static void memory_that_runs_out(void **state)
 	assert_int_equal(slices.slices.data[0].tick, 3);
 	assert_int_equal(time_slices_follow(&slices, ends), 0);
 	assert_int_equal(slices.slices.data[0].tick, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_in_their_ticks),
-		cmocka_unit_test(large_numbers_of_samples_are_exact),
-		cmocka_unit_test(a_day_stays_flat),
-		cmocka_unit_test(different_stacks_are_all_kept),
-		cmocka_unit_test(other_slices_are_followed),
-		cmocka_unit_test(memory_that_runs_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

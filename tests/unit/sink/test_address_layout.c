@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/address_layout.h"
+#include "tests/unit/cases.h"
 
 #define GIB4 (1ull << 32)
 
@@ -53,7 +54,7 @@ static uint64_t address_of(const struct made_view *m, const struct address_layou
 	return address;
 }
 
-static void a_files_addresses_are_its_offsets(void **state)
+CASE(a_files_addresses_are_its_offsets)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -87,7 +88,7 @@ static void a_files_addresses_are_its_offsets(void **state)
 	assert_true(layout.ranges.data[0].limit <= layout.ranges.data[1].start);
 }
 
-static void regions_of_code_stand_apart(void **state)
+CASE(regions_of_code_stand_apart)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -120,7 +121,7 @@ static void regions_of_code_stand_apart(void **state)
 	assert_string_equal(layout.ranges.data[ranges[2]].name, "engine.jit");
 }
 
-static void kernel_and_anonymous_code_stand_where_they_do(void **state)
+CASE(kernel_and_anonymous_code_stand_where_they_do)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -153,7 +154,7 @@ static void kernel_and_anonymous_code_stand_where_they_do(void **state)
 	m.locations.locations.data[code].code = NULL;
 }
 
-static void what_no_file_has_is_nowhere(void **state)
+CASE(what_no_file_has_is_nowhere)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -180,7 +181,7 @@ static void what_no_file_has_is_nowhere(void **state)
 }
 
 /* Ranges do not overlap, however large their reported sizes are. */
-static void large_regions_do_not_overlap(void **state)
+CASE(large_regions_do_not_overlap)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -202,7 +203,7 @@ static void large_regions_do_not_overlap(void **state)
 	assert_true(last < 1ull << 63);
 }
 
-static void the_program_is_where_most_stacks_come_through(void **state)
+CASE(the_program_is_where_most_stacks_come_through)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -220,18 +221,4 @@ static void the_program_is_where_most_stacks_come_through(void **state)
 	assert_int_not_equal(layout.main, ADDRESS_LAYOUT_NONE);
 	assert_string_equal(layout.ranges.data[layout.main].name, "/opt/x.sorted/run");
 	assert_int_equal(layout.ranges.data[layout.main].program_samples, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_files_addresses_are_its_offsets),
-		cmocka_unit_test(regions_of_code_stand_apart),
-		cmocka_unit_test(kernel_and_anonymous_code_stand_where_they_do),
-		cmocka_unit_test(what_no_file_has_is_nowhere),
-		cmocka_unit_test(large_regions_do_not_overlap),
-		cmocka_unit_test(the_program_is_where_most_stacks_come_through),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

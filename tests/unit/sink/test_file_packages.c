@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "sink/file_packages.h"
 #include "sink/write/text.h"
+#include "tests/unit/cases.h"
 
-static void test_debug_names(void **state)
+CASE(test_debug_names)
 {
 	static const char *const names[][2] = {
 		{"php8.2-cli", "php8.2-cli-dbgsym"},
@@ -39,7 +36,7 @@ static void test_debug_names(void **state)
 	assert_false(file_packages_debug_name(longest, name));
 }
 
-static void test_valid_names(void **state)
+CASE(test_valid_names)
 {
 	static const char *const bad[] = {"",	 "a",	"a b",	"a;reboot", "$(x)", "-o",
 					  "A12", "ab:", "ab:-", "ab:x;y",   "a\n",  "ab:c:d"};
@@ -92,7 +89,7 @@ static void check(struct made *made, const char *expected)
 
 #define SERVER ", or set DEBUGINFOD_URLS=https://debuginfod.debian.net (with sudo -E)"
 
-static void test_debian(void **state)
+CASE(test_debian)
 {
 	struct made made = make("debian", "bookworm", true);
 
@@ -115,7 +112,7 @@ static void test_debian(void **state)
 		     "-E)");
 }
 
-static void test_no_package(void **state)
+CASE(test_no_package)
 {
 	struct made made = make("debian", "bookworm", true);
 
@@ -131,7 +128,7 @@ static void test_no_package(void **state)
 		     "was recorded: install its debug symbols there");
 }
 
-static void test_other_distributions(void **state)
+CASE(test_other_distributions)
 {
 	struct made made = make("rocky rhel centos fedora", "", false);
 
@@ -152,7 +149,7 @@ static void test_other_distributions(void **state)
 }
 
 /* Nothing that a shell would run comes from a path or a name. */
-static void test_hostile(void **state)
+CASE(test_hostile)
 {
 	struct made made = make("rhel", "", false);
 
@@ -164,7 +161,7 @@ static void test_hostile(void **state)
 	check(&made, "no package has it: build it with symbols");
 }
 
-static void test_nothing_known(void **state)
+CASE(test_nothing_known)
 {
 	static const char *const paths[] = {"/usr/bin/php8.2"};
 	struct made made = make("debian", "bookworm", true);
@@ -176,19 +173,4 @@ static void test_nothing_known(void **state)
 	text_deinit(&text);
 	made.paths[made.count++] = "/usr/bin/php8.2";
 	check(&made, "set DEBUGINFOD_URLS=https://debuginfod.debian.net (with sudo -E)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_debug_names),
-		cmocka_unit_test(test_valid_names),
-		cmocka_unit_test(test_debian),
-		cmocka_unit_test(test_no_package),
-		cmocka_unit_test(test_other_distributions),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_nothing_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "sink/diff/frame_diff.h"
+#include "tests/unit/cases.h"
 
 #define LARGE (1u << 20)
 
@@ -336,7 +337,7 @@ static void check_name(const struct plain_outputs *plain, const char *name)
 
 /* --- names ----------------------------------------------------------------------------- */
 
-static void names_that_break_what_does_not_look_out(void **state)
+CASE(names_that_break_what_does_not_look_out)
 {
 	for (size_t i = 0; i < MADE_NASTY_COUNT; i++)
 		check_name(*state, made_nasty_names[i]);
@@ -351,7 +352,7 @@ static void put_utf8(uint32_t code, char character[4])
 		character[i] = (char)(0x80 | (code >> 6 * (more - i) & 63));
 }
 
-static void every_byte_and_every_control_character(void **state)
+CASE(every_byte_and_every_control_character)
 {
 	char name[8];
 
@@ -372,7 +373,7 @@ static void every_byte_and_every_control_character(void **state)
 	}
 }
 
-static void a_name_of_a_megabyte(void **state)
+CASE(a_name_of_a_megabyte)
 {
 	static const char part[] = "x\"\\</script>\xff\x1b[2J\xe2\x80\xae;\n/0x";
 	AUTO_FREE char *name = malloc(LARGE + 1);
@@ -384,7 +385,7 @@ static void a_name_of_a_megabyte(void **state)
 	check_name(*state, name);
 }
 
-static void junk(void **state)
+CASE(junk)
 {
 	uint64_t random = 42;
 	char name[4097];
@@ -399,14 +400,4 @@ static void junk(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_break_what_does_not_look_out),
-		cmocka_unit_test(every_byte_and_every_control_character),
-		cmocka_unit_test(a_name_of_a_megabyte),
-		cmocka_unit_test(junk),
-	};
-
-	return cmocka_run_group_tests(tests, make_plain, free_plain);
-}
+CASES_GROUP(make_plain, free_plain)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/ledger_terms.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define TERMS_MIN (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_JIT_COUNT + JITBPF_COUNTER_MAX)
 
@@ -21,7 +18,7 @@ static void check_sentence(const char *key, const char *s, bool ends)
 		fail_msg("%s: %s", key, s);
 }
 
-static void every_term_is_explained(void **state)
+CASE(every_term_is_explained)
 {
 	const struct ledger_word *term;
 	const char *group;
@@ -44,7 +41,7 @@ static void every_term_is_explained(void **state)
 	assert_null(ledger_term_at(count + 1, NULL));
 }
 
-static void advice_fits_the_run(void **state)
+CASE(advice_fits_the_run)
 {
 	static const struct {
 		const char *command, *next;
@@ -78,7 +75,7 @@ static void advice_fits_the_run(void **state)
 	}
 }
 
-static void trouble_has_reasons(void **state)
+CASE(trouble_has_reasons)
 {
 	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
 		assert_int_equal(ledger_jit[i].word.why != NULL, i >= LEDGER_JIT_TROUBLE);
@@ -102,7 +99,7 @@ static size_t meant(const char *text, const char **ret_key)
 	return found;
 }
 
-static void a_term_is_found_as_outputs_show_it(void **state)
+CASE(a_term_is_found_as_outputs_show_it)
 {
 	static const struct {
 		const char *text, *key;
@@ -143,7 +140,7 @@ static void a_term_is_found_as_outputs_show_it(void **state)
 }
 
 /* A path of JSON is one term. */
-static void keys_are_unique(void **state)
+CASE(keys_are_unique)
 {
 	const struct ledger_word *term;
 	const char *group, *key;
@@ -155,17 +152,4 @@ static void keys_are_unique(void **state)
 		if (*group)
 			assert_int_equal(meant(path, &key), 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_term_is_explained),
-		cmocka_unit_test(advice_fits_the_run),
-		cmocka_unit_test(trouble_has_reasons),
-		cmocka_unit_test(a_term_is_found_as_outputs_show_it),
-		cmocka_unit_test(keys_are_unique),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

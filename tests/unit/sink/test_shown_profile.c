@@ -8,6 +8,7 @@
 
 #include "base/scope.h"
 #include "sink/shown_profile.h"
+#include "tests/unit/cases.h"
 
 #define FRAMES_MAX 8
 #define SAMPLES	   400
@@ -74,7 +75,7 @@ static void random_view_init(struct random_view *r, bool cut)
 	r->m.view.options.kernel = cut ? VIEW_KERNEL_SHOWN : VIEW_KERNEL_HIDDEN;
 }
 
-static void hidden_frames_are_as_if_never_sampled(void **state)
+CASE(hidden_frames_are_as_if_never_sampled)
 {
 	static struct random_view whole, cut;
 
@@ -99,7 +100,7 @@ static void hidden_frames_are_as_if_never_sampled(void **state)
 }
 
 /* A stack of kernel frames only is its process's. */
-static void hidden_stacks_are_shown_at_their_callers(void **state)
+CASE(hidden_stacks_are_shown_at_their_callers)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t user, first, second, alone, deep, root;
@@ -120,14 +121,4 @@ static void hidden_stacks_are_shown_at_their_callers(void **state)
 	assert_int_equal(m.profile.nodes.data[shown_profile_node(&m.view, deep)].location, user);
 	AUTO_FREE char *shown = made_output(&m, &sink_folded);
 	assert_string_equal(shown, "app 2\napp;user 3\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hidden_frames_are_as_if_never_sampled),
-		cmocka_unit_test(hidden_stacks_are_shown_at_their_callers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

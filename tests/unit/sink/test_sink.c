@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/made_view.h"
 
-static void sinks_are_found_by_name(void **state)
+CASE(sinks_are_found_by_name)
 {
 	assert_ptr_equal(sink_by_name("folded"), &sink_folded);
 	assert_ptr_equal(sink_by_name("html"), &sink_html);
@@ -17,7 +18,7 @@ static void sinks_are_found_by_name(void **state)
 	assert_null(sink_by_name("foldedx"));
 }
 
-static void sinks_are_found_by_extension(void **state)
+CASE(sinks_are_found_by_extension)
 {
 	assert_ptr_equal(sink_by_path("out.folded"), &sink_folded);
 	assert_ptr_equal(sink_by_path("/tmp/a.b/flame.html"), &sink_html);
@@ -34,7 +35,7 @@ static void sinks_are_found_by_extension(void **state)
 	assert_null(sink_by_path(""));
 }
 
-static void every_sink_says_what_it_is(void **state)
+CASE(every_sink_says_what_it_is)
 {
 	const struct sink_ops *const all[] = {&sink_firefox, &sink_speedscope,	 &sink_folded,
 					      &sink_html,    &sink_pprof,	 &sink_script,
@@ -46,15 +47,4 @@ static void every_sink_says_what_it_is(void **state)
 		assert_true(all[i]->create && all[i]->finish && all[i]->destroy);
 	}
 	assert_non_null(sink_script.sample);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sinks_are_found_by_name),
-		cmocka_unit_test(sinks_are_found_by_extension),
-		cmocka_unit_test(every_sink_says_what_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An output that fails loses itself only. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "sink/sink_list.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/made_view.h"
 
 enum call { CALL_CREATE, CALL_SAMPLE, CALL_CODE, CALL_FINISH, CALL_DESTROY, CALL_COUNT };
@@ -93,7 +89,7 @@ static void run_three(struct counted sinks[3], int wanted_error)
 	}
 }
 
-static void a_failed_sample_ends_its_sink_only(void **state)
+CASE(a_failed_sample_ends_its_sink_only)
 {
 	struct counted sinks[3] = {
 		[1] = {.error_of[CALL_SAMPLE] = -ENOMEM, .fails_at = 2},
@@ -105,7 +101,7 @@ static void a_failed_sample_ends_its_sink_only(void **state)
 	assert_int_equal(sinks[1].calls[CALL_FINISH], 0);
 }
 
-static void a_failed_change_of_code_ends_its_sink_only(void **state)
+CASE(a_failed_change_of_code_ends_its_sink_only)
 {
 	struct counted sinks[3] = {[1] = {.error_of[CALL_CODE] = -EINVAL}};
 
@@ -115,7 +111,7 @@ static void a_failed_change_of_code_ends_its_sink_only(void **state)
 	assert_int_equal(sinks[1].calls[CALL_FINISH], 0);
 }
 
-static void a_failed_finish_ends_its_sink_only(void **state)
+CASE(a_failed_finish_ends_its_sink_only)
 {
 	struct counted sinks[3] = {[1] = {.error_of[CALL_FINISH] = -ENOSPC}};
 
@@ -124,7 +120,7 @@ static void a_failed_finish_ends_its_sink_only(void **state)
 	assert_int_equal(sinks[1].calls[CALL_FINISH], 1);
 }
 
-static void a_sink_that_cannot_be_created_is_not_added(void **state)
+CASE(a_sink_that_cannot_be_created_is_not_added)
 {
 	struct counted bad = {.error_of[CALL_CREATE] = -ENOMEM};
 	struct sink_list list = {0};
@@ -137,7 +133,7 @@ static void a_sink_that_cannot_be_created_is_not_added(void **state)
 }
 
 /* A sink that has failed takes nothing any more, so that nobody makes it. */
-static void what_sinks_take_follows_their_failures(void **state)
+CASE(what_sinks_take_follows_their_failures)
 {
 	struct counted counted = {.error_of[CALL_CODE] = -ENOMEM};
 	struct sink_code code = {.time_ns = 1};
@@ -152,17 +148,4 @@ static void what_sinks_take_follows_their_failures(void **state)
 	assert_false(sink_list_takes_samples(&list) || sink_list_takes_code(&list));
 	sink_list_deinit(&list);
 	fclose(out);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_failed_sample_ends_its_sink_only),
-		cmocka_unit_test(a_failed_change_of_code_ends_its_sink_only),
-		cmocka_unit_test(a_failed_finish_ends_its_sink_only),
-		cmocka_unit_test(a_sink_that_cannot_be_created_is_not_added),
-		cmocka_unit_test(what_sinks_take_follows_their_failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/frame_text.h"
+#include "tests/unit/cases.h"
 
 /* A process with two threads, and a location with an inlined frame. */
 struct made_threads {
@@ -50,7 +51,7 @@ static void made_threads_init(struct made_threads *t)
 	assert_int_equal(vec_push(&m->ledger.processes, (struct ledger_process){.pid = 10}), 0);
 }
 
-static void inlined_frames_are_their_functions(void **state)
+CASE(inlined_frames_are_their_functions)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;
 	struct frame_text frame;
@@ -75,7 +76,7 @@ static void inlined_frames_are_their_functions(void **state)
 	assert_string_equal(text, "php;around 2\nphp;around;leaf 1\n");
 }
 
-static void stacks_by_process_and_by_thread(void **state)
+CASE(stacks_by_process_and_by_thread)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;
 
@@ -92,7 +93,7 @@ static void stacks_by_process_and_by_thread(void **state)
 }
 
 /* A thread that moves to another cgroup has samples in both. */
-static void stacks_by_container(void **state)
+CASE(stacks_by_container)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;
 	struct sampled_thread *threads;
@@ -117,7 +118,7 @@ static void stacks_by_container(void **state)
 }
 
 /* No sample is lost or counted twice, for any mix of threads and stacks. */
-static void threads_add_up_to_the_process(void **state)
+CASE(threads_add_up_to_the_process)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;
 	uint64_t sum = 0;
@@ -153,7 +154,7 @@ static void threads_add_up_to_the_process(void **state)
 	assert_int_equal(sum, 1000);
 }
 
-static void fields_are_those_asked_for(void **state)
+CASE(fields_are_those_asked_for)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;
 	static const struct {
@@ -178,17 +179,4 @@ static void fields_are_those_asked_for(void **state)
 		AUTO_FREE char *text = made_output_of(&t.m, &sink_script, t.samples, 1, &size);
 		assert_string_equal(text, rows[i].text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inlined_frames_are_their_functions),
-		cmocka_unit_test(stacks_by_process_and_by_thread),
-		cmocka_unit_test(stacks_by_container),
-		cmocka_unit_test(threads_add_up_to_the_process),
-		cmocka_unit_test(fields_are_those_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static inline void compare_all(struct fixture *fixture, FILE *addr2line, struct 
 
 		while ((more = read_line(addr2line, lines[0], sizeof(lines[0]))) &&
 		       strncmp(lines[0], "0x", 2)) {
-			strcpy(lines[2 * expected + 1], lines[0]);
+			memmove(lines[2 * expected + 1], lines[0], strlen(lines[0]) + 1);
 			assert_true(
 				read_line(addr2line, lines[2 * expected + 2], sizeof(lines[0])));
 			expected++;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "symbolize/frame_table.h"
+#include "tests/unit/cases.h"
 
 static struct string_pool *strings;
 static struct frame_table *table;
@@ -34,7 +31,7 @@ static void assert_frames(uint32_t location, uint32_t first_line, uint32_t count
 		assert_int_equal(found[i].line, first_line + i);
 }
 
-static void keeps_what_it_is_given(void **state)
+CASE_WITH(keeps_what_it_is_given, setup, teardown)
 {
 	struct frame frames[3] = {{.line = 10}, {.line = 11}, {.line = 12}};
 
@@ -53,7 +50,7 @@ static void keeps_what_it_is_given(void **state)
 	assert_frames(UINT32_MAX, 0, 0);
 }
 
-static void frames_are_set_once(void **state)
+CASE_WITH(frames_are_set_once, setup, teardown)
 {
 	struct frame frames[2] = {{.line = 1}, {.line = 2}};
 
@@ -64,7 +61,7 @@ static void frames_are_set_once(void **state)
 	assert_frames(3, 1, 1);
 }
 
-static void a_stand_in_is_replaced_by_frames(void **state)
+CASE_WITH(a_stand_in_is_replaced_by_frames, setup, teardown)
 {
 	struct frame frames[2] = {{.line = 1}, {.line = 2}}, stand_in = {.line = 50};
 	const uint32_t *named;
@@ -97,15 +94,4 @@ static void a_stand_in_is_replaced_by_frames(void **state)
 	assert_int_equal(named[0], 1);
 	assert_int_equal(named[1], 0);
 	assert_int_equal(named[2], 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(keeps_what_it_is_given, setup, teardown),
-		cmocka_unit_test_setup_teardown(frames_are_set_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stand_in_is_replaced_by_frames, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolize/kernel_symbol.h"
+#include "tests/unit/cases.h"
 
 /* module is NULL for the kernel itself. */
 static void assert_symbol(const char *words, const char *name, uint64_t offset, const char *module)
@@ -40,14 +37,14 @@ static void assert_no_symbol(const char *words)
 	free(copy);
 }
 
-static void names_of_the_kernel_itself(void **state)
+CASE(names_of_the_kernel_itself)
 {
 	assert_symbol("do_syscall_64+0x12/0x345", "do_syscall_64", 0x12, NULL);
 	assert_symbol("f+0x0/0x1", "f", 0, NULL);
 	assert_symbol("f+0xffffffffffffffff/0xffffffffffffffff", "f", UINT64_MAX, NULL);
 }
 
-static void names_of_modules_and_programs(void **state)
+CASE(names_of_modules_and_programs)
 {
 	assert_symbol("ext4_read+0xab/0xcde [ext4]", "ext4_read", 0xab, "[ext4]");
 	assert_symbol("bpf_prog_6deef7357e7b4530_sd_fw+0x1/0x50 [bpf]",
@@ -57,7 +54,7 @@ static void names_of_modules_and_programs(void **state)
 }
 
 /* %pS does not print a module for these. */
-static void programs_are_told_from_functions(void **state)
+CASE(programs_are_told_from_functions)
 {
 	assert_symbol("bpf_prog_6deef7357e7b4530_sd_fw+0x1/0x50", "bpf_prog_6deef7357e7b4530_sd_fw",
 		      1, "[bpf]");
@@ -73,14 +70,14 @@ static void programs_are_told_from_functions(void **state)
 	assert_symbol("bpf_trampoline_+0x1/0x2", "bpf_trampoline_", 1, NULL);
 }
 
-static void names_that_compilers_make(void **state)
+CASE(names_that_compilers_make)
 {
 	assert_symbol("foo.constprop.0.isra.0+0x1/0x2", "foo.constprop.0.isra.0", 1, NULL);
 	assert_symbol("f.llvm.123456+0x1/0x2 [m]", "f.llvm.123456", 1, "[m]");
 	assert_symbol("_RNvXs5_NtC4core3fmt$u20$x+0x1/0x2", "_RNvXs5_NtC4core3fmt$u20$x", 1, NULL);
 }
 
-static void unknown_addresses_have_no_name(void **state)
+CASE(unknown_addresses_have_no_name)
 {
 	assert_no_symbol("0xffffffffc0000000");
 	assert_no_symbol("0x0");
@@ -88,7 +85,7 @@ static void unknown_addresses_have_no_name(void **state)
 	assert_no_symbol("");
 }
 
-static void words_that_are_none(void **state)
+CASE(words_that_are_none)
 {
 	static const char whole[] = "name+0x12/0x345 [mod]";
 	char cut[sizeof(whole)];
@@ -117,7 +114,7 @@ static void words_that_are_none(void **state)
 	}
 }
 
-static void long_names_stay_whole(void **state)
+CASE(long_names_stay_whole)
 {
 	char name[512], words[KERNEL_WORDS_BYTES];
 
@@ -128,19 +125,4 @@ static void long_names_stay_whole(void **state)
 	memset(words, 'n', sizeof(words) - 1);
 	words[sizeof(words) - 1] = '\0';
 	assert_no_symbol(words);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_the_kernel_itself),
-		cmocka_unit_test(names_of_modules_and_programs),
-		cmocka_unit_test(programs_are_told_from_functions),
-		cmocka_unit_test(names_that_compilers_make),
-		cmocka_unit_test(unknown_addresses_have_no_name),
-		cmocka_unit_test(words_that_are_none),
-		cmocka_unit_test(long_names_stay_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
  * Several libraries with large symbol tables, whose addresses are looked up in turn: what is read
  * of each is counted in bytes.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "symbolize/symbolizer.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define FILES	       3
@@ -122,7 +119,7 @@ static void check_name(struct symbolizer *symbolizer, unsigned file, uint32_t nu
 }
 
 /* Each look-up is of another file than the one before, which is what made tables be read again. */
-static void tables_are_read_once(void **state)
+CASE_WITH(tables_are_read_once, setup, teardown)
 {
 	const struct file_source source = {.open_module = open_module};
 	struct symbolizer *symbolizer;
@@ -139,13 +136,4 @@ static void tables_are_read_once(void **state)
 	}
 	assert_int_equal(symbolizer_counts(symbolizer).dropped, 0);
 	symbolizer_destroy(symbolizer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(tables_are_read_once, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* PLT entries are compared with objdump's names. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <inttypes.h>
 
 #include "decode/elf/elf_plt.h"
 #include "symbolize/symbol_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/inlining_files.h"
 
 struct opened {
@@ -89,7 +86,7 @@ static size_t compare_with_objdump(const char *path)
 	return count;
 }
 
-static void names_are_those_of_objdump(void **state)
+CASE(names_are_those_of_objdump)
 {
 	static const char *const variants[] = {"lazy", "now", "ibt"};
 	char path[4096];
@@ -103,7 +100,7 @@ static void names_are_those_of_objdump(void **state)
 	assert_in_range(compare_with_objdump(libc.dli_fname), 10, 1000);
 }
 
-static void narrow_entries_have_the_names_that_objdump_gives(void **state)
+CASE(narrow_entries_have_the_names_that_objdump_gives)
 {
 	static const char *const variants[] = {"narrow-lazy", "narrow-now", "narrow-ibt",
 					       "narrow-fixed"};
@@ -116,7 +113,7 @@ static void narrow_entries_have_the_names_that_objdump_gives(void **state)
 }
 
 /* In a static program, all entries are for functions that the C library selects. */
-static void chosen_functions_have_names(void **state)
+CASE(chosen_functions_have_names)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	CLEANUP(elf_plt_deinit) struct elf_plt plt = {0};
@@ -144,7 +141,7 @@ static void chosen_functions_have_names(void **state)
 }
 
 /* Every seventh byte is inverted, one at a time. */
-static void damage_is_harmless(void **state)
+CASE(damage_is_harmless)
 {
 	char path[4096];
 	struct opened opened;
@@ -163,16 +160,4 @@ static void damage_is_harmless(void **state)
 		opened.bytes[at] ^= 0xff;
 	}
 	close_file(&opened);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_those_of_objdump),
-		cmocka_unit_test(narrow_entries_have_the_names_that_objdump_gives),
-		cmocka_unit_test(chosen_functions_have_names),
-		cmocka_unit_test(damage_is_harmless),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolize/recorded_frames.h"
+#include "tests/unit/cases.h"
 
 struct fixture {
 	struct string_pool *strings;
@@ -105,7 +102,7 @@ static struct wanted kernel_frame(uint64_t address, const char *name)
 	};
 }
 
-static void test_kernel(void **state)
+CASE_WITH(test_kernel, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted wanted = kernel_frame(0xffffffff81000000, "schedule");
@@ -117,7 +114,7 @@ static void test_kernel(void **state)
 	assert_null(name_of(f, LOCATION_NATIVE, 0xffffffff81000000, NULL));
 }
 
-static void test_first_wins(void **state)
+CASE_WITH(test_first_wins, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted first = kernel_frame(1, "first"), second = kernel_frame(1, "second");
@@ -128,7 +125,7 @@ static void test_first_wins(void **state)
 }
 
 /* All of build ID, path, device, inode and generation must be equal. */
-static void test_identities(void **state)
+CASE_WITH(test_identities, setup, teardown)
 {
 	static const char *const names[] = {"first", "copied build ID", "reused inode"};
 	struct fixture *f = *state;
@@ -163,7 +160,7 @@ static void test_identities(void **state)
 }
 
 /* As recorded by older versions: a build ID alone, or a path with device and inode. */
-static void test_old_identities(void **state)
+CASE_WITH(test_old_identities, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct module module = {
@@ -213,7 +210,7 @@ static void test_old_identities(void **state)
 }
 
 /* Many locations are found while the table grows, with their number of frames. */
-static void test_many(void **state)
+CASE_WITH(test_many, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -240,7 +237,7 @@ static void test_many(void **state)
 }
 
 /* Kinds and flags of a newer version are ignored. */
-static void test_what_is_not_known(void **state)
+CASE_WITH(test_what_is_not_known, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted wanted = kernel_frame(1, "a");
@@ -262,7 +259,7 @@ static void test_what_is_not_known(void **state)
 }
 
 /* A chunk one byte shorter or longer than its parts is rejected, wherever the byte is. */
-static void test_parts_fill_the_chunk(void **state)
+CASE_WITH(test_parts_fill_the_chunk, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted wanted = {
@@ -288,7 +285,7 @@ static void test_parts_fill_the_chunk(void **state)
 	free(chunk);
 }
 
-static void test_malformed(void **state)
+CASE_WITH(test_malformed, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted wanted = kernel_frame(1, "a");
@@ -306,7 +303,7 @@ static void test_malformed(void **state)
 }
 
 /* Chunks over the budget are skipped and counted. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct fixture *f = *state;
 	static char name[60001];
@@ -328,7 +325,7 @@ static void test_budget(void **state)
 }
 
 /* A packed chunk of a few bytes can have thousands of frames, which each sample would show. */
-static void test_too_many_frames(void **state)
+CASE_WITH(test_too_many_frames, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct wanted wanted = kernel_frame(0, "name");
@@ -338,24 +335,4 @@ static void test_too_many_frames(void **state)
 	chunk = chunk_of(&wanted);
 	assert_int_equal(recorded_frames_add(f->recorded, chunk), -EBADMSG);
 	free(chunk);
-}
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_kernel),
-		TEST(test_first_wins),
-		TEST(test_identities),
-		TEST(test_old_identities),
-		TEST(test_many),
-		TEST(test_what_is_not_known),
-		TEST(test_parts_fill_the_chunk),
-		TEST(test_malformed),
-		TEST(test_budget),
-		TEST(test_too_many_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

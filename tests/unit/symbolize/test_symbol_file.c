@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of functions whose symbols have no size, as those of assembly. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/elf/elf_file.h"
 #include "symbolize/symbol_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define FUNC ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -40,7 +37,7 @@ static void check(struct symbol_file *file, uint64_t at, const char *name)
 }
 
 /* .dynsym has exported functions only, so the name ends where the code does. */
-static void test_exported_functions(void **state)
+CASE(test_exported_functions)
 {
 	static struct elf_image image;
 	struct blob blob = image_blob(&image);
@@ -58,7 +55,7 @@ static void test_exported_functions(void **state)
 }
 
 /* Code whose end is not found names only what it did before: nothing. */
-static void test_unknown_end(void **state)
+CASE(test_unknown_end)
 {
 	static struct elf_image image;
 	struct blob blob = image_blob(&image);
@@ -74,7 +71,7 @@ static void test_unknown_end(void **state)
 }
 
 /* .symtab has all functions, so the name reaches to the next one. */
-static void test_all_functions(void **state)
+CASE(test_all_functions)
 {
 	static struct elf_image image;
 	struct blob blob = image_blob(&image);
@@ -142,7 +139,7 @@ static size_t make_32_bit(uint8_t *bytes)
 	return 0x300;
 }
 
-static void test_32_bit(void **state)
+CASE(test_32_bit)
 {
 	static uint8_t bytes[0x300];
 	struct blob blob = blob_of_memory(bytes, make_32_bit(bytes));
@@ -159,7 +156,7 @@ static void test_32_bit(void **state)
 }
 
 /* Readers of code and of unwind tables do not get 32-bit files. */
-static void test_32_bit_is_for_names_only(void **state)
+CASE(test_32_bit_is_for_names_only)
 {
 	static uint8_t bytes[0x300];
 	struct blob blob = blob_of_memory(bytes, make_32_bit(bytes));
@@ -170,17 +167,4 @@ static void test_32_bit_is_for_names_only(void **state)
 	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
 	assert_int_equal(elf.machine, EM_386);
 	elf_file_deinit(&elf);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exported_functions),
-		cmocka_unit_test(test_unknown_end),
-		cmocka_unit_test(test_all_functions),
-		cmocka_unit_test(test_32_bit),
-		cmocka_unit_test(test_32_bit_is_for_names_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

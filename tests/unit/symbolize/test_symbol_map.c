@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "symbolize/symbol_map.h"
+#include "tests/unit/cases.h"
 
 struct made_symbol {
 	struct symbol_span span;
@@ -90,7 +87,7 @@ static void assert_at(uint64_t address, const char *name, uint64_t offset)
 	assert_int_equal(address - found.start, offset);
 }
 
-static void empty_map_finds_nothing(void **state)
+CASE_WITH(empty_map_finds_nothing, setup, teardown)
 {
 	symbol_list none = {0};
 
@@ -100,7 +97,7 @@ static void empty_map_finds_nothing(void **state)
 	assert_at(UINT64_MAX, NULL, 0);
 }
 
-static void names_nothing_between_sized_symbols(void **state)
+CASE_WITH(names_nothing_between_sized_symbols, setup, teardown)
 {
 	MAKE(GLOBAL(200, 50, "b"), GLOBAL(100, 50, "a"), GLOBAL(250, 10, "c"));
 	assert_at(99, NULL, 0);
@@ -115,7 +112,7 @@ static void names_nothing_between_sized_symbols(void **state)
 	assert_at(UINT64_MAX, NULL, 0);
 }
 
-static void innermost_wins_and_the_outer_goes_on(void **state)
+CASE_WITH(innermost_wins_and_the_outer_goes_on, setup, teardown)
 {
 	MAKE(GLOBAL(100, 100, "outer"), LOCAL(120, 20, "inner"), LOCAL(130, 5, "innermost"));
 	assert_at(119, "outer", 19);
@@ -127,7 +124,7 @@ static void innermost_wins_and_the_outer_goes_on(void **state)
 	assert_at(200, NULL, 0);
 }
 
-static void overlapping_symbols_end_where_they_say(void **state)
+CASE_WITH(overlapping_symbols_end_where_they_say, setup, teardown)
 {
 	MAKE(GLOBAL(0, 50, "a"), GLOBAL(40, 60, "b"), GLOBAL(45, 10, "c"), GLOBAL(90, 20, "d"));
 	assert_at(39, "a", 39);
@@ -139,7 +136,7 @@ static void overlapping_symbols_end_where_they_say(void **state)
 	assert_at(110, NULL, 0);
 }
 
-static void unsized_symbols_reach_to_the_next(void **state)
+CASE_WITH(unsized_symbols_reach_to_the_next, setup, teardown)
 {
 	MAKE(UNSIZED(10, 1000, "a"), UNSIZED(50, 1000, "b"), GLOBAL(100, 10, "c"),
 	     UNSIZED(105, 1000, "label"), UNSIZED(110, 200, "d"), UNSIZED(300, 300, ""),
@@ -164,7 +161,7 @@ static void unsized_symbols_reach_to_the_next(void **state)
 }
 
 /* Each alias is preferred to the ones after it, whatever the order of the table. */
-static void aliases_are_chosen_as_people_expect(void **state)
+CASE_WITH(aliases_are_chosen_as_people_expect, setup, teardown)
 {
 	static const struct made_symbol aliases[] = {
 		GLOBAL(100, 10, "aa"),	GLOBAL(100, 10, "bb"),	GLOBAL(100, 10, "abc"),
@@ -184,7 +181,7 @@ static void aliases_are_chosen_as_people_expect(void **state)
 	}
 }
 
-static void aliases_of_other_sizes_show_where_they_reach_further(void **state)
+CASE_WITH(aliases_of_other_sizes_show_where_they_reach_further, setup, teardown)
 {
 	MAKE(GLOBAL(100, 10, "best"), GLOBAL(100, 30, "longer_name"), WEAK(100, 20, "hidden"),
 	     LOCAL(100, 40, "local"), UNSIZED(100, 1000, "_unsized"));
@@ -197,7 +194,7 @@ static void aliases_of_other_sizes_show_where_they_reach_further(void **state)
 	assert_at(140, NULL, 0);
 }
 
-static void names_of_any_length_are_compared(void **state)
+CASE_WITH(names_of_any_length_are_compared, setup, teardown)
 {
 	static char longest[5000], longer[3000];
 
@@ -210,7 +207,7 @@ static void names_of_any_length_are_compared(void **state)
 }
 
 /* A map covers 4 GB from its base. */
-static void addresses_are_relative_to_the_base(void **state)
+CASE_WITH(addresses_are_relative_to_the_base, setup, teardown)
 {
 	base = 0xffffffff80000000;
 	MAKE(GLOBAL(base - 1, 5, "below"), GLOBAL(base, 5, "first"),
@@ -231,7 +228,7 @@ static void addresses_are_relative_to_the_base(void **state)
 }
 
 /* Names are read for ranges that are looked up, and once more for the result. */
-static void names_are_read_on_demand(void **state)
+CASE_WITH(names_are_read_on_demand, setup, teardown)
 {
 	MAKE(GLOBAL(0, 10, "a"), GLOBAL(10, 10, "b"), GLOBAL(10, 10, "c"), LOCAL(10, 10, "d"),
 	     GLOBAL(12, 2, "inner"));
@@ -247,7 +244,7 @@ static void names_are_read_on_demand(void **state)
 }
 
 /* Names cost reads, so their number is limited; the symbols still have ranges. */
-static void many_aliases_are_resolved_within_a_budget(void **state)
+CASE_WITH(many_aliases_are_resolved_within_a_budget, setup, teardown)
 {
 	static struct made_symbol many[SPANS_MAX];
 	static char texts[SPANS_MAX][8];
@@ -294,7 +291,7 @@ static const struct symbol_span *expected_at(const struct made_symbol *symbols, 
 	return best;
 }
 
-static void agrees_with_the_simple_way(void **state)
+CASE_WITH(agrees_with_the_simple_way, setup, teardown)
 {
 	enum { COUNT = 40, ADDRESSES = 120 };
 	struct made_symbol symbols[COUNT];
@@ -317,25 +314,4 @@ static void agrees_with_the_simple_way(void **state)
 				  span ? address - span->start : 0);
 		}
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(empty_map_finds_nothing),
-		TEST(names_nothing_between_sized_symbols),
-		TEST(innermost_wins_and_the_outer_goes_on),
-		TEST(overlapping_symbols_end_where_they_say),
-		TEST(unsized_symbols_reach_to_the_next),
-		TEST(aliases_are_chosen_as_people_expect),
-		TEST(aliases_of_other_sizes_show_where_they_reach_further),
-		TEST(names_of_any_length_are_compared),
-		TEST(addresses_are_relative_to_the_base),
-		TEST(names_are_read_on_demand),
-		TEST(many_aliases_are_resolved_within_a_budget),
-		TEST(agrees_with_the_simple_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The service on the calling thread: all requests, file by file, with progress reports. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "symbolize/symbol_service.h"
+#include "tests/unit/cases.h"
 
 #define FILES	  3
 #define LOCATIONS 30
@@ -95,7 +92,7 @@ static void show(void *context, uint64_t done, uint64_t all, const char *path)
 	f->path = path;
 }
 
-static void all_are_answered_file_by_file(void **state)
+CASE_WITH(all_are_answered_file_by_file, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -113,7 +110,7 @@ static void all_are_answered_file_by_file(void **state)
 	assert_int_equal(f->service.counts(f->service.context).files, FILES);
 }
 
-static void an_error_of_the_taker_ends_it(void **state)
+CASE_WITH(an_error_of_the_taker_ends_it, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t answers = 0;
@@ -124,14 +121,4 @@ static void an_error_of_the_taker_ends_it(void **state)
 	for (uint32_t i = 0; i < LOCATIONS; i++)
 		answers += f->answers[i];
 	assert_int_equal(answers, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_are_answered_file_by_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_error_of_the_taker_ends_it, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

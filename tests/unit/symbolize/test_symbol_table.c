@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolize/symbol_table.h"
+#include "tests/unit/cases.h"
 
 #define SYMBOLS	     3
 #define PADDING	     100 /* bytes before the symbols and before the strings */
@@ -112,7 +109,7 @@ static struct symbol_span get(struct file *file, uint32_t number)
 	return span;
 }
 
-static void large_tables_are_read_one_symbol_at_a_time(void **state)
+CASE_WITH(large_tables_are_read_one_symbol_at_a_time, setup, teardown)
 {
 	struct file *file = *state;
 
@@ -126,7 +123,7 @@ static void large_tables_are_read_one_symbol_at_a_time(void **state)
 	assert_int_equal(get(file, 2).scope, SYMBOL_LOCAL);
 }
 
-static void small_tables_are_held(void **state)
+CASE_WITH(small_tables_are_held, setup, teardown)
 {
 	struct file *file = *state;
 	unsigned reads;
@@ -142,7 +139,7 @@ static void small_tables_are_held(void **state)
 	assert_false(symbol_table_get(&file->table, 2, &file->room, &(struct symbol_span){0}));
 }
 
-static void tables_of_blobs_that_do_not_last_are_held(void **state)
+CASE_WITH(tables_of_blobs_that_do_not_last_are_held, setup, teardown)
 {
 	struct file *file = *state;
 
@@ -152,7 +149,7 @@ static void tables_of_blobs_that_do_not_last_are_held(void **state)
 }
 
 /* The last name ends with the section, with or without a NUL. */
-static void long_names_end_where_they_do(void **state)
+CASE_WITH(long_names_end_where_they_do, setup, teardown)
 {
 	struct file *file = *state;
 
@@ -162,7 +159,7 @@ static void long_names_end_where_they_do(void **state)
 	assert_int_equal(strlen(get(file, 2).name), LONG_BYTES - NAME_OF_LAST);
 }
 
-static void a_file_that_is_gone_has_no_names(void **state)
+CASE_WITH(a_file_that_is_gone_has_no_names, setup, teardown)
 {
 	struct file *file = *state;
 	struct symbol_span span;
@@ -177,7 +174,7 @@ static void a_file_that_is_gone_has_no_names(void **state)
 	assert_false(symbol_table_get(&file->table, 1, &file->room, &span));
 }
 
-static void errors_leave_nothing(void **state)
+CASE_WITH(errors_leave_nothing, setup, teardown)
 {
 	struct file *file = *state;
 
@@ -187,19 +184,4 @@ static void errors_leave_nothing(void **state)
 	assert_int_equal(symbol_table_init(&file->table, &file->elf, &file->blob, false), -EIO);
 	assert_null(file->table.held);
 	assert_null(file->table.blob.read);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(large_tables_are_read_one_symbol_at_a_time),
-		TEST(small_tables_are_held),
-		TEST(tables_of_blobs_that_do_not_last_are_held),
-		TEST(long_names_end_where_they_do),
-		TEST(a_file_that_is_gone_has_no_names),
-		TEST(errors_leave_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

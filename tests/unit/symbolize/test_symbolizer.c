@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "symbolize/symbolizer.h"
-#include "tests/unit/state/made_mapping.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
+#include "tests/unit/state/made_mapping.h"
 
 #define FUNC ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
 #define TEXT IMAGE_TEXT_ADDRESS
@@ -117,7 +114,7 @@ static void assert_kernel(uint64_t address, const char *name, const char *module
 	assert_int_equal(frames[0].symbol_offset, offset);
 }
 
-static void names_are_those_at_the_file_offset(void **state)
+CASE_WITH(names_are_those_at_the_file_offset, setup, teardown)
 {
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "_Z3fooi", TEXT + 0x10, 0x10, FUNC);
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "plain", TEXT + 0x30, 0, FUNC);
@@ -133,7 +130,7 @@ static void names_are_those_at_the_file_offset(void **state)
 	assert_int_equal(files.opened, 1);
 }
 
-static void stripped_files_have_their_dynamic_names(void **state)
+CASE_WITH(stripped_files_have_their_dynamic_names, setup, teardown)
 {
 	image_section(&files.images[0], SECTION_SYMBOLS)->sh_type = SHT_NULL;
 	image_symbol(&files.images[0], SECTION_DYNAMIC, "exported", TEXT, 0x10, FUNC);
@@ -145,7 +142,7 @@ static void stripped_files_have_their_dynamic_names(void **state)
 	assert_native(1, IMAGE_TEXT + 1, "exported", 1);
 }
 
-static void unsized_symbols_stop_at_their_section(void **state)
+CASE_WITH(unsized_symbols_stop_at_their_section, setup, teardown)
 {
 	image_section(&files.images[0], SECTION_TEXT)->sh_size = 0x100;
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "handmade", TEXT + 0x10, 0,
@@ -157,7 +154,7 @@ static void unsized_symbols_stop_at_their_section(void **state)
 	assert_native(1, IMAGE_TEXT + 0x10, "", 0);
 }
 
-static void failures_are_remembered_and_counted(void **state)
+CASE_WITH(failures_are_remembered_and_counted, setup, teardown)
 {
 	struct symbolizer_counts counts;
 
@@ -181,7 +178,7 @@ static void failures_are_remembered_and_counted(void **state)
 	files.opened = files.closed = 0;
 }
 
-static void lack_of_memory_is_no_failure_of_the_file(void **state)
+CASE_WITH(lack_of_memory_is_no_failure_of_the_file, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	uint32_t count = 42;
@@ -196,7 +193,7 @@ static void lack_of_memory_is_no_failure_of_the_file(void **state)
 	assert_native(0, IMAGE_TEXT, "f", 0);
 }
 
-static void tables_over_the_budget_are_dropped_and_read_again(void **state)
+CASE_WITH(tables_over_the_budget_are_dropped_and_read_again, setup, teardown)
 {
 	for (unsigned i = 0; i < 3; i++)
 		image_symbol(&files.images[i], SECTION_SYMBOLS, i ? "other" : "f", TEXT, 0x10,
@@ -218,7 +215,7 @@ static void tables_over_the_budget_are_dropped_and_read_again(void **state)
 	assert_int_equal(symbolizer_counts(symbolizer).files, 3);
 }
 
-static void the_one_unused_for_longest_goes_first(void **state)
+CASE_WITH(the_one_unused_for_longest_goes_first, setup, teardown)
 {
 	for (unsigned i = 0; i < 3; i++)
 		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
@@ -238,7 +235,7 @@ static void the_one_unused_for_longest_goes_first(void **state)
 	assert_int_equal(symbolizer_counts(symbolizer).files, 3);
 }
 
-static void kernel_names_have_their_module(void **state)
+CASE_WITH(kernel_names_have_their_module, setup, teardown)
 {
 	symbolizer_set_kernel_source(symbolizer, &kernel);
 	assert_kernel(0xffffffff81000004, "_Z3fooi", "[kernel.kallsyms]", 4);
@@ -250,7 +247,7 @@ static void kernel_names_have_their_module(void **state)
 	assert_int_equal(files.kernel_asked, 4);
 }
 
-static void an_interrupt_on_a_first_byte_is_of_that_function(void **state)
+CASE_WITH(an_interrupt_on_a_first_byte_is_of_that_function, setup, teardown)
 {
 	symbolizer_set_kernel_source(symbolizer, &kernel);
 	assert_kernel(0xffffffff8200000f, "padded", "[kernel.kallsyms]", UINT64_MAX);
@@ -258,7 +255,7 @@ static void an_interrupt_on_a_first_byte_is_of_that_function(void **state)
 	assert_kernel(0xffffffff82000023, "padded", "[kernel.kallsyms]", 0x13);
 }
 
-static void a_kernel_that_does_not_answer_has_no_names(void **state)
+CASE_WITH(a_kernel_that_does_not_answer_has_no_names, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	uint32_t count = 42;
@@ -276,7 +273,7 @@ static void a_kernel_that_does_not_answer_has_no_names(void **state)
 	assert_kernel(0xffffffff81000004, "_Z3fooi", "[kernel.kallsyms]", 4);
 }
 
-static void endless_names_are_cut(void **state)
+CASE_WITH(endless_names_are_cut, setup, teardown)
 {
 	struct elf_image *image = &files.images[0];
 	Elf64_Shdr *strings = image_section(image, SECTION_STRINGS);
@@ -299,7 +296,7 @@ static void endless_names_are_cut(void **state)
 }
 
 /* A file whose module nobody else holds goes with the next sweep, and its memory with it. */
-static void files_of_modules_that_are_gone_are_removed(void **state)
+CASE_WITH(files_of_modules_that_are_gone_are_removed, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct module_table table = {0};
@@ -327,25 +324,4 @@ static void files_of_modules_that_are_gone_are_removed(void **state)
 	assert_true(symbolizer_file_count(symbolizer) >= KNOWN_FILES_SWEEP);
 	assert_true(symbolizer_file_count(symbolizer) <= 2 * KNOWN_FILES_SWEEP);
 	module_table_deinit(&table);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(names_are_those_at_the_file_offset),
-		TEST(stripped_files_have_their_dynamic_names),
-		TEST(unsized_symbols_stop_at_their_section),
-		TEST(failures_are_remembered_and_counted),
-		TEST(lack_of_memory_is_no_failure_of_the_file),
-		TEST(tables_over_the_budget_are_dropped_and_read_again),
-		TEST(the_one_unused_for_longest_goes_first),
-		TEST(kernel_names_have_their_module),
-		TEST(an_interrupt_on_a_first_byte_is_of_that_function),
-		TEST(a_kernel_that_does_not_answer_has_no_names),
-		TEST(endless_names_are_cut),
-		TEST(files_of_modules_that_are_gone_are_removed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

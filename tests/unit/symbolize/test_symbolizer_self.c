@@ -3,11 +3,7 @@
  * The symbolizer on this program itself, compared with the addresses of its
  * functions and with nm.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
@@ -19,6 +15,7 @@
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
+#include "tests/unit/cases.h"
 
 static struct module self = {.number = 7, .path = "/proc/self/exe"};
 
@@ -110,7 +107,7 @@ __attribute__((noinline)) int a_global_function(int x)
 	return a_static_function(x) + 1;
 }
 
-static void functions_know_their_names(void **state)
+CASE_WITH(functions_know_their_names, setup, teardown)
 {
 	uint64_t base, offset;
 
@@ -139,7 +136,7 @@ __asm__(".text\n" AFTER_PADDING("before_restore_rt") AFTER_PADDING("__restore_rt
 void after_restore_rt(void);
 
 /* A signal handler returns to the trampoline's first instruction: a caller is looked up before. */
-static void a_signal_trampoline_begins_a_byte_earlier(void **state)
+CASE_WITH(a_signal_trampoline_begins_a_byte_earlier, setup, teardown)
 {
 	uint64_t base, offset, after = (uint64_t)(uintptr_t)after_restore_rt;
 
@@ -169,7 +166,7 @@ static bool read_nm_line(const char *text, struct nm_line *ret)
 	       strchr("tTwW", ret->type);
 }
 
-static void nm_agrees(void **state)
+CASE_WITH(nm_agrees, setup, teardown)
 {
 	char command[100], text[1000];
 	unsigned checked = 0;
@@ -198,16 +195,4 @@ static void nm_agrees(void **state)
 	}
 	assert_int_equal(pclose(nm), 0);
 	assert_true(checked > 30);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(functions_know_their_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_signal_trampoline_begins_a_byte_earlier, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nm_agrees, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code whose memory was mapped again: vouched for, waiting, unknown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "state/code/code_region.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
 #include "unwind/code_checks.h"
 
@@ -103,7 +99,7 @@ static struct code_verdict verdict_of(struct fixture *f)
 	return verdict;
 }
 
-static void test_no_event(void **state)
+CASE_WITH(test_no_event, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +110,7 @@ static void test_no_event(void **state)
 	assert_null(code_checks_of(&f->checks, f->process));
 }
 
-static void test_passes(void **state)
+CASE_WITH(test_passes, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -144,7 +140,7 @@ static void test_passes(void **state)
 	assert_int_equal(f->checks.verdicts.size, 0);
 }
 
-static void test_fails(void **state)
+CASE_WITH(test_fails, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct code_verdict verdict;
@@ -166,7 +162,7 @@ static void test_fails(void **state)
 }
 
 /* Errors that may pass are no verdict; others are. */
-static void test_errors(void **state)
+CASE_WITH(test_errors, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -183,7 +179,7 @@ static void test_errors(void **state)
 }
 
 /* A region that is replaced while it waits can be checked no more. */
-static void test_loaded_meanwhile(void **state)
+CASE_WITH(test_loaded_meanwhile, setup, teardown)
 {
 	static const struct jitbpf_code_event elsewhere = {
 		.kind = JITBPF_CODE_LOAD, .address = CODE + SIZE, .code_bytes = SIZE};
@@ -212,7 +208,7 @@ static void test_loaded_meanwhile(void **state)
 }
 
 /* A region that ended before a sample in it was looked at. */
-static void test_ended(void **state)
+CASE_WITH(test_ended, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -224,7 +220,7 @@ static void test_ended(void **state)
 }
 
 /* Unloads by id, moves, and events that may end anything. */
-static void test_ends(void **state)
+CASE_WITH(test_ends, setup, teardown)
 {
 	const struct jitbpf_code_event events[] = {
 		{.kind = JITBPF_CODE_UNLOAD, .method_id = 10},
@@ -258,7 +254,7 @@ static void test_ends(void **state)
 }
 
 /* Engines that toggle the protection all the time: each region is checked seldom. */
-static void test_rate(void **state)
+CASE_WITH(test_rate, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t now_ns = ROUND;
@@ -278,7 +274,7 @@ static void test_rate(void **state)
 }
 
 /* Checks of a process are bounded, and those of others are not affected. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t sent = 0;
@@ -299,7 +295,7 @@ static void test_budget(void **state)
  * Samples of one owner wait for more checks than there are. What is beyond the owner's share is
  * unknown at once, and others have checks.
  */
-static void test_share(void **state)
+CASE_WITH(test_share, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct process *attacker = f->process, *victim = world_process(f->world, PID + 1);
@@ -337,7 +333,7 @@ static void test_share(void **state)
 }
 
 /* More ranges than are kept: they are joined, so that nothing is vouched for without a check. */
-static void test_ranges(void **state)
+CASE_WITH(test_ranges, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -356,7 +352,7 @@ static void test_ranges(void **state)
 }
 
 /* More events than are remembered: the code is unknown from its load on. */
-static void test_many_events(void **state)
+CASE_WITH(test_many_events, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -395,7 +391,7 @@ static void see(struct fixture *f, uint64_t time_ns, uint32_t offset, uint32_t o
 }
 
 /* What a sample saw is enough, without a read, for the samples up to it. */
-static void test_seen(void **state)
+CASE_WITH(test_seen, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -416,7 +412,7 @@ static void test_seen(void **state)
 }
 
 /* Code beyond the part that all copies have: equal bytes vouch for it, too; others mean nothing. */
-static void test_seen_in_large_code(void **state)
+CASE_WITH(test_seen_in_large_code, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct code_copies none = f->large;
@@ -439,7 +435,7 @@ static void test_seen_in_large_code(void **state)
 }
 
 /* Without an event: the bytes are compared with the copy, and no memory is read. */
-static void test_saw_linked_code(void **state)
+CASE_WITH(test_saw_linked_code, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -463,7 +459,7 @@ static void test_saw_linked_code(void **state)
 }
 
 /* The copy that the sample differs from was evicted, and a shorter one came: memory is read. */
-static void test_saw_what_the_copy_lacks(void **state)
+CASE_WITH(test_saw_what_the_copy_lacks, setup, teardown)
 {
 	static const uint8_t shorter[32];
 	struct fixture *f = *state;
@@ -483,7 +479,7 @@ static void test_saw_what_the_copy_lacks(void **state)
 	assert_null(f->request.is);
 }
 
-static void test_saw_other_code(void **state)
+CASE_WITH(test_saw_other_code, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct code_verdict verdict;
@@ -503,7 +499,7 @@ static void test_saw_other_code(void **state)
 }
 
 /* Code of a Java virtual machine: its heap grows, and bytes that a sample saw still count. */
-static void test_java(void **state)
+CASE_WITH(test_java, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t java = CODE + 0x1000;
@@ -533,7 +529,7 @@ static void differ_in_java(struct fixture *f)
 }
 
 /* The virtual machine reports no end: it has changed its code, which is named again. */
-static void test_java_saw_other_code(void **state)
+CASE_WITH(test_java_saw_other_code, setup, teardown)
 {
 	const uint64_t end_ns = 30 + CODE_DOUBT_NS;
 	struct fixture *f = *state;
@@ -567,7 +563,7 @@ static void test_java_saw_other_code(void **state)
 }
 
 /* The virtual machine reports the end of the code: it had been replaced. */
-static void test_java_replaced(void **state)
+CASE_WITH(test_java_replaced, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct code_verdict none;
@@ -583,7 +579,7 @@ static void test_java_replaced(void **state)
 }
 
 /* Checks that were not done in time: the code is unknown for the samples that waited. */
-static void test_java_not_checked(void **state)
+CASE_WITH(test_java_not_checked, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct code_verdict none;
@@ -603,7 +599,7 @@ static void test_java_not_checked(void **state)
 }
 
 /* Code that is equal by chance is unknown with the rest of its memory. */
-static void test_memory_replaced(void **state)
+CASE_WITH(test_memory_replaced, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -630,7 +626,7 @@ static void test_memory_replaced(void **state)
  * Two functions that were written over, and an event after that. The samples of each are unknown
  * from the first one on that saw other bytes, whichever of the two checks fails first.
  */
-static void test_each_since_it_differed(void **state)
+CASE_WITH(test_each_since_it_differed, setup, teardown)
 {
 	const uint64_t other = CODE + SIZE;
 
@@ -672,7 +668,7 @@ static void test_each_since_it_differed(void **state)
 }
 
 /* One function of many that was replaced says nothing about the others. */
-static void test_one_of_many(void **state)
+CASE_WITH(test_one_of_many, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -693,7 +689,7 @@ static void test_one_of_many(void **state)
 }
 
 /* A few bytes of a large region, and code without a copy, prove nothing. */
-static void test_saw_too_little(void **state)
+CASE_WITH(test_saw_too_little, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -705,7 +701,7 @@ static void test_saw_too_little(void **state)
 }
 
 /* Processes that are retired, also with a request on its way. */
-static void test_retired(void **state)
+CASE_WITH(test_retired, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -721,40 +717,4 @@ static void test_retired(void **state)
 	assert_null(code_checks_of(&f->checks, f->process));
 	answer(f, 40, 0, true);
 	assert_int_equal(f->checks.verdicts.size, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_no_event),
-		TEST(test_passes),
-		TEST(test_fails),
-		TEST(test_errors),
-		TEST(test_loaded_meanwhile),
-		TEST(test_ended),
-		TEST(test_ends),
-		TEST(test_rate),
-		TEST(test_budget),
-		TEST(test_share),
-		TEST(test_ranges),
-		TEST(test_many_events),
-		TEST(test_saw_what_the_copy_lacks),
-		TEST(test_seen),
-		TEST(test_seen_in_large_code),
-		TEST(test_saw_linked_code),
-		TEST(test_saw_other_code),
-		TEST(test_memory_replaced),
-		TEST(test_each_since_it_differed),
-		TEST(test_one_of_many),
-		TEST(test_saw_too_little),
-		TEST(test_retired),
-		TEST(test_java),
-		TEST(test_java_saw_other_code),
-		TEST(test_java_replaced),
-		TEST(test_java_not_checked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The copies of code of several owners; those of one are in test_unwinder_copies.c. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/cases.h"
 #include "unwind/code_copies.h"
 
 static const struct owner_key victim = {.uid = 1}, attacker = {.uid = 2};
@@ -58,7 +55,7 @@ static bool has(struct code_copies *copies, uint64_t identity)
 }
 
 /* A copy of few bytes has a charge that bounds the number of copies. */
-static void test_small_copies_are_bounded(void **state)
+CASE_WITH(test_small_copies_are_bounded, setup, teardown)
 {
 	struct code_copies *copies = *state;
 
@@ -70,7 +67,7 @@ static void test_small_copies_are_bounded(void **state)
 }
 
 /* Whatever another owner loads: copies of up to half of the memory stay. */
-static void test_flood(void **state)
+CASE_WITH(test_flood, setup, teardown)
 {
 	const uint64_t own = CODE_COPIES_BYTES_MAX / 2 / 4096 - 8, flood = 1u << 20;
 	struct code_copies *copies = *state;
@@ -92,7 +89,7 @@ static void test_flood(void **state)
 }
 
 /* An owner that has more than its part gives way to another one. */
-static void test_late_owner(void **state)
+CASE_WITH(test_late_owner, setup, teardown)
 {
 	struct code_copies *copies = *state;
 
@@ -103,15 +100,4 @@ static void test_late_owner(void **state)
 	for (uint64_t i = 1; i <= CODE_COPIES_MAX / 2; i++)
 		assert_true(has(copies, (1u << 20) + i));
 	assert_int_equal(copies->queues.size, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_small_copies_are_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flood, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_owner, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * A Java virtual machine runs new code at a place before it reports the end of the code that was
  * there: whose sample is it?
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "state/code/code_region.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
 #include "unwind/code_successors.h"
 
@@ -123,7 +119,7 @@ static void make_call(uint8_t *code)
 	code[CALL_END - CODE - 5] = 0xe8;
 }
 
-static void test_leaf(void **state)
+CASE_WITH(test_leaf, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -135,7 +131,7 @@ static void test_leaf(void **state)
 	assert_false(leaf_at(f, ENDS, f->new));
 }
 
-static void test_no_successor(void **state)
+CASE_WITH(test_no_successor, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -148,7 +144,7 @@ static void test_no_successor(void **state)
 }
 
 /* The virtual machine has written to the code since it was copied. */
-static void test_written(void **state)
+CASE_WITH(test_written, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -160,7 +156,7 @@ static void test_written(void **state)
 }
 
 /* Loaders of classes compile the same method: its code differs in some addresses. */
-static void test_alike(void **state)
+CASE_WITH(test_alike, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -174,7 +170,7 @@ static void test_alike(void **state)
 	assert_true(leaf_at(f, T, f->old));
 }
 
-static void test_equal(void **state)
+CASE_WITH(test_equal, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -184,7 +180,7 @@ static void test_equal(void **state)
 }
 
 /* The reports do not follow each other: the new code came after the end. */
-static void test_end_before_the_load(void **state)
+CASE_WITH(test_end_before_the_load, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -195,7 +191,7 @@ static void test_end_before_the_load(void **state)
 	assert_false(leaf_at(f, T, f->old));
 }
 
-static void test_impossible_code(void **state)
+CASE_WITH(test_impossible_code, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -206,7 +202,7 @@ static void test_impossible_code(void **state)
 	assert_false(leaf_at(f, T, f->old));
 }
 
-static void test_long_before(void **state)
+CASE_WITH(test_long_before, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -215,7 +211,7 @@ static void test_long_before(void **state)
 	assert_false(leaf_at(f, ENDS + MS - CODE_SUCCESSOR_NS - 1, f->new));
 }
 
-static void test_without_copies(void **state)
+CASE_WITH(test_without_copies, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -226,7 +222,7 @@ static void test_without_copies(void **state)
 	assert_false(leaf_at(f, T, f->old)); /* not of the new code */
 }
 
-static void test_new_code_without_copy(void **state)
+CASE_WITH(test_new_code_without_copy, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -238,7 +234,7 @@ static void test_new_code_without_copy(void **state)
 }
 
 /* The end was never reported: the load ends the code. */
-static void test_without_end(void **state)
+CASE_WITH(test_without_end, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -249,7 +245,7 @@ static void test_without_end(void **state)
 }
 
 /* The new code has ended, too. */
-static void test_several(void **state)
+CASE_WITH(test_several, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint8_t third[SIZE];
@@ -264,7 +260,7 @@ static void test_several(void **state)
 }
 
 /* It was compiled again: the name is right in any case. */
-static void test_same_method(void **state)
+CASE_WITH(test_same_method, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -274,7 +270,7 @@ static void test_same_method(void **state)
 	assert_false(leaf_at(f, T, f->new));
 }
 
-static void test_caller(void **state)
+CASE_WITH(test_caller, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -283,7 +279,7 @@ static void test_caller(void **state)
 	assert_false(caller_at(f, T)); /* the new code has no call there */
 }
 
-static void test_caller_in_new_code(void **state)
+CASE_WITH(test_caller_in_new_code, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -292,7 +288,7 @@ static void test_caller_in_new_code(void **state)
 	assert_true(caller_at(f, T));
 }
 
-static void test_caller_in_both(void **state)
+CASE_WITH(test_caller_in_both, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -303,37 +299,11 @@ static void test_caller_in_both(void **state)
 }
 
 /* Other publishers report code before it runs. */
-static void test_other_publisher(void **state)
+CASE_WITH(test_other_publisher, setup, teardown)
 {
 	struct fixture *f = *state;
 
 	report(f, JIT_EVENT_LOAD, 10 * MS, CODE, "old");
 	load(f, ENDS, CODE, "new", f->new);
 	assert_false(leaf_at(f, T, f->new));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_leaf),
-		TEST(test_no_successor),
-		TEST(test_written),
-		TEST(test_alike),
-		TEST(test_equal),
-		TEST(test_end_before_the_load),
-		TEST(test_impossible_code),
-		TEST(test_long_before),
-		TEST(test_without_copies),
-		TEST(test_new_code_without_copy),
-		TEST(test_without_end),
-		TEST(test_several),
-		TEST(test_same_method),
-		TEST(test_caller),
-		TEST(test_caller_in_new_code),
-		TEST(test_caller_in_both),
-		TEST(test_other_publisher),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

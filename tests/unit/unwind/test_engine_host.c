@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "state/process/process_table.h"
-#include "unwind/engine_host.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/made_mapping.h"
+#include "unwind/engine_host.h"
 
 #define PID 100
 
@@ -66,7 +63,7 @@ static const struct module *host(struct world *w, const struct module *engine)
 	return found.module;
 }
 
-static void test_program(void **state)
+CASE_WITH(test_program, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *program = map(w, "/usr/bin/php8.2"), *engine;
@@ -76,7 +73,7 @@ static void test_program(void **state)
 	assert_ptr_equal(host(w, engine), program);
 }
 
-static void test_server(void **state)
+CASE_WITH(test_server, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *library, *engine;
@@ -90,7 +87,7 @@ static void test_server(void **state)
 }
 
 /* Since PHP 8.5, opcache is built into PHP. */
-static void test_built_in(void **state)
+CASE_WITH(test_built_in, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *program = map(w, "/usr/sbin/php-fpm");
@@ -98,7 +95,7 @@ static void test_built_in(void **state)
 	assert_ptr_equal(host(w, program), program);
 }
 
-static void test_others(void **state)
+CASE_WITH(test_others, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *engine;
@@ -109,7 +106,7 @@ static void test_others(void **state)
 }
 
 /* Which module wrote a jitdump file is unknown: the host is the engine that the process runs. */
-static void test_no_publisher(void **state)
+CASE_WITH(test_no_publisher, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *program;
@@ -122,7 +119,7 @@ static void test_no_publisher(void **state)
 }
 
 /* However many mappings the process has: none of them is visited. */
-static void test_far_away(void **state)
+CASE_WITH(test_far_away, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *engine = map(w, "/opt/opcache.so"), *program;
@@ -135,7 +132,7 @@ static void test_far_away(void **state)
 }
 
 /* A server's workers inherit the library; another program does not. */
-static void test_fork_and_exec(void **state)
+CASE_WITH(test_fork_and_exec, setup, teardown)
 {
 	struct world *w = *state;
 	const struct module *library = map(w, "/usr/lib/apache2/modules/libphp8.2.so");
@@ -159,19 +156,4 @@ static void test_fork_and_exec(void **state)
 	assert_ptr_equal(host(w, NULL), library);
 	assert_int_equal(process_table_comm(&w->processes, &exec), 0);
 	assert_null(host(w, NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_program, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_server, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_built_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_publisher, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_far_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fork_and_exec, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

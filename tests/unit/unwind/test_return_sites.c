@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
+#include "tests/unit/cases.h"
 #include "unwind/return_sites.h"
 
 static struct return_sites sites;
@@ -16,7 +13,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void test_answers(void **state)
+CASE_WITH(test_answers, setup, NULL)
 {
 	assert_int_equal(return_sites_find(&sites, 3, 0x100), RETURN_SITE_NEW);
 	return_sites_asked(&sites, 3, 0x100);
@@ -28,7 +25,7 @@ static void test_answers(void **state)
 	assert_int_equal(return_sites_find(&sites, 4, 0x100), RETURN_SITE_CAN_NOT);
 }
 
-static void test_errors(void **state)
+CASE_WITH(test_errors, setup, NULL)
 {
 	return_sites_asked(&sites, 3, 0x100);
 	return_sites_take(&sites, 3, 0x100, -EIO, true);
@@ -40,7 +37,7 @@ static void test_errors(void **state)
 }
 
 /* Places share slots: an answer is found or forgotten, but never that of another place. */
-static void test_more_places_than_slots(void **state)
+CASE_WITH(test_more_places_than_slots, setup, NULL)
 {
 	uint32_t known = 0;
 
@@ -62,7 +59,7 @@ static void test_more_places_than_slots(void **state)
 }
 
 /* The place that waits keeps the slot, and others wait for it. */
-static void test_slot_that_waits(void **state)
+CASE_WITH(test_slot_that_waits, setup, NULL)
 {
 	uint64_t other = 1;
 
@@ -74,16 +71,4 @@ static void test_slot_that_waits(void **state)
 	return_sites_take(&sites, 3, 0, 0, true);
 	assert_int_equal(return_sites_find(&sites, 3, other), RETURN_SITE_NEW);
 	assert_int_equal(return_sites_find(&sites, 3, 0), RETURN_SITE_CAN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_answers, setup),
-		cmocka_unit_test_setup(test_errors, setup),
-		cmocka_unit_test_setup(test_more_places_than_slots, setup),
-		cmocka_unit_test_setup(test_slot_that_waits, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Regions, their rows and requests, of owners of which one has too many. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "unwind/unwinder_state.h"
 
 #define REGIONS	   (1u << 14)
@@ -77,7 +73,7 @@ static enum unwind_region_state state_of(struct fixture *f, uint64_t identity)
 	return region ? region->state : UNWIND_REGION_GONE;
 }
 
-static void test_many_regions(void **state)
+CASE_WITH(test_many_regions, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -90,7 +86,7 @@ static void test_many_regions(void **state)
 	assert_int_equal(f->regions.owners.idle.used, REGIONS);
 }
 
-static void test_many_rows(void **state)
+CASE_WITH(test_many_rows, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -105,7 +101,7 @@ static void test_many_rows(void **state)
 }
 
 /* Regions whose requests are pending stay. No owner can have all slots so. */
-static void test_pending(void **state)
+CASE_WITH(test_pending, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t asked = 0;
@@ -140,7 +136,7 @@ static int accept(void *accepted_, const struct unwind_request *request)
 }
 
 /* Requests of many processes of one owner leave some for another. */
-static void test_requests(void **state)
+CASE_WITH(test_requests, setup, teardown)
 {
 	struct accepted accepted = {.count = 0};
 	struct unwinder u = {.service = {.request = accept, .context = &accepted},
@@ -172,14 +168,13 @@ static void test_requests(void **state)
 }
 
 /* More containers of a user than are owners count as one, also if some have nothing any more. */
-static void test_requests_of_containers(void **state)
+CASE_WITH(test_requests_of_containers, setup, teardown)
 {
 	struct accepted accepted = {.count = 0};
 	struct unwinder u = {.service = {.request = accept, .context = &accepted},
 			     .outstanding.limit = UNWIND_OUTSTANDING_MAX};
 	uint32_t count = OWNER_CGROUPS_MAX + 2;
 
-	(void)state;
 	for (uint32_t i = 0; i < count; i++) {
 		struct unwind_request request = {.pid = i, .owner = {.uid = 1, .cgroup = i + 1}};
 
@@ -195,7 +190,7 @@ static void test_requests_of_containers(void **state)
 
 /* Likewise for rows: those of a container that has no owner of its own do not cost others theirs.
  */
-static void test_rows_of_containers(void **state)
+CASE_WITH(test_rows_of_containers, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct process containers[OWNER_CGROUPS_MAX + 1] = {0};
@@ -215,20 +210,4 @@ static void test_rows_of_containers(void **state)
 	assert_int_equal(state_of(f, VICTIM_ID + 1), UNWIND_REGION_KNOWN);
 	assert_int_equal(state_of(f, 2 * FIRST_ID + 11), UNWIND_REGION_KNOWN);
 	unwind_regions_forget_retired(&f->regions);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_many_regions),
-		TEST(test_many_rows),
-		TEST(test_pending),
-		TEST(test_requests),
-		TEST(test_requests_of_containers),
-		TEST(test_rows_of_containers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
 
 #define PID   100
@@ -102,7 +99,7 @@ static void assert_kernel_knows(struct world *w, uint64_t ip, uint64_t bp)
 			 w->finished.guessed);
 }
 
-static void test_files(void **state)
+CASE_WITH(test_files, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 0x11, LIB + 0x20010, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -131,7 +128,7 @@ static void test_files(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).finished, 1);
 }
 
-static void test_code(void **state)
+CASE_WITH(test_code, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 1, CODE + 0x1010, CODE + 0x2010, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -170,7 +167,7 @@ static void finish(struct world *w, uint64_t ip, uint64_t bp)
 }
 
 /* Frames of a missing file are walked by frame pointer. */
-static void test_file_is_gone(void **state)
+CASE_WITH(test_file_is_gone, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -188,7 +185,7 @@ static void test_file_is_gone(void **state)
 }
 
 /* rbp may have any value: the file's code says whether a function can return to the caller. */
-static void test_no_call_before_a_caller(void **state)
+CASE_WITH(test_no_call_before_a_caller, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -215,7 +212,7 @@ static void test_no_call_before_a_caller(void **state)
 }
 
 /* Without an answer in time, the caller is left out. */
-static void test_caller_that_is_not_known_in_time(void **state)
+CASE_WITH(test_caller_that_is_not_known_in_time, setup, teardown)
 {
 	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -233,7 +230,7 @@ static void test_caller_that_is_not_known_in_time(void **state)
 }
 
 /* A file that could not be read in time is requested again: it is not walked by frame pointer. */
-static void test_file_is_slow(void **state)
+CASE_WITH(test_file_is_slow, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -259,7 +256,7 @@ static void map_part(struct world *w)
 }
 
 /* Rows that take long are requested when a walk needs them; others do not wait for them. */
-static void test_rows_that_take_long(void **state)
+CASE_WITH(test_rows_that_take_long, setup, teardown)
 {
 	uint64_t others[] = {PART + 0x101, PART + 0x2010, START + 0x10};
 	uint64_t ips[] = {PART + 0x101, PART + 0x1010, START + 0x10};
@@ -291,7 +288,7 @@ static void test_rows_that_take_long(void **state)
 }
 
 /* They did not come in time: they are requested again. */
-static void test_rows_that_take_too_long(void **state)
+CASE_WITH(test_rows_that_take_too_long, setup, teardown)
 {
 	uint64_t ips[] = {PART + 0x1001, START + 0x10};
 	struct world *w = *state;
@@ -307,7 +304,7 @@ static void test_rows_that_take_too_long(void **state)
 }
 
 /* They cannot be made: their code is walked by frame pointer, other code by its rows. */
-static void test_rows_that_cannot_be_made(void **state)
+CASE_WITH(test_rows_that_cannot_be_made, setup, teardown)
 {
 	uint64_t ips[] = {PART + 0x1001, PART + 0x2010, START + 0x10};
 	struct world *w = *state;
@@ -327,7 +324,7 @@ static void test_rows_that_cannot_be_made(void **state)
 }
 
 /* The words of a stack lead to a limited number of requests. */
-static void test_many_words(void **state)
+CASE_WITH(test_many_words, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -344,7 +341,7 @@ static void test_many_words(void **state)
 }
 
 /* Words that lead to files in which no walk was do not have these files opened. */
-static void test_words_of_other_files(void **state)
+CASE_WITH(test_words_of_other_files, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -362,7 +359,7 @@ static void test_words_of_other_files(void **state)
 }
 
 /* An unknown rule cuts the stack. */
-static void test_unknown_rule(void **state)
+CASE_WITH(test_unknown_rule, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x210, START + 0x10};
 	struct world *w = *state;
@@ -375,7 +372,7 @@ static void test_unknown_rule(void **state)
 }
 
 /* Pages of a file are requested once for all processes, and only when a stack needs them. */
-static void test_pages_are_shared(void **state)
+CASE_WITH(test_pages_are_shared, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -393,7 +390,7 @@ static void test_pages_are_shared(void **state)
 }
 
 /* The code at the time of the sample counts, not the current code. */
-static void test_time(void **state)
+CASE_WITH(test_time, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -413,7 +410,7 @@ static void test_time(void **state)
 }
 
 /* New code is reported before the read of the old code can be validated. */
-static void test_code_changes_while_it_is_read(void **state)
+CASE_WITH(test_code_changes_while_it_is_read, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -436,7 +433,7 @@ static void test_code_changes_while_it_is_read(void **state)
 }
 
 /* The reader of code did not answer in time, on a busy machine: the code is requested again. */
-static void test_code_read_later(void **state)
+CASE_WITH(test_code_read_later, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x11, START + 0x10};
 	struct world *w = *state;
@@ -455,7 +452,7 @@ static void test_code_read_later(void **state)
 }
 
 /* Memory that does not answer is read a few times, ever again after a while, and then no more. */
-static void test_code_never_read(void **state)
+CASE_WITH(test_code_never_read, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -480,7 +477,7 @@ static void test_code_never_read(void **state)
 }
 
 /* Stacks are whole again as soon as the memory answers. */
-static void test_code_read_in_the_end(void **state)
+CASE_WITH(test_code_read_in_the_end, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x11, START + 0x10};
 	struct world *w = *state;
@@ -501,7 +498,7 @@ static void test_code_read_in_the_end(void **state)
 }
 
 /* Code that was unloaded and not copied is not requested. */
-static void test_code_has_gone(void **state)
+CASE_WITH(test_code_has_gone, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -516,7 +513,7 @@ static void test_code_has_gone(void **state)
 }
 
 /* An inlined method makes a new version of the region with the same code: it is not read again. */
-static void test_versions(void **state)
+CASE_WITH(test_versions, setup, teardown)
 {
 	struct jit_event inlined = {.header = {.event = JIT_EVENT_INLINE_LOAD,
 					       .method_id = 77,
@@ -544,7 +541,7 @@ static void test_versions(void **state)
 }
 
 /* Anonymous executable memory is walked by frame pointer, by the kernel too. */
-static void test_anonymous_memory(void **state)
+CASE_WITH(test_anonymous_memory, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -560,7 +557,7 @@ static void test_anonymous_memory(void **state)
 }
 
 /* Where loads are late, the stack waits for the load of that code. The kernel gets no guess. */
-static void test_code_not_reported_yet(void **state)
+CASE_WITH(test_code_not_reported_yet, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -582,7 +579,7 @@ static void test_code_not_reported_yet(void **state)
 }
 
 /* A caller in unmapped memory ends the stack. */
-static void test_caller_nowhere(void **state)
+CASE_WITH(test_caller_nowhere, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
@@ -601,7 +598,7 @@ static void test_caller_nowhere(void **state)
 }
 
 /* The same near the top of the stack: only unwind tables mark outermost frames. */
-static void test_nowhere_at_the_top(void **state)
+CASE_WITH(test_nowhere_at_the_top, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
@@ -612,7 +609,7 @@ static void test_nowhere_at_the_top(void **state)
 	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
 }
 
-static void test_zero_return_address(void **state)
+CASE_WITH(test_zero_return_address, setup, teardown)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
@@ -632,7 +629,7 @@ static void test_zero_return_address(void **state)
 }
 
 /* A leaf in unmapped memory is kept. */
-static void test_leaf_nowhere(void **state)
+CASE_WITH(test_leaf_nowhere, setup, teardown)
 {
 	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -646,7 +643,7 @@ static void test_leaf_nowhere(void **state)
 	assert_true(w->finished.guessed);
 }
 
-static void test_depth(void **state)
+CASE_WITH(test_depth, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -660,7 +657,7 @@ static void test_depth(void **state)
 }
 
 /* The stack ends, or is longer than its copy; memory below it is not part of it. */
-static void test_ends_of_the_copy(void **state)
+CASE_WITH(test_ends_of_the_copy, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 1, MAIN + 0x5010};
 	struct world *w = *state;
@@ -701,7 +698,7 @@ static void test_ends_of_the_copy(void **state)
 }
 
 /* Pages that could not be copied, on both sides of a caller: the walk needs no word of them. */
-static void test_pages_missing_in_the_copy(void **state)
+CASE_WITH(test_pages_missing_in_the_copy, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 1, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
@@ -727,7 +724,7 @@ static void test_pages_missing_in_the_copy(void **state)
 }
 
 /* With `last`, the walk uses the rows that exist. */
-static void test_last(void **state)
+CASE_WITH(test_last, setup, teardown)
 {
 	uint64_t ips[] = {CODE + 1, LIB + 0x5010};
 	struct world *w = *state;
@@ -748,7 +745,7 @@ static void test_last(void **state)
 	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
 }
 
-static void test_not_a_copy(void **state)
+CASE_WITH(test_not_a_copy, setup, teardown)
 {
 	struct world *w = *state;
 	struct process *process = world_process(w, PID);
@@ -774,7 +771,7 @@ static void test_not_a_copy(void **state)
 }
 
 /* A process may have a limited number of requests, which leaves some for others. */
-static void test_quota(void **state)
+CASE_WITH(test_quota, setup, teardown)
 {
 	struct world *w = *state;
 	struct process *process = world_process(w, PID);
@@ -803,7 +800,7 @@ static void test_quota(void **state)
 }
 
 /* Code read from a pid after the exit of its process may be another process's. */
-static void test_code_read_after_exit(void **state)
+CASE_WITH(test_code_read_after_exit, setup, teardown)
 {
 	struct jitbpf_task task = {.h.time_ns = NOW + MS / 2, .pid = PID, .tid = PID};
 	struct world *w = *state;
@@ -822,7 +819,7 @@ static void test_code_read_after_exit(void **state)
 }
 
 /* After the exit of the process, its stacks are completed, but nothing is published. */
-static void test_after_exit(void **state)
+CASE_WITH(test_after_exit, setup, teardown)
 {
 	struct jitbpf_task task = {.h.time_ns = NOW, .pid = PID, .tid = PID};
 	uint64_t ips[] = {LIB + 1, START + 0x10};
@@ -839,48 +836,4 @@ static void test_after_exit(void **state)
 	process_table_forget(&w->processes, NOW + 100 * PROCESS_GRACE_NS);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_int_equal(w->finished.count, 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_files),
-		TEST(test_code),
-		TEST(test_file_is_gone),
-		TEST(test_no_call_before_a_caller),
-		TEST(test_caller_that_is_not_known_in_time),
-		TEST(test_file_is_slow),
-		TEST(test_rows_that_take_long),
-		TEST(test_rows_that_take_too_long),
-		TEST(test_rows_that_cannot_be_made),
-		TEST(test_many_words),
-		TEST(test_words_of_other_files),
-		TEST(test_unknown_rule),
-		TEST(test_pages_are_shared),
-		TEST(test_time),
-		TEST(test_code_changes_while_it_is_read),
-		TEST(test_code_read_later),
-		TEST(test_code_never_read),
-		TEST(test_code_read_in_the_end),
-		TEST(test_code_has_gone),
-		TEST(test_versions),
-		TEST(test_anonymous_memory),
-		TEST(test_code_not_reported_yet),
-		TEST(test_caller_nowhere),
-		TEST(test_nowhere_at_the_top),
-		TEST(test_zero_return_address),
-		TEST(test_leaf_nowhere),
-		TEST(test_depth),
-		TEST(test_ends_of_the_copy),
-		TEST(test_pages_missing_in_the_copy),
-		TEST(test_last),
-		TEST(test_not_a_copy),
-		TEST(test_quota),
-		TEST(test_code_read_after_exit),
-		TEST(test_after_exit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code that was copied at its load needs no read, even after it is unloaded. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
-#include "unwind/code_copies.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
+#include "unwind/code_copies.h"
 
 #define PID  100
 #define CODE 0x500000ull
@@ -81,7 +78,7 @@ static void assert_asked(const struct world *w, size_t count, uint32_t copy_byte
 }
 
 /* Copied code is valid at once. */
-static void test_known_at_once(void **state)
+CASE_WITH(test_known_at_once, setup, teardown)
 {
 	struct world *w = *state;
 	struct world_sample made;
@@ -97,7 +94,7 @@ static void test_known_at_once(void **state)
 }
 
 /* Code is known for certain as soon as its region has rows, and stays so when it was replaced. */
-static void test_code_at(void **state)
+CASE_WITH(test_code_at, setup, teardown)
 {
 	struct world *w = *state;
 	struct known_code code;
@@ -122,7 +119,7 @@ static void test_code_at(void **state)
 }
 
 /* The region is replaced before a stack needs it: each region has its own copy. */
-static void test_replaced(void **state)
+CASE_WITH(test_replaced, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -140,7 +137,7 @@ static void test_replaced(void **state)
 }
 
 /* If the copy has only the beginning, code that is still loaded is read. */
-static void test_cut(void **state)
+CASE_WITH(test_cut, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -156,7 +153,7 @@ static void test_cut(void **state)
 
 /* Code that is larger than a usual copy is copied, too: its process may have ended at the request.
  */
-static void test_large(void **state)
+CASE_WITH(test_large, setup, teardown)
 {
 	const uint32_t size_bytes = CODE_COPIES_COPY_MAX * 9 - 8, piece = CODE_COPIES_COPY_MAX;
 	struct world *w = *state;
@@ -175,7 +172,7 @@ static void test_large(void **state)
 }
 
 /* Requests hold a limited amount of large copies; code is read then. */
-static void test_many_large(void **state)
+CASE_WITH(test_many_large, setup, teardown)
 {
 	const uint32_t size_bytes = 1u << 20, count = 16;
 	struct world *w = *state;
@@ -195,7 +192,7 @@ static void test_many_large(void **state)
 }
 
 /* Pieces that do not continue the copy are dropped. */
-static void test_pieces(void **state)
+CASE_WITH(test_pieces, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -212,7 +209,7 @@ static void test_pieces(void **state)
 }
 
 /* Code that does not match the region, or comes after its end, is not copied. */
-static void test_lies(void **state)
+CASE_WITH(test_lies, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -230,7 +227,7 @@ static void test_lies(void **state)
 }
 
 /* A copy with a pending request belongs to the table until the answer or the end. */
-static void test_ends_while_it_is_asked_for(void **state)
+CASE_WITH(test_ends_while_it_is_asked_for, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -256,7 +253,7 @@ static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32
 static const struct owner_key owner = {.uid = 1};
 
 /* Bytes and number of copies are bounded; the oldest are evicted, if they were not used. */
-static void test_bounds(void **state)
+CASE(test_bounds)
 {
 	static const struct {
 		uint32_t size_bytes, kept;
@@ -283,13 +280,12 @@ static void test_bounds(void **state)
 }
 
 /* Of a longer piece, the bytes that have room are copied. */
-static void test_long_piece(void **state)
+CASE(test_long_piece)
 {
 	const uint32_t size_bytes = CODE_COPIES_COPY_MAX + 100;
 	struct jitbpf_code *piece = piece_of(size_bytes, 0, size_bytes);
 	struct code_copies copies;
 
-	(void)state;
 	assert_int_equal(code_copies_init(&copies), 0);
 	code_copies_add(&copies, 1, owner, piece);
 	assert_int_equal(code_copies_find(&copies, 1)->size_bytes, CODE_COPIES_COPY_MAX);
@@ -298,13 +294,12 @@ static void test_long_piece(void **state)
 }
 
 /* A copy that was used is spared once; then its use has to be repeated. */
-static void test_used(void **state)
+CASE(test_used)
 {
 	struct jitbpf_code *piece = piece_of(4096, 0, 4096);
 	uint64_t fill = CODE_COPIES_BYTES_MAX / 4096, origin = 1;
 	struct code_copies copies;
 
-	(void)state;
 	assert_int_equal(code_copies_init(&copies), 0);
 	for (; origin <= fill; origin++)
 		code_copies_add(&copies, origin, owner, piece);
@@ -322,14 +317,13 @@ static void test_used(void **state)
 }
 
 /* The beginning of a copy is replaced; the rest stays. */
-static void test_put(void **state)
+CASE(test_put)
 {
 	static const uint8_t bytes[] = {7, 8, 9};
 	struct jitbpf_code *piece = piece_of(5, 0, 5);
 	struct code_copies copies;
 	const struct code_copy *copy;
 
-	(void)state;
 	memset(piece->data, 1, 5);
 	assert_int_equal(code_copies_init(&copies), 0);
 	code_copies_add(&copies, 1, owner, piece);
@@ -344,8 +338,6 @@ static void test_put(void **state)
 	code_copies_deinit(&copies);
 	free(piece);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* Returns the number of frames of a stack whose frame pointer leads to an offset of the code. */
 static uint32_t frames_to(struct world *w, uint64_t offset)
@@ -366,7 +358,7 @@ static uint32_t frames_to(struct world *w, uint64_t offset)
 }
 
 /* Functions return to where a call is before: each byte of the copy is its offset. */
-static void test_call_before_a_caller(void **state)
+CASE_WITH(test_call_before_a_caller, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -377,26 +369,4 @@ static void test_call_before_a_caller(void **state)
 	for (uint64_t offset = 0xe0; offset < SIZE; offset++)
 		assert_int_equal(frames_to(w, offset), offset == 0xe8 + 5 ? 3 : 1);
 	assert_false(w->finished.guessed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_known_at_once),
-		TEST(test_code_at),
-		TEST(test_replaced),
-		TEST(test_cut),
-		TEST(test_large),
-		TEST(test_many_large),
-		TEST(test_pieces),
-		TEST(test_lies),
-		TEST(test_ends_while_it_is_asked_for),
-		TEST(test_call_before_a_caller),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_long_piece),
-		cmocka_unit_test(test_used),
-		cmocka_unit_test(test_put),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

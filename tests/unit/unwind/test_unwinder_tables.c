@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is published to the kernel, and unpublished: processes, pages of files, pages of code. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include <linux/mman.h>
 
 #include "base/scope.h"
-#include "unwind/tables/replaced_mappings.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
+#include "unwind/tables/replaced_mappings.h"
 
 #define PID  100
 #define LIB  0x7f0000000000ull
@@ -72,7 +69,7 @@ static bool sample(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t ip)
 	return true;
 }
 
-static void test_mappings(void **state)
+CASE_WITH(test_mappings, setup, teardown)
 {
 	struct world *w = *state;
 	const struct unwind_mapping *mappings;
@@ -101,7 +98,7 @@ static void test_mappings(void **state)
 }
 
 /* A later mapping is published at the end of the round. */
-static void test_mapped_later(void **state)
+CASE_WITH(test_mapped_later, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -118,7 +115,7 @@ static void test_mapped_later(void **state)
  * published. So it is not published for a while, and user space walks with the
  * mappings of the sample's time.
  */
-static void test_replaced(void **state)
+CASE_WITH(test_replaced, setup, teardown)
 {
 	struct world *w = *state;
 	const uint64_t settled = NOW + 2 * MS + REPLACED_MAPPINGS_NS;
@@ -143,7 +140,7 @@ static void test_replaced(void **state)
 }
 
 /* Mapping the same file again publishes nothing. */
-static void test_mapped_the_same(void **state)
+CASE_WITH(test_mapped_the_same, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t first;
@@ -155,7 +152,7 @@ static void test_mapped_the_same(void **state)
 	assert_int_equal(world_published(w, PID)->process.first, first);
 }
 
-static void test_exec(void **state)
+CASE_WITH(test_exec, setup, teardown)
 {
 	struct jitbpf_comm comm = {
 		.h = {.time_ns = NOW + 1, .flags = JITBPF_COMM_EXEC}, .pid = PID, .tid = PID};
@@ -178,7 +175,7 @@ static void test_exec(void **state)
 	assert_int_equal(w->published.size, 0);
 }
 
-static void test_fork_and_exit(void **state)
+CASE_WITH(test_fork_and_exit, setup, teardown)
 {
 	struct jitbpf_task task = {
 		.h.time_ns = NOW + 1, .pid = PID + 1, .tid = PID + 1, .parent_pid = PID};
@@ -208,7 +205,7 @@ static void test_fork_and_exit(void **state)
 }
 
 /* A pid is reused: the previous process is dropped. */
-static void test_pid_again(void **state)
+CASE_WITH(test_pid_again, setup, teardown)
 {
 	struct world *w = *state;
 	struct process *before = world_process(w, PID), *after;
@@ -221,7 +218,7 @@ static void test_pid_again(void **state)
 }
 
 /* The process is retired and freed without a report of its end: nothing points to it any more. */
-static void test_retired_process(void **state)
+CASE_WITH(test_retired_process, setup, teardown)
 {
 	struct world *w = *state;
 	struct process *before = world_process(w, PID), *after;
@@ -241,7 +238,7 @@ static void test_retired_process(void **state)
 }
 
 /* JIT code in the mapping of a file makes it memory, whether it is mapped again or not. */
-static void test_code_in_a_files_place(void **state)
+CASE_WITH(test_code_in_a_files_place, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -259,7 +256,7 @@ static void test_code_in_a_files_place(void **state)
 }
 
 /* A page has the rows of its known regions; the rest is not made, or by frame pointer. */
-static void test_page_of_code(void **state)
+CASE_WITH(test_page_of_code, setup, teardown)
 {
 	const struct unwind_process *process;
 	struct world *w = *state;
@@ -288,7 +285,7 @@ static void test_page_of_code(void **state)
 }
 
 /* A change of code unpublishes the pages it touches, and no others. */
-static void test_code_changes(void **state)
+CASE_WITH(test_code_changes, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -309,7 +306,7 @@ static void test_code_changes(void **state)
  * BPF programs remove a page when its code changes, one round before user space
  * knows. Rows from before the change are not published then.
  */
-static void test_code_that_changes_unseen(void **state)
+CASE_WITH(test_code_that_changes_unseen, setup, teardown)
 {
 	struct unwind_page_key key = {UNWIND_OWNER_CODE, CODE >> UNWIND_PAGE_SHIFT};
 	struct world *w = *state;
@@ -339,7 +336,7 @@ static void test_code_that_changes_unseen(void **state)
 }
 
 /* New code of an unchanged page is published in the same round, and the rest of the page stays. */
-static void test_renewed_page(void **state)
+CASE_WITH(test_renewed_page, setup, teardown)
 {
 	struct unwind_page_key key = {UNWIND_OWNER_CODE, CODE >> UNWIND_PAGE_SHIFT};
 	struct world *w = *state;
@@ -362,7 +359,7 @@ static void test_renewed_page(void **state)
 }
 
 /* Pages that are renewed evict each other, and their own older rows. No row of another appears. */
-static void test_renewed_pages_evict(void **state)
+CASE_WITH(test_renewed_pages_evict, setup, teardown)
 {
 	struct world *w = *state;
 	uint64_t number = 0;
@@ -398,7 +395,7 @@ static void test_renewed_pages_evict(void **state)
 #define SHARED_CODE 0x600000ull
 
 /* Code that one process loads into shared memory unpublishes the pages of the other process. */
-static void test_shared_memory(void **state)
+CASE_WITH(test_shared_memory, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -429,7 +426,7 @@ static void test_shared_memory(void **state)
 }
 
 /* If publishing fails, stacks are still completed, and publishing is tried again. */
-static void test_feed_refuses(void **state)
+CASE_WITH(test_feed_refuses, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -447,7 +444,7 @@ static void test_feed_refuses(void **state)
 }
 
 /* If a later publishing fails, the older entry is unpublished, since its space is reused. */
-static void test_feed_refuses_the_next(void **state)
+CASE_WITH(test_feed_refuses_the_next, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -464,7 +461,7 @@ static void test_feed_refuses_the_next(void **state)
  * With more pages than space, the oldest are evicted, and each published page
  * has its own rows. A page is unpublished well before its space is overwritten.
  */
-static void test_eviction(void **state)
+CASE_WITH(test_eviction, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -501,7 +498,7 @@ static void test_eviction(void **state)
 }
 
 /* Short-lived code evicts no rows of files. */
-static void test_code_leaves_files_alone(void **state)
+CASE_WITH(test_code_leaves_files_alone, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -514,7 +511,7 @@ static void test_code_leaves_files_alone(void **state)
 }
 
 /* With more processes than space, each is published completely or not at all. */
-static void test_many_processes(void **state)
+CASE_WITH(test_many_processes, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -537,7 +534,7 @@ static void test_many_processes(void **state)
 }
 
 /* Of too many mappings, those with the lowest addresses are published. */
-static void test_many_mappings(void **state)
+CASE_WITH(test_many_mappings, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -548,35 +545,4 @@ static void test_many_mappings(void **state)
 	assert_int_equal(world_published(w, PID)->process.count, 16);
 	assert_true(kernel_knows(w, PID, LIB + 800));
 	assert_true(unwinder_counts(w->unwinder).mappings_left_out > 40);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_mappings),
-		TEST(test_mapped_later),
-		TEST(test_replaced),
-		TEST(test_mapped_the_same),
-		TEST(test_exec),
-		TEST(test_fork_and_exit),
-		TEST(test_pid_again),
-		TEST(test_retired_process),
-		TEST(test_code_in_a_files_place),
-		TEST(test_page_of_code),
-		TEST(test_code_changes),
-		TEST(test_code_that_changes_unseen),
-		TEST(test_renewed_page),
-		TEST(test_renewed_pages_evict),
-		TEST(test_shared_memory),
-		TEST(test_feed_refuses),
-		TEST(test_feed_refuses_the_next),
-		TEST(test_eviction),
-		TEST(test_code_leaves_files_alone),
-		TEST(test_many_processes),
-		TEST(test_many_mappings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

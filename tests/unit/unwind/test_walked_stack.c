@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Stacks that the kernel walked with outdated mappings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "unwind/walked_stack.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/made_mapping.h"
+#include "unwind/walked_stack.h"
 
 #define PID    100
 #define MAIN   0x400000
@@ -87,13 +84,13 @@ static uint32_t sound(struct fixture *f, uint64_t time_ns, uint32_t age_ns)
 	return walked_stack_sound(f->process, sample);
 }
 
-static void test_nothing_has_changed(void **state)
+CASE_WITH(test_nothing_has_changed, setup, teardown)
 {
 	assert_int_equal(sound(*state, 1000, 10), FRAMES);
 	assert_int_equal(sound(*state, 1000, 0), FRAMES);
 }
 
-static void test_another_file_took_its_place(void **state)
+CASE_WITH(test_another_file_took_its_place, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -108,7 +105,7 @@ static void test_another_file_took_its_place(void **state)
 
 /* A file that did not answer in time is identified at the end of a round, as of the round's time.
  */
-static void test_identified_late(void **state)
+CASE_WITH(test_identified_late, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -121,7 +118,7 @@ static void test_identified_late(void **state)
 	assert_int_equal(sound(f, 750, 50), FRAMES);
 }
 
-static void test_another_part_of_the_file(void **state)
+CASE_WITH(test_another_part_of_the_file, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -129,7 +126,7 @@ static void test_another_part_of_the_file(void **state)
 	assert_int_equal(sound(f, 600, 200), 2);
 }
 
-static void test_memory_took_its_place(void **state)
+CASE_WITH(test_memory_took_its_place, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -140,7 +137,7 @@ static void test_memory_took_its_place(void **state)
 }
 
 /* The same file is mapped again: with another protection, or after an unmapping. */
-static void test_the_same(void **state)
+CASE_WITH(test_the_same, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -148,7 +145,7 @@ static void test_the_same(void **state)
 	assert_int_equal(sound(f, 600, 200), FRAMES);
 }
 
-static void test_new_where_nothing_was(void **state)
+CASE_WITH(test_new_where_nothing_was, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -159,7 +156,7 @@ static void test_new_where_nothing_was(void **state)
 }
 
 /* Without any known mapping there was no rule. */
-static void test_nothing_there(void **state)
+CASE_WITH(test_nothing_there, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct jitbpf_comm exec = {
@@ -168,18 +165,4 @@ static void test_nothing_there(void **state)
 	assert_int_equal(process_table_comm(&f->processes, &exec), 0);
 	map(f, 501, MAIN, "/bin/m", 0);
 	assert_int_equal(sound(f, 600, 200), 2);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_nothing_has_changed),	  TEST(test_another_file_took_its_place),
-		TEST(test_identified_late),	  TEST(test_another_part_of_the_file),
-		TEST(test_memory_took_its_place), TEST(test_the_same),
-		TEST(test_new_where_nothing_was), TEST(test_nothing_there),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

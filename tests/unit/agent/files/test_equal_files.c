@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/files/equal_files.h"
+#include "tests/unit/cases.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -74,7 +71,7 @@ static uint64_t found(struct kept_files *files, uint8_t build_id, uint64_t versi
 }
 
 /* A file of root on a disk describes any equal file; only the build ID decides. */
-static void test_trusted(void **state)
+CASE_WITH(test_trusted, setup, teardown)
 {
 	struct made of_root = {.inode = 5,
 			       .version = 50,
@@ -92,7 +89,7 @@ static void test_trusted(void **state)
 }
 
 /* A user's copy of a build ID describes nothing of others. */
-static void test_of_a_user(void **state)
+CASE_WITH(test_of_a_user, setup, teardown)
 {
 	struct made of_user = {.inode = 5,
 			       .version = 50,
@@ -112,7 +109,7 @@ static void test_of_a_user(void **state)
 }
 
 /* On a file system that a user may serve, who owns a file says nothing. */
-static void test_served(void **state)
+CASE_WITH(test_served, setup, teardown)
 {
 	struct made served = {
 		.inode = 5, .version = 50, .build_id = 1, .held = true, .finder = user};
@@ -134,7 +131,7 @@ static void test_served(void **state)
 }
 
 /* An open file comes before a linked one, and one that is neither may be gone. */
-static void test_that_can_be_opened(void **state)
+CASE_WITH(test_that_can_be_opened, setup, teardown)
 {
 	struct made file = {.inode = 5, .version = 50, .build_id = 1, .direct = true};
 	struct kept_files *files = *state;
@@ -152,7 +149,7 @@ static void test_that_can_be_opened(void **state)
 }
 
 /* An inode whose file was replaced, and files that are removed, keep no build ID. */
-static void test_changes(void **state)
+CASE_WITH(test_changes, setup, teardown)
 {
 	struct made file = {.inode = 5, .version = 50, .build_id = 1, .direct = true, .held = true};
 	struct module_table modules = {0};
@@ -178,17 +175,4 @@ static void test_changes(void **state)
 	assert_int_equal(files->files.size, 0);
 	assert_int_equal(files->build_ids.size, 0);
 	assert_int_equal(found(files, 1, 0, user), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_trusted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_a_user, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_served, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_can_be_opened, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_changes, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <elf.h>
@@ -22,6 +18,7 @@
 #include "agent/files/helper/file_identity.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
+#include "tests/unit/cases.h"
 
 #define CONTENT "no ELF file, but a regular one"
 
@@ -112,7 +109,7 @@ static void *open_often(void *stored_)
 }
 
 /* A file stays open after it is deleted; each thread opens it through its own reader. */
-static void test_threads(void **state)
+CASE_WITH(test_threads, setup, teardown)
 {
 	struct stored *stored = *state;
 	struct file_source naming;
@@ -140,7 +137,7 @@ static int opens(const struct file_source *source, const struct module *module)
  * Another file is at the path by now: neither a mapping nor a module is of it. The process does not
  * map the file any more, so the file is gone.
  */
-static void test_replaced(void **state)
+CASE_WITH(test_replaced, setup, teardown)
 {
 	struct stored *stored = *state;
 	struct module before = stored->module;
@@ -170,7 +167,7 @@ static void test_replaced(void **state)
  * The root of a process that has ended is not known: another file in ours is not a replaced one.
  * The file is gone, which counts for the process with samples.
  */
-static void test_of_ended(void **state)
+CASE_WITH(test_of_ended, setup, teardown)
 {
 	struct stored *stored = *state;
 
@@ -186,7 +183,7 @@ static void test_of_ended(void **state)
 }
 
 /* The file that has the inode number by now is a later one. */
-static void test_later_version(void **state)
+CASE_WITH(test_later_version, setup, teardown)
 {
 	struct stored *stored = *state;
 	struct file_source naming;
@@ -199,7 +196,7 @@ static void test_later_version(void **state)
 
 /* After a recording, a file without a version or build ID could be any file of that inode number.
  */
-static void test_of_recording(void **state)
+CASE_WITH(test_of_recording, setup, teardown)
 {
 	struct stored *stored = *state;
 	struct module unknown = stored->module;
@@ -215,7 +212,7 @@ static void test_of_recording(void **state)
 	assert_int_equal(opens(&later, &unknown), -ESTALE);
 }
 
-static void test_vdso(void **state)
+CASE_WITH(test_vdso, setup, teardown)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
 	struct module vdso = {.path = "[vdso]"};
@@ -230,7 +227,7 @@ static void test_vdso(void **state)
 }
 
 /* The image of the vDSO of 32-bit programs is another one. */
-static void test_vdso_of_32_bit_programs(void **state)
+CASE_WITH(test_vdso_of_32_bit_programs, setup, teardown)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
@@ -312,7 +309,7 @@ static void meet_first(struct stored *stored)
  * The opener of a mapping gets no CPU in time. The file is not searched by its path at once: a file
  * system that does not answer look-ups would be given up. The late answer counts.
  */
-static void test_late_mapping(void **state)
+CASE_WITH(test_late_mapping, setup, teardown)
 {
 	struct stored *stored = *state;
 
@@ -338,7 +335,7 @@ static void test_late_mapping(void **state)
  * A file that was not identified when it was met is searched again, although nobody maps it again,
  * and its mapping is passed on with the identity.
  */
-static void test_late_identity(void **state)
+CASE_WITH(test_late_identity, setup, teardown)
 {
 	struct module_table modules = {0};
 	struct stored *stored = *state;
@@ -366,7 +363,7 @@ static void test_late_identity(void **state)
 }
 
 /* Memory is read in pieces, up to the end of the mapping. */
-static void test_memory(void **state)
+CASE_WITH(test_memory, setup, teardown)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 200 * page, got;
 	uint8_t *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE,
@@ -400,22 +397,4 @@ static void test_memory(void **state)
 		source.read(source.context, 0x7ffffffe, FILE_OWNER_UNKNOWN, 0, copy, 1, &got),
 		-ESRCH);
 	assert_null(file_store_given_up(stored->store, 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_of_recording, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_vdso_of_32_bit_programs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_mapping, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_identity, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,6 +10,7 @@
 
 #include "agent/files/held_files.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define SECOND_NS 1000000000ull
 #define FILES	  2000
@@ -73,7 +70,7 @@ static uint32_t count(const struct fixture *f, uint32_t from, uint32_t to)
 }
 
 /* Lasting files stay; others are closed some time after their last use. */
-static void test_grace(void **state)
+CASE_WITH(test_grace, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -93,7 +90,7 @@ static void test_grace(void **state)
 }
 
 /* The files that were used last are held; a user who maps many takes none from others. */
-static void test_count(void **state)
+CASE_WITH(test_count, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -108,7 +105,7 @@ static void test_count(void **state)
 }
 
 /* Memory is bounded for all together, and a user who keeps much takes it from nobody. */
-static void test_pinned(void **state)
+CASE_WITH(test_pinned, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -126,7 +123,7 @@ static void test_pinned(void **state)
 }
 
 /* The largest owner gives way even if it is the one that adds, and has nothing to close. */
-static void test_nothing_to_close(void **state)
+CASE_WITH(test_nothing_to_close, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -138,7 +135,7 @@ static void test_nothing_to_close(void **state)
 }
 
 /* A file that is deleted, or that grows, while it is held. */
-static void test_deleted(void **state)
+CASE_WITH(test_deleted, setup, teardown)
 {
 	char path[] = "/tmp/jitbpf-unit-XXXXXX";
 	struct held_properties lasting = {.direct = true, .lasting = true},
@@ -160,17 +157,4 @@ static void test_deleted(void **state)
 	held_files_expire(&f->held, 1);
 	assert_int_equal(count(f, 0, 2), 0);
 	assert_int_equal(f->held.pinned.used, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_grace, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pinned, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nothing_to_close, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deleted, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

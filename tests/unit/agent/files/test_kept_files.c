@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +8,7 @@
 
 #include "agent/files/helper/file_helper.h"
 #include "agent/files/kept_files.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define SECOND_NS 1000000000ull
@@ -95,7 +92,7 @@ static bool is_held(struct kept_files *files, uint64_t inode)
  * A run of weeks meets any number of files. It keeps those that a module refers to, however long
  * ago they were seen, and those that were seen lately.
  */
-static void test_unused_are_removed(void **state)
+CASE(test_unused_are_removed)
 {
 	struct module_table modules = {0};
 	const struct module *module;
@@ -130,7 +127,7 @@ static void test_unused_are_removed(void **state)
 }
 
 /* A file that was not found in time is searched again. */
-static void test_unanswered(void **state)
+CASE(test_unanswered)
 {
 	struct kept_file unanswered = {.found.fd = -1, .unanswered = true}, found = opened(3);
 	struct file_key key = key_of(3);
@@ -155,7 +152,7 @@ static void test_unanswered(void **state)
  * A module whose file was not found in time has no version. Its file can be opened by its mapping,
  * and is the one that is found late, but not another one with that inode number.
  */
-static void test_late(void **state)
+CASE(test_late)
 {
 	struct kept_file unanswered = {
 		.found.fd = -1, .unanswered = true, .generation = 7, .pid = 100};
@@ -182,7 +179,7 @@ static void test_late(void **state)
 }
 
 /* Mappings that were there before the run have no generation, but stay where they are. */
-static void test_late_without_generation(void **state)
+CASE(test_late_without_generation)
 {
 	struct kept_file unanswered = {.found.fd = -1, .unanswered = true, .pid = 100}, known;
 	struct kept_file found = opened(3), again = opened(3);
@@ -205,7 +202,7 @@ static void test_late_without_generation(void **state)
 }
 
 /* A later file with the same inode number and path is another file. */
-static void test_reused_inode(void **state)
+CASE(test_reused_inode)
 {
 	struct kept_file first = opened(1), second = opened(2), known;
 	struct file_key key = key_of(1);
@@ -227,7 +224,7 @@ static void test_reused_inode(void **state)
 }
 
 /* A file that was found again is held, if it is the same one. */
-static void test_found_again(void **state)
+CASE(test_found_again)
 {
 	struct kept_file closed = {.found = {.fd = -1, .version = 5}, .pid = 100};
 	struct file_mapper mappers[FILE_MAPPERS];
@@ -256,7 +253,7 @@ static void test_found_again(void **state)
 }
 
 /* The latest processes that mapped a file are known, each once. */
-static void test_mappers(void **state)
+CASE(test_mappers)
 {
 	struct kept_file file = {.found = {.fd = -1, .version = 5}, .pid = 1}, known;
 	struct file_mapper mappers[FILE_MAPPERS];
@@ -287,7 +284,7 @@ static void test_mappers(void **state)
 }
 
 /* A user who maps any number of files makes others lose none. */
-static void test_budget(void **state)
+CASE(test_budget)
 {
 	struct kept_file closed = {.found = {.fd = -1, .version = 1}};
 	char path[LONG_PATH + 1] = {0};
@@ -313,7 +310,7 @@ static void test_budget(void **state)
 }
 
 /* Without a descriptor, which keeps the inode, the generation decides. */
-static void test_known(void **state)
+CASE(test_known)
 {
 	struct kept_file closed = {.found.version = 1, .generation = 7, .held = HELD_NONE};
 	struct kept_file open = {.found.version = 1, .held = 0};
@@ -333,7 +330,7 @@ static void test_known(void **state)
 }
 
 /* Without churn, nothing is looked through and nothing is removed. */
-static void test_few_files_stay(void **state)
+CASE(test_few_files_stay)
 {
 	struct module_table modules = {0};
 	struct kept_files files;
@@ -345,22 +342,4 @@ static void test_few_files_stay(void **state)
 	assert_int_equal(files.files.size, 200);
 	assert_true(is_known(&files, 1));
 	kept_files_deinit(&files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unused_are_removed),
-		cmocka_unit_test(test_few_files_stay),
-		cmocka_unit_test(test_unanswered),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_late_without_generation),
-		cmocka_unit_test(test_reused_inode),
-		cmocka_unit_test(test_found_again),
-		cmocka_unit_test(test_mappers),
-		cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "agent/files/unverified_files.h"
+#include "tests/unit/cases.h"
 
-static void only_files_of_sampled_processes_count(void **state)
+CASE(only_files_of_sampled_processes_count)
 {
 	struct unverified_files files = {0};
 
@@ -27,7 +24,7 @@ static void only_files_of_sampled_processes_count(void **state)
 }
 
 /* Pids are reused: in a run of days, each pid has been that of a process with samples. */
-static void a_new_process_has_no_samples_yet(void **state)
+CASE(a_new_process_has_no_samples_yet)
 {
 	struct unverified_files files = {0};
 
@@ -39,14 +36,4 @@ static void a_new_process_has_no_samples_yet(void **state)
 	unverified_files_sample(&files, 7);
 	assert_int_equal(files.count.replaced, 1);
 	unverified_files_deinit(&files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_files_of_sampled_processes_count),
-		cmocka_unit_test(a_new_process_has_no_samples_yet),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

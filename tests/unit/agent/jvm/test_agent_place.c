@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/jvm/agent_place.h"
+#include "tests/unit/cases.h"
 
 static const char content[] = "the agent";
 
@@ -60,7 +57,7 @@ static int find(const struct place_test *test, const char *path, struct agent_pl
 	return agent_place_find(test->root_fd, test->agent_fd, path, &user, ret);
 }
 
-static void test_installed(void **state)
+CASE_WITH(test_installed, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	struct agent_place place;
@@ -72,7 +69,7 @@ static void test_installed(void **state)
 	assert_int_equal(access(test->agent, F_OK), 0);
 }
 
-static void test_copied(void **state)
+CASE_WITH(test_copied, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	char read_back[sizeof(content)];
@@ -94,7 +91,7 @@ static void test_copied(void **state)
 
 /* Another file at the path is not the agent, and neither is what a link outside of the root names.
  */
-static void test_other_file(void **state)
+CASE_WITH(test_other_file, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	struct agent_place place;
@@ -107,7 +104,7 @@ static void test_other_file(void **state)
 }
 
 /* Without the sticky bit, every user could replace the copy. */
-static void test_unsafe_folder(void **state)
+CASE_WITH(test_unsafe_folder, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	struct agent_place place;
@@ -122,7 +119,7 @@ static void test_unsafe_folder(void **state)
 }
 
 /* A folder of somebody else is refused, whatever its mode. */
-static void test_foreign_folder(void **state)
+CASE_WITH(test_foreign_folder, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	const struct agent_user user = {.uid = getuid() + 1};
@@ -136,7 +133,7 @@ static void test_foreign_folder(void **state)
 }
 
 /* It may be that of root of the process's user namespace. */
-static void test_folder_of_namespace(void **state)
+CASE_WITH(test_folder_of_namespace, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	const struct agent_user user = {.uid = 4712, .root_uid = getuid() ?: 4711};
@@ -151,7 +148,7 @@ static void test_folder_of_namespace(void **state)
 }
 
 /* A link as /tmp stays in the root. */
-static void test_link_out_of_the_root(void **state)
+CASE_WITH(test_link_out_of_the_root, set_up, tear_down)
 {
 	const struct place_test *test = *state;
 	struct agent_place place;
@@ -160,21 +157,4 @@ static void test_link_out_of_the_root(void **state)
 	assert_int_equal(symlinkat("/../../tmp", test->root_fd, "tmp"), 0);
 	assert_int_equal(find(test, "/elsewhere/agent", &place), -EACCES);
 	assert_int_equal(agent_place_open_folder(test->root_fd, "tmp"), -ELOOP);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_installed),
-		TEST(test_copied),
-		TEST(test_other_file),
-		TEST(test_unsafe_folder),
-		TEST(test_foreign_folder),
-		TEST(test_folder_of_namespace),
-		TEST(test_link_out_of_the_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <unistd.h>
 
 #include "agent/jvm/jvm_loads.h"
+#include "tests/unit/cases.h"
 
 #define NOBODY 0x7fff0000u /* beyond the pids of all processes */
 
 /* Nothing is begun, which would need a broker. */
-static void test_beyond_limit(void **state)
+CASE(test_beyond_limit)
 {
 	const struct process_owners owners = {0};
 	uint32_t pid = (uint32_t)getpid();
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
@@ -38,14 +34,13 @@ static void test_beyond_limit(void **state)
 }
 
 /* Without an agent of our own, the first JVM is reported, and none waits. */
-static void test_no_agent(void **state)
+CASE(test_no_agent)
 {
 	const struct process_owners owners = {0};
 	uint32_t pid = (uint32_t)getpid();
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "", false, &loads), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libjitbpf-jvmti.so", 1), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libc.so.6", 1), 0);
@@ -61,13 +56,12 @@ static void test_no_agent(void **state)
 }
 
 /* JVMs that have an agent are forgotten when there is no room: those of an owner harm no other. */
-static void test_settled_make_room(void **state)
+CASE(test_settled_make_room)
 {
 	const struct process_owners owners = {0};
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_ALL_MAX + 10; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjitbpf-jvmti.so", 1), 0);
@@ -83,13 +77,12 @@ static void test_settled_make_room(void **state)
 }
 
 /* A JVM that leaves makes room. */
-static void test_room(void **state)
+CASE(test_room)
 {
 	const struct process_owners owners = {0};
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", false, &loads), 0);
 	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
 		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
@@ -100,14 +93,13 @@ static void test_room(void **state)
 }
 
 /* A JVM that was not sampled neither waits nor is reported. */
-static void test_only_sampled(void **state)
+CASE(test_only_sampled)
 {
 	const struct process_owners owners = {0};
 	uint32_t pid = (uint32_t)getpid();
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", true, &loads), 0);
 	assert_int_equal(jvm_loads_sampled(loads, pid), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
@@ -127,14 +119,13 @@ static void test_only_sampled(void **state)
 }
 
 /* Without an agent of our own, the first JVM that is sampled is reported. */
-static void test_no_agent_for_sampled(void **state)
+CASE(test_no_agent_for_sampled)
 {
 	const struct process_owners owners = {0};
 	uint32_t pid = (uint32_t)getpid();
 	struct jvm_report report;
 	struct jvm_loads *loads;
 
-	(void)state;
 	assert_int_equal(jvm_loads_create(NULL, &owners, "", true, &loads), 0);
 	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
 	assert_false(jvm_loads_take(loads, &report));
@@ -145,18 +136,4 @@ static void test_no_agent_for_sampled(void **state)
 	assert_int_equal(report.reply.result, JVM_AGENT_IS_MISSING);
 	assert_false(jvm_loads_take(loads, &report));
 	jvm_loads_destroy(loads);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_beyond_limit),
-		cmocka_unit_test(test_no_agent),
-		cmocka_unit_test(test_settled_make_room),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_only_sampled),
-		cmocka_unit_test(test_no_agent_for_sampled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +13,7 @@
 
 #include "agent/clock.h"
 #include "agent/jvm/jvm_socket.h"
+#include "tests/unit/cases.h"
 
 #define SOON_NS 100000000ull
 #define LONG_NS 20000000000ull
@@ -107,7 +104,7 @@ static int call(struct socket_test *test, uint64_t time_ns, struct jvm_answer *r
 			       ret);
 }
 
-static void test_answer(void **state)
+CASE_WITH(test_answer, set_up, tear_down)
 {
 	static const char request[] = "1\0load\0/agent\0true\0";
 	struct socket_test *test = *state;
@@ -124,7 +121,7 @@ static void test_answer(void **state)
 	assert_memory_equal(test->heard, request, sizeof(request));
 }
 
-static void test_bad_answers(void **state)
+CASE_WITH(test_bad_answers, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	struct jvm_answer answer;
@@ -133,7 +130,7 @@ static void test_bad_answers(void **state)
 	assert_int_equal(call(test, LONG_NS, &answer), -EBADMSG);
 }
 
-static void test_endless_answer(void **state)
+CASE_WITH(test_endless_answer, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	struct jvm_answer answer;
@@ -143,7 +140,7 @@ static void test_endless_answer(void **state)
 	assert_int_equal(call(test, LONG_NS, &answer), -EBADMSG);
 }
 
-static void test_no_answer(void **state)
+CASE_WITH(test_no_answer, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	struct jvm_answer answer;
@@ -151,7 +148,7 @@ static void test_no_answer(void **state)
 	assert_int_equal(call(test, SOON_NS, &answer), -ETIMEDOUT);
 }
 
-static void test_stopped(void **state)
+CASE_WITH(test_stopped, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	struct jvm_answer answer;
@@ -161,7 +158,7 @@ static void test_stopped(void **state)
 }
 
 /* Nothing is sent to a listener that is another process, or to another user's file. */
-static void test_foreign(void **state)
+CASE_WITH(test_foreign, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	uint64_t end_ns = clock_now_ns() + LONG_NS;
@@ -173,7 +170,7 @@ static void test_foreign(void **state)
 	assert_int_equal(jvm_socket_connect(&test->socket, end_ns), -EPERM);
 }
 
-static void test_link(void **state)
+CASE_WITH(test_link, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 	uint64_t end_ns = clock_now_ns() + LONG_NS;
@@ -186,7 +183,7 @@ static void test_link(void **state)
 }
 
 /* A file that a JVM has left. */
-static void test_nobody_listens(void **state)
+CASE_WITH(test_nobody_listens, set_up, tear_down)
 {
 	struct socket_test *test = *state;
 
@@ -194,17 +191,4 @@ static void test_nobody_listens(void **state)
 	close(test->listener);
 	test->listener = -1;
 	assert_int_equal(jvm_socket_connect(&test->socket, clock_now_ns() + LONG_NS), -ENOENT);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_answer),    TEST(test_bad_answers),	 TEST(test_endless_answer),
-		TEST(test_no_answer), TEST(test_stopped),	 TEST(test_foreign),
-		TEST(test_link),      TEST(test_nobody_listens),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 #include <stdio.h>
 
 #include "agent/jvm/jvm_status.h"
+#include "tests/unit/cases.h"
 
 #define UID(ids)    "Name:\tjava\nUid:\t" ids "\n"
 #define GID(ids)    "Gid:\t" ids "\n"
 #define NSPID(pids) "NSpid:\t" pids "\n"
 #define CAUGHT(set) "SigIgn:\t0000000000000004\nSigCgt:\t" set "\n"
 
-static void test_jvm(void **state)
+CASE(test_jvm)
 {
 	struct jvm_status status;
 
@@ -30,7 +27,7 @@ static void test_jvm(void **state)
 	assert_true(status.one_identity && status.catches_quit);
 }
 
-static void test_others(void **state)
+CASE(test_others)
 {
 	struct jvm_status status;
 
@@ -53,7 +50,7 @@ static void test_others(void **state)
 	assert_false(status.one_identity);
 }
 
-static void test_states(void **state)
+CASE(test_states)
 {
 	static const char others[] = UID("1\t1\t1\t1") GID("1\t1\t1\t1") NSPID("1") CAUGHT("4");
 	struct jvm_status status;
@@ -68,7 +65,7 @@ static void test_states(void **state)
 }
 
 /* As of a process that ends. */
-static void test_cut(void **state)
+CASE(test_cut)
 {
 	struct jvm_status status;
 
@@ -84,7 +81,7 @@ static void test_cut(void **state)
 			 -EBADMSG);
 }
 
-static void test_root_of_namespace(void **state)
+CASE(test_root_of_namespace)
 {
 	assert_int_equal(jvm_root_parse("         0          0 4294967295\n"), 0);
 	assert_int_equal(jvm_root_parse("0 100000 65536\n"), 100000);
@@ -93,17 +90,4 @@ static void test_root_of_namespace(void **state)
 	assert_int_equal(jvm_root_parse("0 100000 0\n"), JVM_NO_USER);
 	assert_int_equal(jvm_root_parse("0 1000"), JVM_NO_USER);
 	assert_int_equal(jvm_root_parse(""), JVM_NO_USER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_jvm),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_root_of_namespace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

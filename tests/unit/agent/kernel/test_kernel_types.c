@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reduced types have the members of the kernel's, at the same offsets. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -12,6 +8,7 @@
 #include <string.h>
 
 #include "agent/kernel/kernel_types.h"
+#include "tests/unit/cases.h"
 
 static const char *const names[] = {"absent", "outer"};
 static const struct kernel_types_wanted wanted = {names, 2, "hook"};
@@ -84,7 +81,7 @@ static void check_outer(const struct btf *btf)
 	assert_string_equal(btf__name_by_offset(btf, type->name_off), "kind");
 }
 
-static void keep_their_members(void **state)
+CASE(keep_their_members)
 {
 	struct btf *btf = make(), *reduced;
 	kernel_types_bytes bytes = {0};
@@ -104,7 +101,7 @@ static void keep_their_members(void **state)
 }
 
 /* A module's types refer to the kernel's. */
-static void of_a_module_are_joined(void **state)
+CASE(of_a_module_are_joined)
 {
 	struct btf *base = make(), *module = btf__new_empty_split(base), *reduced;
 	static const char *const of_module[] = {"of_module"};
@@ -140,7 +137,7 @@ static void of_a_module_are_joined(void **state)
 }
 
 /* Every cut, and every byte that is changed, is an error or gives types. */
-static void are_refused_if_malformed(void **state)
+CASE(are_refused_if_malformed)
 {
 	struct btf *btf = make();
 	kernel_types_bytes bytes = {0};
@@ -163,15 +160,4 @@ static void are_refused_if_malformed(void **state)
 	free(changed);
 	btf__free(btf);
 	vec_deinit(&bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keep_their_members),
-		cmocka_unit_test(of_a_module_are_joined),
-		cmocka_unit_test(are_refused_if_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

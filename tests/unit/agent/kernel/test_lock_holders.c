@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/kernel/lock_holders.h"
+#include "tests/unit/cases.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define SECOND_NS 1000000000ull
 
@@ -44,7 +40,7 @@ static struct lock_gate gate_of(int count)
 	return (struct lock_gate){.look = look, .pause = no_pause};
 }
 
-static void test_open(void **state)
+CASE(test_open)
 {
 	struct lock_gate gate = gate_of(0);
 
@@ -53,7 +49,7 @@ static void test_open(void **state)
 	assert_int_equal(gate.closed, 0);
 }
 
-static void test_short_lock(void **state)
+CASE(test_short_lock)
 {
 	struct lock_gate gate = gate_of(2);
 
@@ -61,7 +57,7 @@ static void test_short_lock(void **state)
 	assert_true(lock_gate_is_open(&gate, 1));
 }
 
-static void test_closed(void **state)
+CASE(test_closed)
 {
 	struct lock_gate gate = gate_of(2);
 	uint64_t now_ns = 5 * SECOND_NS;
@@ -82,7 +78,7 @@ static void test_closed(void **state)
 	assert_true(lock_gate_is_open(&gate, now_ns + 2 * LOCK_CLEAR_NS + 1));
 }
 
-static void test_other_owner(void **state)
+CASE(test_other_owner)
 {
 	struct lock_gate gate = gate_of(1);
 
@@ -94,14 +90,14 @@ static void test_other_owner(void **state)
 	assert_false(lock_gate_is_open(&gate, SECOND_NS));
 }
 
-static void test_failing_look(void **state)
+CASE(test_failing_look)
 {
 	struct lock_gate gate = gate_of(-EPERM);
 
 	assert_true(lock_gate_is_open(&gate, 1));
 }
 
-static void test_quiet(void **state)
+CASE(test_quiet)
 {
 	struct lock_gate gate = gate_of(0);
 	uint64_t now_ns = 5 * SECOND_NS;
@@ -120,22 +116,10 @@ static void test_quiet(void **state)
 	assert_true(lock_gate_is_open(&gate, now_ns));
 }
 
-static void test_no_look(void **state)
+CASE(test_no_look)
 {
 	struct lock_gate gate = {0};
 
 	assert_true(lock_gate_is_open(&gate, SECOND_NS));
 	assert_true(lock_gate_is_quiet(&gate, SECOND_NS));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	     cmocka_unit_test(test_short_lock),
-		cmocka_unit_test(test_closed),	     cmocka_unit_test(test_other_owner),
-		cmocka_unit_test(test_failing_look), cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_no_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

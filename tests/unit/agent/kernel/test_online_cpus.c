@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <unistd.h>
 
 #include "agent/kernel/online_cpus.h"
+#include "tests/unit/cases.h"
 
 static unsigned count(const struct cpu_list *list)
 {
@@ -18,7 +15,7 @@ static unsigned count(const struct cpu_list *list)
 	return found;
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
 	struct cpu_list list = {0};
 
@@ -35,7 +32,7 @@ static void test_lists(void **state)
 	assert_int_equal(count(&list), 2);
 }
 
-static void test_malformed_lists(void **state)
+CASE(test_malformed_lists)
 {
 	static const char *const lists[] = {"x", "1-", "3-2", "1,x", "1 2", "-", ",1"};
 	struct cpu_list list = {0};
@@ -46,7 +43,7 @@ static void test_malformed_lists(void **state)
 	assert_true(cpu_list_has(&list, 5)); /* unchanged */
 }
 
-static void test_this_machine(void **state)
+CASE(test_this_machine)
 {
 	struct cpu_list online, left;
 	struct online_cpus cpus;
@@ -58,15 +55,4 @@ static void test_this_machine(void **state)
 	assert_false(online_cpus_look(&cpus, 11, &online, &left));
 	assert_true(online_cpus_look(&cpus, 1000000010, &online, &left));
 	online_cpus_deinit(&cpus);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_malformed_lists),
-		cmocka_unit_test(test_this_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

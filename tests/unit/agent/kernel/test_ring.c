@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reader of a BPF ring buffer, over a memory file that is laid out as one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +11,7 @@
 #include "agent/kernel/ring.h"
 #include "base/scope.h"
 #include "tests/unit/agent/kernel/made_ring.h"
+#include "tests/unit/cases.h"
 
 #define TAKEN_MAX 1000u
 
@@ -80,7 +77,7 @@ static void drain(struct fixture *f, int expected)
 	assert_int_equal(ring_drain(&f->ring, take, f), expected);
 }
 
-static void test_in_order(void **state)
+CASE_WITH(test_in_order, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -100,7 +97,7 @@ static void test_in_order(void **state)
 	assert_int_equal(f->count, 10);
 }
 
-static void test_discarded(void **state)
+CASE_WITH(test_discarded, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +111,7 @@ static void test_discarded(void **state)
 }
 
 /* What is behind a record that is not committed waits for it. */
-static void test_not_committed(void **state)
+CASE_WITH(test_not_committed, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t busy;
@@ -134,7 +131,7 @@ static void test_not_committed(void **state)
 }
 
 /* Records of all sizes come to lie at both ends of the ring, and are whole. */
-static void test_at_both_ends(void **state)
+CASE_WITH(test_at_both_ends, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint32_t wrapped = 0;
@@ -151,7 +148,7 @@ static void test_at_both_ends(void **state)
 	assert_true(wrapped > 50);
 }
 
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -175,7 +172,7 @@ static int take_and_reserve(void *context, const void *record, size_t size_bytes
 }
 
 /* A producer that is as fast as the reader does not keep it. */
-static void test_reserved_meanwhile(void **state)
+CASE_WITH(test_reserved_meanwhile, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -222,7 +219,7 @@ static int take_next(void *context, const void *record, size_t size_bytes)
 	return 0;
 }
 
-static void test_producer_thread(void **state)
+CASE_WITH(test_producer_thread, setup, teardown)
 {
 	struct fixture *f = *state;
 	pthread_t thread;
@@ -235,26 +232,10 @@ static void test_producer_thread(void **state)
 	assert_int_equal(ring_consumed(&f->ring), ring_reserved(&f->ring));
 }
 
-static void test_no_map(void **state)
+CASE(test_no_map)
 {
 	struct ring ring = {0};
 
 	assert_int_equal(ring_init(&ring, -1, MADE_RING_BYTES), -EBADF);
 	ring_deinit(&ring);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_discarded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_committed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_at_both_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_reserved_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_producer_thread, setup, teardown),
-		cmocka_unit_test(test_no_map),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

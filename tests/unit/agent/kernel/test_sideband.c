@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The kernel's side-band records, from a ring in memory. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +15,7 @@
 #include "agent/kernel/sideband.h"
 #include "base/scope.h"
 #include "tests/unit/agent/kernel/made_sideband.h"
+#include "tests/unit/cases.h"
 
 #define RECORDS_MAX 600u
 #define TIME_NS	    123456789012345ull
@@ -127,7 +124,7 @@ static void put_mmap2(struct fixture *f, uint32_t pid, const char *path)
 	put(f, PERF_RECORD_MMAP2, 0, &body, offsetof(struct mmap2, path) + strlen(path) + 1);
 }
 
-static void test_mappings(void **state)
+CASE_WITH(test_mappings, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct jitbpf_mapping *mapping;
@@ -155,7 +152,7 @@ static void test_mappings(void **state)
 }
 
 /* A file is met: this program, which has a build ID. */
-static void test_file(void **state)
+CASE_WITH(test_file, setup, teardown)
 {
 	struct mmap2 body = {.pid = PID, .tid = TID, .size_bytes = 0x1000, .protection = 5};
 	struct fixture *f = *state;
@@ -177,7 +174,7 @@ static void test_file(void **state)
 }
 
 /* Shared memory that a process maps without write access. */
-static void test_read_only(void **state)
+CASE_WITH(test_read_only, setup, teardown)
 {
 	static const struct {
 		const char *path;
@@ -219,7 +216,7 @@ static void test_read_only(void **state)
 }
 
 /* Memory of the kernel's own file system is identified without being opened. */
-static void test_shared_memory(void **state)
+CASE_WITH(test_shared_memory, setup, teardown)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 	struct mmap2 body = {.pid = PID, .tid = TID, .size_bytes = 0x1000, .protection = 7};
@@ -247,7 +244,7 @@ static void test_shared_memory(void **state)
 }
 
 /* Processes that have no number in our namespace. */
-static void test_foreign(void **state)
+CASE_WITH(test_foreign, setup, teardown)
 {
 	const struct {
 		uint32_t pid, tid;
@@ -267,7 +264,7 @@ static void test_foreign(void **state)
 	drain(f, 0);
 }
 
-static void test_names(void **state)
+CASE_WITH(test_names, setup, teardown)
 {
 	struct {
 		uint32_t pid, tid;
@@ -292,7 +289,7 @@ static void test_names(void **state)
 	assert_int_equal(strnlen(comm->comm, sizeof(comm->comm)), sizeof(comm->comm) - 1);
 }
 
-static void test_tasks(void **state)
+CASE_WITH(test_tasks, setup, teardown)
 {
 	const struct {
 		uint32_t pid, parent_pid, tid, parent_tid;
@@ -311,7 +308,7 @@ static void test_tasks(void **state)
 	assert_int_equal(task->parent_tid, 8);
 }
 
-static void test_kernel_symbols(void **state)
+CASE_WITH(test_kernel_symbols, setup, teardown)
 {
 	struct {
 		uint64_t address;
@@ -340,7 +337,7 @@ static void test_kernel_symbols(void **state)
 	assert_int_equal(strlen(symbol->name), 511);
 }
 
-static void test_throttles(void **state)
+CASE_WITH(test_throttles, setup, teardown)
 {
 	const uint64_t body[3] = {0};
 	struct fixture *f = *state;
@@ -357,7 +354,7 @@ static void test_throttles(void **state)
 	assert_int_equal(throttle->h.flags & JITBPF_THROTTLE_END, JITBPF_THROTTLE_END);
 }
 
-static void test_lost_and_others(void **state)
+CASE_WITH(test_lost_and_others, setup, teardown)
 {
 	const uint64_t body[2] = {1, 41};
 	struct fixture *f = *state;
@@ -370,7 +367,7 @@ static void test_lost_and_others(void **state)
 }
 
 /* Paths of all lengths: records come to lie at both ends of the ring. */
-static void test_ring_comes_round(void **state)
+CASE_WITH(test_ring_comes_round, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[600];
@@ -388,7 +385,7 @@ static void test_ring_comes_round(void **state)
 	assert_true(f->control->data_head > 40 * MADE_SIDEBAND_BYTES);
 }
 
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -401,7 +398,7 @@ static void test_taker_that_fails(void **state)
 }
 
 /* A look at the records leaves them in the ring. */
-static void test_peek(void **state)
+CASE_WITH(test_peek, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t tail = f->control->data_tail, lost = 0;
@@ -413,25 +410,4 @@ static void test_peek(void **state)
 	assert_int_equal(f->control->data_tail, tail);
 	drain(f, 2);
 	assert_memory_equal(f->taken[1], f->taken[3], sizeof(struct jitbpf_mapping));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_mappings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shared_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kernel_symbols, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_throttles, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_and_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ring_comes_round, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peek, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Where a file's program headers put its text, near another mapping of the file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "agent/kernel/surrounding_file.h"
+#include "tests/unit/cases.h"
 
 #define BASE 0x7f0000000000ull
 
@@ -60,7 +57,7 @@ static void assert_text(const struct elf_file *elf, uint64_t near_address, uint6
 	assert_int_equal(text.file_offset, expected[2]);
 }
 
-static void test_text(void **state)
+CASE_WITH(test_text, setup, teardown)
 {
 	const struct elf_file *elf = *state;
 	uint64_t text = BASE + 0x4000, end = text + 0x6000;
@@ -75,7 +72,7 @@ static void test_text(void **state)
 	assert_text(elf, BASE, 0, text - 0x1000, end + 0x1000, (uint64_t[]){text, 0x6000, 0x2000});
 }
 
-static void test_elsewhere(void **state)
+CASE_WITH(test_elsewhere, setup, teardown)
 {
 	const struct elf_file *elf = *state;
 
@@ -94,11 +91,10 @@ static uint64_t any(void)
 }
 
 /* Whatever the headers say, the result is a part of the memory, and of the pages of a segment. */
-static void test_hostile(void **state)
+CASE(test_hostile)
 {
 	uint32_t found = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 200000; i++) {
 		struct elf_file elf = {0};
 		struct jitbpf_mapping text;
@@ -127,7 +123,7 @@ static void test_hostile(void **state)
 	assert_true(found > 100);
 }
 
-static void test_which_memory(void **state)
+CASE(test_which_memory)
 {
 	static const struct {
 		const char *path;
@@ -144,7 +140,6 @@ static void test_which_memory(void **state)
 		{"/anon_hugepage (deleted)", 9, PROT_READ, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		struct proc_map map = {.path = maps[i].path,
 				       .path_bytes = (uint32_t)strlen(maps[i].path),
@@ -153,16 +148,4 @@ static void test_which_memory(void **state)
 
 		assert_int_equal(surrounding_file_may_be(&map), maps[i].may_be);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_elsewhere, setup, teardown),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_which_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

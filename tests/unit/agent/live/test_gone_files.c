@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/live/gone_files.h"
+#include "tests/unit/cases.h"
 
 #define PID	7u
 #define ADDRESS 0x7f0000000000ull
@@ -81,7 +78,7 @@ static uint8_t found(const struct gone_files *gone, uint64_t time_ns)
 }
 
 /* Libraries come one after the other to the same addresses: each gets its own build ID. */
-static void test_mappings_in_turn(void **state)
+CASE_WITH(test_mappings_in_turn, setup, teardown)
 {
 	struct gone_files *gone = *state;
 
@@ -96,7 +93,7 @@ static void test_mappings_in_turn(void **state)
 }
 
 /* A report that cannot be about the mapping. */
-static void test_others(void **state)
+CASE_WITH(test_others, setup, teardown)
 {
 	struct jitbpf_mapping elsewhere = mapped(10, ADDRESS + 0x10000);
 	struct gone_files *gone = *state;
@@ -114,7 +111,7 @@ static void test_others(void **state)
 }
 
 /* A mapping that was lost may have been between the mapping and the report. */
-static void test_after_a_loss(void **state)
+CASE_WITH(test_after_a_loss, setup, teardown)
 {
 	struct gone_files *gone = *state;
 
@@ -125,7 +122,7 @@ static void test_after_a_loss(void **state)
 }
 
 /* With more mappings than there is room for, one that is not noted may be the right one. */
-static void test_too_many_mappings(void **state)
+CASE_WITH(test_too_many_mappings, setup, teardown)
 {
 	struct gone_files *gone = *state;
 
@@ -142,7 +139,7 @@ static void test_too_many_mappings(void **state)
 }
 
 /* A mapping that is younger than the start of its round may be emitted in the next one. */
-static void test_rounds(void **state)
+CASE_WITH(test_rounds, setup, teardown)
 {
 	struct gone_files *gone = *state;
 
@@ -157,7 +154,7 @@ static void test_rounds(void **state)
 	assert_int_equal(gone->processes.data[0].mappings.size, 0);
 }
 
-static void test_exit(void **state)
+CASE_WITH(test_exit, setup, teardown)
 {
 	struct gone_files *gone = *state;
 
@@ -170,7 +167,7 @@ static void test_exit(void **state)
 }
 
 /* A user with any number of such processes leaves room for others. */
-static void test_owners(void **state)
+CASE_WITH(test_owners, setup, teardown)
 {
 	struct gone_files *gone = *state;
 	size_t before;
@@ -183,19 +180,4 @@ static void test_owners(void **state)
 	assert_int_equal(gone->processes.size, before + 1);
 	gone_files_add(gone, 5, other);
 	assert_int_equal(gone->processes.size, before + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_mappings_in_turn, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_after_a_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_too_many_mappings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_exit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rounds over rings in memory, with a publisher that notes its calls. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +11,7 @@
 #include "base/scope.h"
 #include "tests/unit/agent/kernel/made_ring.h"
 #include "tests/unit/agent/kernel/made_sideband.h"
+#include "tests/unit/cases.h"
 
 #define CPUS	 2
 #define NOTES	 400
@@ -196,7 +193,7 @@ static int drain(struct fixture *f, bool last)
 
 /* A publisher that always has more must end when the round holds too much; the next one may wait.
  */
-static void test_full_round(void **state)
+CASE_WITH(test_full_round, setup, teardown)
 {
 	struct fixture *f = *state;
 	unsigned turns[2] = {0};
@@ -213,7 +210,7 @@ static void test_full_round(void **state)
 }
 
 /* Whatever came first: samples of all CPUs, then code, then the side-band, then the publishers. */
-static void test_order(void **state)
+CASE_WITH(test_order, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t before_ns = clock_now_ns();
@@ -237,7 +234,7 @@ static void test_order(void **state)
  * A code record that is not committed holds the round open: the records behind it may be loads of
  * code that the samples ran. The round keeps the time of its first drain.
  */
-static void test_open_round(void **state)
+CASE_WITH(test_open_round, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t busy, begin_ns;
@@ -262,7 +259,7 @@ static void test_open_round(void **state)
 }
 
 /* A publisher that has not read all holds the round open, and is called again; the other is not. */
-static void test_publisher_that_waits(void **state)
+CASE_WITH(test_publisher_that_waits, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct fixture other = {0};
@@ -290,7 +287,7 @@ static void test_publisher_that_waits(void **state)
 }
 
 /* Many rounds: records come to lie at both ends of each ring. */
-static void test_rings_wrap(void **state)
+CASE_WITH(test_rings_wrap, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -307,7 +304,7 @@ static void test_rings_wrap(void **state)
 	assert_true(*made_ring_position(&f->code) > 6 * MADE_RING_BYTES);
 }
 
-static void test_publisher_drops(void **state)
+CASE_WITH(test_publisher_drops, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -321,7 +318,7 @@ static void test_publisher_drops(void **state)
 	assert_int_equal(f->pids[2], 8);
 }
 
-static void test_lost_sideband(void **state)
+CASE_WITH(test_lost_sideband, setup, teardown)
 {
 	const uint64_t body[2] = {1, 41};
 	struct fixture *f = *state;
@@ -335,7 +332,7 @@ static void test_lost_sideband(void **state)
 }
 
 /* Records of the side-band are sorted by time, and filtered by the forks among them. */
-static void test_only_tracked(void **state)
+CASE_WITH(test_only_tracked, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t now_ns = clock_now_ns();
@@ -358,7 +355,7 @@ static void test_only_tracked(void **state)
 }
 
 /* A record from after the start of the drain waits, until the last drain. */
-static void test_late_sideband_waits(void **state)
+CASE_WITH(test_late_sideband_waits, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t later_ns = clock_now_ns() + 3600000000000ull;
@@ -372,7 +369,7 @@ static void test_late_sideband_waits(void **state)
 	assert_string_equal(f->notes, "nR");
 }
 
-static void test_impossible_sizes(void **state)
+CASE_WITH(test_impossible_sizes, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -385,7 +382,7 @@ static void test_impossible_sizes(void **state)
 	assert_int_equal(drain(f, false), SOURCE_ROUND);
 }
 
-static void test_failures(void **state)
+CASE_WITH(test_failures, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -404,7 +401,7 @@ static void test_failures(void **state)
 }
 
 /* Before the first round, the code ring is drained alone; the publishers see its records. */
-static void test_code_alone(void **state)
+CASE_WITH(test_code_alone, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -417,24 +414,4 @@ static void test_code_alone(void **state)
 	assert_false(f->round.open);
 	assert_int_equal(drain(f, false), SOURCE_ROUND);
 	assert_string_equal(f->notes, "SsR");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full_round, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_open_round, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_publisher_that_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rings_wrap, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_publisher_drops, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_sideband, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_only_tracked, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_sideband_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_impossible_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code_alone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/live/loop_health.h"
+#include "tests/unit/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static void test_pauses(void **state)
+CASE(test_pauses)
 {
 	struct loop_health health = {0};
 
@@ -23,7 +18,7 @@ static void test_pauses(void **state)
 	assert_int_equal(health.pauses, 1);
 }
 
-static void test_recent(void **state)
+CASE(test_recent)
 {
 	struct loop_health health = {0};
 
@@ -37,14 +32,4 @@ static void test_recent(void **state)
 	loop_health_end(&health, 61);
 	assert_int_equal(loop_health_take_recent(&health), 1);
 	assert_int_equal(health.longest_ns, 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pauses),
-		cmocka_unit_test(test_recent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Passes over the processes after losses, with this process as the only wanted one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
@@ -13,6 +8,7 @@
 
 #include "agent/clock.h"
 #include "agent/live/lost_mappings.h"
+#include "tests/unit/cases.h"
 
 #define REST LOST_MAPPINGS_REST_NS
 
@@ -76,7 +72,7 @@ static void pass(struct fixture *f, uint64_t losses, uint64_t round_ns)
 	while (f->lost.left);
 }
 
-static void test_no_loss(void **state)
+CASE(test_no_loss)
 {
 	struct fixture f;
 
@@ -87,7 +83,7 @@ static void test_no_loss(void **state)
 }
 
 /* The loss may have come at any time since the round before. */
-static void test_loss(void **state)
+CASE(test_loss)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct fixture f;
@@ -107,7 +103,7 @@ static void test_loss(void **state)
 }
 
 /* Losses after a pass wait for a rest, and the next pass begins at the first of them. */
-static void test_losses_go_on(void **state)
+CASE(test_losses_go_on)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct fixture f;
@@ -123,7 +119,7 @@ static void test_losses_go_on(void **state)
 	end(&f);
 }
 
-static void test_error(void **state)
+CASE(test_error)
 {
 	struct fixture f;
 
@@ -131,16 +127,4 @@ static void test_error(void **state)
 	f.error = -ENOMEM;
 	assert_int_equal(lost_mappings_round(&f.lost, 1, clock_now_ns(), &f.scan), -ENOMEM);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_loss),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_losses_go_on),
-		cmocka_unit_test(test_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

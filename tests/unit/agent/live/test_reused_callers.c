@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/live/reused_callers.h"
+#include "tests/unit/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +69,7 @@ static void expect(const struct made *sample, enum jitbpf_stack_end end, const u
 	assert_int_equal(whole->ips[1 + count], 99);
 }
 
-static void test_callers_of_the_last_sample(void **state)
+CASE_WITH(test_callers_of_the_last_sample, setup, teardown)
 {
 	const struct made first = make(0, 4, 0, 10), deeper = make(0, 3, 2, 20),
 			  shallow = make(0, 1, 1, 30), other = make(1, 2, 0, 40),
@@ -86,7 +82,7 @@ static void test_callers_of_the_last_sample(void **state)
 	expect(&same, JITBPF_END_ROOT, (uint64_t[]){50, 51, 13, 0});
 }
 
-static void test_callers_that_no_sample_had(void **state)
+CASE_WITH(test_callers_that_no_sample_had, setup, teardown)
 {
 	const struct made first = make(0, 3, 0, 10), more = make(0, 2, 3, 20),
 			  after = make(0, 1, 1, 30), whole = make(0, 3, 0, 40),
@@ -99,7 +95,7 @@ static void test_callers_that_no_sample_had(void **state)
 	expect(&last, JITBPF_END_ROOT, (uint64_t[]){50, 42, 0});
 }
 
-static void test_plain_samples(void **state)
+CASE_WITH(test_plain_samples, setup, teardown)
 {
 	const struct made first = make(0, 2, 0, 10), again = make(0, 1, 1, 20);
 	const struct jitbpf_sample *whole;
@@ -112,7 +108,7 @@ static void test_plain_samples(void **state)
 	expect(&again, JITBPF_END_ROOT, (uint64_t[]){20, 11, 0});
 }
 
-static void test_sizes_that_do_not_fit(void **state)
+CASE_WITH(test_sizes_that_do_not_fit, setup, teardown)
 {
 	const struct jitbpf_sample *whole;
 	struct made sample = make(0, 3, 0, 10);
@@ -128,16 +124,4 @@ static void test_sizes_that_do_not_fit(void **state)
 	assert_int_equal(reused_callers_complete(reused, &sample.head, &whole), -EBADMSG);
 	sample = make(0, 3, JITBPF_USER_FRAMES_MAX - 2, 10);
 	assert_int_equal(reused_callers_complete(reused, &sample.head, &whole), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_callers_of_the_last_sample, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_callers_that_no_sample_had, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_plain_samples, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sizes_that_do_not_fit, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The limit of memory, of files as the kernel shows them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/machine/memory_limit.h"
+#include "tests/unit/cases.h"
 
 #define MB (1ull << 20)
 
@@ -58,7 +55,7 @@ static uint64_t machine_bytes(void)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void no_cgroup_leaves_the_machines_memory(void **state)
+CASE_WITH(no_cgroup_leaves_the_machines_memory, setup, teardown)
 {
 	assert_int_equal(memory_limit_bytes(*state), machine_bytes());
 	put(*state, "proc/self/cgroup", "garbage\n:\n0\n::\n");
@@ -66,7 +63,7 @@ static void no_cgroup_leaves_the_machines_memory(void **state)
 	assert_int_equal(memory_limit_bytes(*state), machine_bytes());
 }
 
-static void the_smallest_limit_above_counts(void **state)
+CASE_WITH(the_smallest_limit_above_counts, setup, teardown)
 {
 	put(*state, "proc/self/cgroup", "0::/a/b\n");
 	put(*state, "proc/self/mounts", "none /cg cgroup2 rw 0 0\n");
@@ -79,7 +76,7 @@ static void the_smallest_limit_above_counts(void **state)
 }
 
 /* In a container, the mount point is the cgroup, and the path that of the machine. */
-static void a_path_that_is_not_there_leaves_the_mount_point(void **state)
+CASE_WITH(a_path_that_is_not_there_leaves_the_mount_point, setup, teardown)
 {
 	put(*state, "proc/self/cgroup", "0::/system.slice/x.scope\n");
 	put(*state, "proc/self/mounts", "none /cg cgroup2 rw 0 0\n");
@@ -87,7 +84,7 @@ static void a_path_that_is_not_there_leaves_the_mount_point(void **state)
 	assert_int_equal(memory_limit_bytes(*state), 3 * MB);
 }
 
-static void version_1_has_limits_in_the_hierarchy_of_memory(void **state)
+CASE_WITH(version_1_has_limits_in_the_hierarchy_of_memory, setup, teardown)
 {
 	put(*state, "proc/self/cgroup", "4:cpu,cpuacct:/other\n3:hugetlb,memory:/a\n0::/\n");
 	put(*state, "proc/self/mounts",
@@ -97,18 +94,4 @@ static void version_1_has_limits_in_the_hierarchy_of_memory(void **state)
 	put(*state, "cg/memory/a/memory.limit_in_bytes", "4194304\n");
 	put(*state, "cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	assert_int_equal(memory_limit_bytes(*state), 4 * MB);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_cgroup_leaves_the_machines_memory),
-		TEST(the_smallest_limit_above_counts),
-		TEST(a_path_that_is_not_there_leaves_the_mount_point),
-		TEST(version_1_has_limits_in_the_hierarchy_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

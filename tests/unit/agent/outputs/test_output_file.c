@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/scope.h"
 #include "agent/outputs/output_file.h"
 #include "agent/outputs/output_opener.h"
+#include "base/scope.h"
+#include "tests/unit/cases.h"
 
 /* Each test runs in an empty directory. */
 static int setup(void **state)
@@ -81,7 +78,7 @@ static void write_new(const char *path, bool publish)
 	output_file_deinit(&file);
 }
 
-static void what_is_published_takes_the_place(void **state)
+CASE_WITH(what_is_published_takes_the_place, setup, teardown)
 {
 	put("old", "what was there");
 	write_new("old", true);
@@ -91,7 +88,7 @@ static void what_is_published_takes_the_place(void **state)
 	assert_int_equal(entries(), 2);
 }
 
-static void what_is_not_published_was_never_there(void **state)
+CASE_WITH(what_is_not_published_was_never_there, setup, teardown)
 {
 	put("old", "what was there");
 	write_new("old", false);
@@ -100,7 +97,7 @@ static void what_is_not_published_was_never_there(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-static void a_published_file_can_be_written_on(void **state)
+CASE_WITH(a_published_file_can_be_written_on, setup, teardown)
 {
 	struct output_file file;
 
@@ -132,7 +129,7 @@ static int publish_keeping(bool *ret_kept)
 	return err;
 }
 
-static void the_file_before_is_kept(void **state)
+CASE_WITH(the_file_before_is_kept, setup, teardown)
 {
 	bool kept;
 
@@ -153,7 +150,7 @@ static void the_file_before_is_kept(void **state)
 	assert_int_equal(entries(), 2);
 }
 
-static void what_is_kept_follows_no_link(void **state)
+CASE_WITH(what_is_kept_follows_no_link, setup, teardown)
 {
 	bool kept;
 
@@ -167,7 +164,7 @@ static void what_is_kept_follows_no_link(void **state)
 	assert_int_equal(entries(), 3);
 }
 
-static void a_file_that_cannot_be_kept_stays(void **state)
+CASE_WITH(a_file_that_cannot_be_kept_stays, setup, teardown)
 {
 	bool kept;
 
@@ -179,7 +176,7 @@ static void a_file_that_cannot_be_kept_stays(void **state)
 	assert_int_equal(rmdir("out.old"), 0);
 }
 
-static void nothing_is_inherited(void **state)
+CASE_WITH(nothing_is_inherited, setup, teardown)
 {
 	struct stat st;
 
@@ -194,7 +191,7 @@ static void nothing_is_inherited(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void links_stay_links(void **state)
+CASE_WITH(links_stay_links, setup, teardown)
 {
 	struct stat st;
 
@@ -210,7 +207,7 @@ static void links_stay_links(void **state)
 	assert_int_equal(entries(), 4);
 }
 
-static void a_fifo_is_written_as_it_is(void **state)
+CASE_WITH(a_fifo_is_written_as_it_is, setup, teardown)
 {
 	char got[8] = "";
 	int fd;
@@ -238,7 +235,7 @@ static void open_process(struct output_opener **ret, const char *const *paths, s
 	assert_int_equal(output_opener_create(&user, &declared, ret), 0);
 }
 
-static void an_open_descriptor_is_written_where_it_is(void **state)
+CASE_WITH(an_open_descriptor_is_written_where_it_is, setup, teardown)
 {
 	struct output_opener *opener;
 	struct opened_output opened;
@@ -263,7 +260,7 @@ static void an_open_descriptor_is_written_where_it_is(void **state)
 	output_opener_destroy(opener);
 }
 
-static void the_process_serves_declared_paths_only(void **state)
+CASE_WITH(the_process_serves_declared_paths_only, setup, teardown)
 {
 	const char *const paths[] = {"one", "two"};
 	struct output_opener *opener;
@@ -291,7 +288,7 @@ static void the_process_serves_declared_paths_only(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-static void files_of_a_series_are_deleted_by_number(void **state)
+CASE_WITH(files_of_a_series_are_deleted_by_number, setup, teardown)
 {
 	const char *const paths[] = {"./run.jitbpf"};
 	struct output_opener *opener;
@@ -321,7 +318,7 @@ static void files_of_a_series_are_deleted_by_number(void **state)
 
 /* --- errors ---------------------------------------------------------------------------- */
 
-static void the_same_place_twice_is_noticed(void **state)
+CASE_WITH(the_same_place_twice_is_noticed, setup, teardown)
 {
 	struct output_file a, b, c;
 
@@ -338,7 +335,7 @@ static void the_same_place_twice_is_noticed(void **state)
 	output_file_deinit(&c);
 }
 
-static void what_cannot_be_opened_is_said(void **state)
+CASE_WITH(what_cannot_be_opened_is_said, setup, teardown)
 {
 	struct output_file file;
 
@@ -347,27 +344,4 @@ static void what_cannot_be_opened_is_said(void **state)
 	assert_int_equal(output_file_open("no/such/folder", -1, &file), -ENOENT);
 	assert_int_equal(output_file_open("", -1, &file), -ENOENT);
 	assert_int_equal(output_file_open(".", -1, &file), -EISDIR);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(what_is_published_takes_the_place),
-		TEST(what_is_not_published_was_never_there),
-		TEST(a_published_file_can_be_written_on),
-		TEST(the_file_before_is_kept),
-		TEST(what_is_kept_follows_no_link),
-		TEST(a_file_that_cannot_be_kept_stays),
-		TEST(nothing_is_inherited),
-		TEST(links_stay_links),
-		TEST(a_fifo_is_written_as_it_is),
-		TEST(an_open_descriptor_is_written_where_it_is),
-		TEST(the_process_serves_declared_paths_only),
-		TEST(files_of_a_series_are_deleted_by_number),
-		TEST(the_same_place_twice_is_noticed),
-		TEST(what_cannot_be_opened_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +12,7 @@
 
 #include "agent/outputs/output_opener.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 static char folder[] = "/tmp/jitbpf-unit-XXXXXX";
 
@@ -38,7 +35,7 @@ static int next_descriptor(void)
 }
 
 /* The reply has lost its descriptor: there is no output to write to. */
-static void an_output_needs_a_descriptor(void **state)
+CASE(an_output_needs_a_descriptor)
 {
 	static const char *const paths[] = {"out.txt"};
 	const struct output_paths declared = {.paths = paths, .count = 1};
@@ -64,11 +61,4 @@ static void an_output_needs_a_descriptor(void **state)
 	assert_int_equal(unlink("out.txt"), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_output_needs_a_descriptor),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+CASES_GROUP(setup, teardown)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The publisher's rounds over files that this process writes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +18,7 @@
 #include "agent/publisher/publisher.h"
 #include "base/scope.h"
 #include "decode/record/code_event.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jitdump.h"
 
 #define LOADS_MAX  64
@@ -212,7 +209,7 @@ static uint64_t counter(const struct run *run, enum jitbpf_counter number)
 	return counters[number];
 }
 
-static void test_rounds(void **state)
+CASE_WITH(test_rounds, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -230,7 +227,7 @@ static void test_rounds(void **state)
 }
 
 /* Code from before the run has the time of its start, and no copy: it comes in the first slices. */
-static void test_late(void **state)
+CASE_WITH(test_late, setup, teardown)
 {
 	struct run *run = *state;
 	struct made_jitdump made = {0};
@@ -251,7 +248,7 @@ static void test_late(void **state)
 }
 
 /* Of many files those whose processes were sampled are read in each round, the others in turns. */
-static void test_turns(void **state)
+CASE_WITH(test_turns, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -276,7 +273,7 @@ static void use_up_turn(struct run *run)
 }
 
 /* A file that was not read in time keeps the round open, and is read in a later turn. */
-static void test_open_round(void **state)
+CASE_WITH(test_open_round, setup, teardown)
 {
 	struct run *run = *state;
 	uint64_t round_ns;
@@ -305,7 +302,7 @@ static void test_open_round(void **state)
 }
 
 /* The samples of a drain come before the mapping of the file. */
-static void test_sampled_before_the_mapping(void **state)
+CASE_WITH(test_sampled_before_the_mapping, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -318,7 +315,7 @@ static void test_sampled_before_the_mapping(void **state)
 }
 
 /* The child inherits the code that its parent has published. */
-static void test_forked_round(void **state)
+CASE_WITH(test_forked_round, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -339,7 +336,7 @@ static void test_forked_round(void **state)
 }
 
 /* A file that never answers keeps one round open for a while; its names are counted as late. */
-static void test_round_that_closes(void **state)
+CASE_WITH(test_round_that_closes, setup, teardown)
 {
 	struct run *run = *state;
 	uint64_t round_ns, turns = 0;
@@ -366,7 +363,7 @@ static void test_round_that_closes(void **state)
 	assert_int_equal(counter(run, JITBPF_COUNT_JITDUMP_LATE), 1);
 }
 
-static void test_files_over_the_budget(void **state)
+CASE_WITH(test_files_over_the_budget, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -376,7 +373,7 @@ static void test_files_over_the_budget(void **state)
 }
 
 /* What the process wrote at its end is read, and a record that is cut is counted. */
-static void test_end(void **state)
+CASE_WITH(test_end, setup, teardown)
 {
 	struct run *run = *state;
 
@@ -393,7 +390,7 @@ static void test_end(void **state)
 }
 
 /* An end that is seen before its mapping, as from another CPU. */
-static void test_end_before_the_mapping(void **state)
+CASE_WITH(test_end_before_the_mapping, setup, teardown)
 {
 	struct run *run = *state;
 	uint64_t mapped_ns = clock_now_ns();
@@ -407,7 +404,7 @@ static void test_end_before_the_mapping(void **state)
 }
 
 /* A child writes records of its own, also after its parent has ended. */
-static void test_forks(void **state)
+CASE_WITH(test_forks, setup, teardown)
 {
 	struct run *run = *state;
 	uint32_t child = 4000001, grandchild = 4000002, stranger = 4000003;
@@ -437,7 +434,7 @@ static void test_forks(void **state)
 
 /* The kernel reports a fork later than the child writes. Each writer's events have their numbers.
  */
-static void test_record_before_its_fork(void **state)
+CASE_WITH(test_record_before_its_fork, setup, teardown)
 {
 	struct run *run = *state;
 	uint32_t child = 4000001;
@@ -459,7 +456,7 @@ static void test_record_before_its_fork(void **state)
 }
 
 /* Records of strangers from before the last rounds are refused at once; others do not wait long. */
-static void test_strangers(void **state)
+CASE_WITH(test_strangers, setup, teardown)
 {
 	struct run *run = *state;
 	struct made_jitdump made = {0};
@@ -478,7 +475,7 @@ static void test_strangers(void **state)
 }
 
 /* The taker's error ends the run. */
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct run *run = *state;
 	int err = 0;
@@ -491,7 +488,7 @@ static void test_taker_that_fails(void **state)
 	assert_int_equal(err, -EIO);
 }
 
-static void test_headers_that_are_refused(void **state)
+CASE_WITH(test_headers_that_are_refused, setup, teardown)
 {
 	static const struct {
 		off_t offset;
@@ -518,7 +515,7 @@ static void test_headers_that_are_refused(void **state)
 }
 
 /* As CPython 3.13 writes it. */
-static void test_header_without_a_machine(void **state)
+CASE_WITH(test_header_without_a_machine, setup, teardown)
 {
 	static const uint32_t machine = 0;
 	struct run *run = *state;
@@ -531,29 +528,4 @@ static void test_header_without_a_machine(void **state)
 	assert_int_equal(run->count, 1);
 	for (size_t i = 0; i < JITBPF_COUNTER_MAX; i++)
 		assert_int_equal(counter(run, i), i == JITBPF_COUNT_JITDUMPS);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_rounds),
-		TEST(test_late),
-		TEST(test_turns),
-		TEST(test_open_round),
-		TEST(test_sampled_before_the_mapping),
-		TEST(test_forked_round),
-		TEST(test_round_that_closes),
-		TEST(test_files_over_the_budget),
-		TEST(test_end),
-		TEST(test_end_before_the_mapping),
-		TEST(test_forks),
-		TEST(test_record_before_its_fork),
-		TEST(test_strangers),
-		TEST(test_taker_that_fails),
-		TEST(test_headers_that_are_refused),
-		TEST(test_header_without_a_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +9,7 @@
 #include "agent/publisher/jitdump_emission.h"
 #include "base/scope.h"
 #include "decode/record/code_event.h"
+#include "tests/unit/cases.h"
 
 #define PID	  42
 #define INNER_PID 7
@@ -107,7 +104,7 @@ static int emit(struct emitted *emitted, uint32_t inner_pid, uint64_t time_ns, s
 	return jitdump_emit(&emitted->emission, &event, code);
 }
 
-static void test_load_and_its_code(void **state)
+CASE_WITH(test_load_and_its_code, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t time_ns = emitted->emission.now_ns - 1000;
@@ -125,7 +122,7 @@ static void test_load_and_its_code(void **state)
 }
 
 /* Times that cannot be are replaced, and the event says so. */
-static void test_times(void **state)
+CASE_WITH(test_times, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t came_ns = emitted->emission.came_ns;
@@ -148,7 +145,7 @@ static void test_times(void **state)
 }
 
 /* A record that was not there when samples of its time were taken in. */
-static void test_late_events(void **state)
+CASE_WITH(test_late_events, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t now_ns = emitted->emission.now_ns;
@@ -160,7 +157,7 @@ static void test_late_events(void **state)
 	assert_int_equal(emitted->emission.late_events, 1);
 }
 
-static void test_budgets(void **state)
+CASE_WITH(test_budgets, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t time_ns = emitted->emission.now_ns;
@@ -174,7 +171,7 @@ static void test_budgets(void **state)
 	assert_int_equal(emitted->codes, 1);
 }
 
-static void test_writers(void **state)
+CASE_WITH(test_writers, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t time_ns = emitted->emission.now_ns;
@@ -191,7 +188,7 @@ static void test_writers(void **state)
 }
 
 /* Of heirs with one inner pid, the newest counts. */
-static void test_pid_used_again(void **state)
+CASE_WITH(test_pid_used_again, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t time_ns = emitted->emission.now_ns;
@@ -212,7 +209,7 @@ static void test_pid_used_again(void **state)
 }
 
 /* Thousands of heirs that have ended: each is looked at once, and searches count. */
-static void test_many_dead_heirs(void **state)
+CASE_WITH(test_many_dead_heirs, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	uint64_t time_ns = emitted->emission.now_ns;
@@ -231,7 +228,7 @@ static void test_many_dead_heirs(void **state)
 }
 
 /* Counts are emitted once. */
-static void test_counts(void **state)
+CASE_WITH(test_counts, setup, teardown)
 {
 	struct emitted *emitted = *state;
 	struct jitdump_counts *counts = &emitted->followed.file.counts;
@@ -253,23 +250,11 @@ static void test_counts(void **state)
 	assert_int_equal(emitted->refusals, 2);
 }
 
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct emitted *emitted = *state;
 
 	emitted->fail = -EIO;
 	assert_int_equal(emit(emitted, INNER_PID, emitted->emission.now_ns, 4), -EIO);
 	assert_int_equal(emitted->emission.err, -EIO);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_load_and_its_code), TEST(test_times),	  TEST(test_late_events),
-		TEST(test_budgets),	      TEST(test_writers), TEST(test_pid_used_again),
-		TEST(test_many_dead_heirs),   TEST(test_counts),  TEST(test_taker_that_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

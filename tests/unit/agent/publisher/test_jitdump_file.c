@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A jitdump file that this process writes itself, as an engine does. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +17,7 @@
 
 #include "agent/publisher/jitdump_file.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jitdump.h"
 
 #define EVENTS_MAX 64
@@ -223,7 +220,7 @@ static void assert_loads(const struct writer *writer, size_t count)
 	}
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	static const struct {
 		const char *path;
@@ -248,7 +245,7 @@ static void test_names(void **state)
 	}
 }
 
-static void test_goes_on_where_it_was(void **state)
+CASE_WITH(test_goes_on_where_it_was, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -265,7 +262,7 @@ static void test_goes_on_where_it_was(void **state)
 }
 
 /* An engine maps the marker first. The header stays in its buffer with the first loads. */
-static void test_empty_at_first(void **state)
+CASE_WITH(test_empty_at_first, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -285,7 +282,7 @@ static void test_empty_at_first(void **state)
 }
 
 /* What is in the buffer comes at once, and not again with the file. */
-static void test_what_is_in_the_buffer(void **state)
+CASE_WITH(test_what_is_in_the_buffer, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -303,7 +300,7 @@ static void test_what_is_in_the_buffer(void **state)
 }
 
 /* Parts of a record in the file, in the buffer, and not yet written. */
-static void test_record_in_parts(void **state)
+CASE_WITH(test_record_in_parts, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0}, part;
@@ -324,7 +321,7 @@ static void test_record_in_parts(void **state)
 	assert_loads(writer, 2);
 }
 
-static void test_incomplete_at_the_end(void **state)
+CASE_WITH(test_incomplete_at_the_end, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -342,7 +339,7 @@ static void test_incomplete_at_the_end(void **state)
 }
 
 /* The engine begins the file anew. */
-static void test_truncated(void **state)
+CASE_WITH(test_truncated, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -362,7 +359,7 @@ static void test_truncated(void **state)
 }
 
 /* Somebody else has truncated the file. */
-static void test_truncated_by_another(void **state)
+CASE_WITH(test_truncated_by_another, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -383,7 +380,7 @@ static void test_truncated_by_another(void **state)
 }
 
 /* Larger than what is read at once, and larger than what is read at all: that one is skipped. */
-static void test_large_records(void **state)
+CASE_WITH(test_large_records, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -422,7 +419,7 @@ static void test_large_records(void **state)
 	assert_int_equal(writer->file.counts.over_budget, 1);
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct writer *writer = *state;
 	uint64_t budget_bytes = 1;
@@ -438,7 +435,7 @@ static void test_budget(void **state)
 }
 
 /* A malformed record costs itself; one that leads nowhere costs the file. */
-static void test_malformed(void **state)
+CASE_WITH(test_malformed, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -459,7 +456,7 @@ static void test_malformed(void **state)
 	assert_true(writer->file.given_up);
 }
 
-static void test_headers_that_are_refused(void **state)
+CASE_WITH(test_headers_that_are_refused, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct made_jitdump made = {0};
@@ -470,7 +467,7 @@ static void test_headers_that_are_refused(void **state)
 	assert_int_equal(read_on(writer), -EBADMSG);
 }
 
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -482,7 +479,7 @@ static void test_taker_that_fails(void **state)
 }
 
 /* Of the file of a parent, by its name; and of a file that another one has taken the place of. */
-static void test_files_that_are_not_opened(void **state)
+CASE_WITH(test_files_that_are_not_opened, setup, teardown)
 {
 	struct writer *writer = *state;
 	char other[64];
@@ -497,7 +494,7 @@ static void test_files_that_are_not_opened(void **state)
 }
 
 /* Only the mapping leads to it still. */
-static void test_deleted(void **state)
+CASE_WITH(test_deleted, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -515,7 +512,7 @@ static void test_deleted(void **state)
 }
 
 /* The kernel has written a part of the buffer, up to the end of a page, and the process waits. */
-static void test_write_in_parts(void **state)
+CASE_WITH(test_write_in_parts, setup, teardown)
 {
 	AUTO_FREE struct made_jitdump *made = calloc(1, sizeof(*made));
 	struct writer *writer = *state;
@@ -551,7 +548,7 @@ static void test_write_in_parts(void **state)
 	assert_int_equal(writer->file.counts.malformed, 0);
 }
 
-static void test_stream_that_is_closed(void **state)
+CASE_WITH(test_stream_that_is_closed, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -571,7 +568,7 @@ static void test_stream_that_is_closed(void **state)
 
 /* The buffer goes to the file at any moment of a reading. What was written before is never missed.
  */
-static void test_writer_that_does_not_stop(void **state)
+CASE_WITH(test_writer_that_does_not_stop, setup, teardown)
 {
 	struct writer *writer = *state;
 	struct busy busy = {.writer = writer};
@@ -594,30 +591,4 @@ static void test_writer_that_does_not_stop(void **state)
 	assert_int_equal(count, busy.written);
 	assert_int_equal(writer->file.counts.malformed, 0);
 	assert_false(writer->file.given_up);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_goes_on_where_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_empty_at_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_in_the_buffer, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_record_in_parts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_incomplete_at_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_truncated_by_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_malformed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_headers_that_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_files_that_are_not_opened, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deleted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_write_in_parts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_writer_that_does_not_stop, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stream_that_is_closed, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

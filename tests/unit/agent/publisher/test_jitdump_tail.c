@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/publisher/jitdump_tail.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define BYTES_MAX 24
 
@@ -21,7 +18,7 @@ static size_t overlap(const char *end, const char *tail)
 				    strlen(tail), borders);
 }
 
-static void test_overlaps(void **state)
+CASE(test_overlaps)
 {
 	assert_int_equal(overlap("", ""), 0);
 	assert_int_equal(overlap("abc", ""), 0);
@@ -35,7 +32,7 @@ static void test_overlaps(void **state)
 }
 
 /* As comparing all lengths does, with bytes that repeat often. */
-static void test_random(void **state)
+CASE(test_random)
 {
 	uint32_t borders[BYTES_MAX];
 	uint8_t end[BYTES_MAX], tail[BYTES_MAX];
@@ -57,7 +54,7 @@ static void test_random(void **state)
 }
 
 /* A hostile process can choose a megabyte of bytes that nearly repeat. */
-static void test_large(void **state)
+CASE(test_large)
 {
 	AUTO_FREE uint8_t *end = calloc(1, STDIO_PENDING_MAX);
 	AUTO_FREE uint8_t *tail = calloc(1, STDIO_PENDING_MAX);
@@ -67,15 +64,4 @@ static void test_large(void **state)
 	assert_int_equal(
 		jitdump_tail_overlap(end, STDIO_PENDING_MAX, tail, STDIO_PENDING_MAX, borders),
 		STDIO_PENDING_MAX - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_large),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

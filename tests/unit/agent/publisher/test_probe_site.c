@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The site of the shim's probe in files that may be copies of the shim. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +11,7 @@
 #include "agent/publisher/probe_site.h"
 #include "base/blob.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define SITE_BYTES 17 /* three nops and a return */
 
@@ -58,7 +55,7 @@ static int read_site(const uint8_t *bytes, size_t size_bytes, struct probe_site 
 	return probe_site_read(&blob, ret);
 }
 
-static void test_the_shim(void **state)
+CASE(test_the_shim)
 {
 	struct probe_site site, found;
 
@@ -72,7 +69,7 @@ static void test_the_shim(void **state)
 }
 
 /* A probe is attached only to exactly the shim's code: any other byte is refused. */
-static void test_other_code(void **state)
+CASE(test_other_code)
 {
 	struct probe_site site, untouched = {.offset = 42};
 
@@ -87,7 +84,7 @@ static void test_other_code(void **state)
 }
 
 /* Files that are cut anywhere are refused, or still have the whole site. */
-static void test_cut_file(void **state)
+CASE(test_cut_file)
 {
 	struct probe_site site, cut;
 
@@ -100,7 +97,7 @@ static void test_cut_file(void **state)
 	}
 }
 
-static void test_not_a_shim(void **state)
+CASE(test_not_a_shim)
 {
 	struct probe_site untouched = {.offset = 42};
 
@@ -110,14 +107,4 @@ static void test_not_a_shim(void **state)
 	assert_int_equal(untouched.offset, 42);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_shim),
-		cmocka_unit_test(test_other_code),
-		cmocka_unit_test(test_cut_file),
-		cmocka_unit_test(test_not_a_shim),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+CASES_GROUP(setup, teardown)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copies of the shim, without attaching: what is refused, and which records repeat others. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +13,7 @@
 #include "agent/clock.h"
 #include "agent/publisher/shim_copies.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "uapi/jit_record.h"
 
 struct fixture {
@@ -83,7 +80,7 @@ static void see(struct fixture *f, const struct jitbpf_mapping *mapping)
 	assert_null(copy);
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	assert_true(shim_has_name("/usr/lib/libjitbpf.so"));
 	assert_true(shim_has_name("/x/libjitbpf.so.1.2 (old)"));
@@ -94,7 +91,7 @@ static void test_names(void **state)
 }
 
 /* A file that only has the name is refused, and not opened again for each mapping of it. */
-static void test_not_the_shim(void **state)
+CASE_WITH(test_not_the_shim, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *text = map_file(f, "libjitbpf.so", "no ELF file");
@@ -114,7 +111,7 @@ static void test_not_the_shim(void **state)
 }
 
 /* Mappings of other files, of no file, and of the installed shim are not examined. */
-static void test_not_examined(void **state)
+CASE_WITH(test_not_examined, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *other = map_file(f, "libother.so", "no ELF file");
@@ -132,7 +129,7 @@ static void test_not_examined(void **state)
 }
 
 /* If the process has ended, another mapping may lead to the file: nothing is remembered. */
-static void test_process_that_ended(void **state)
+CASE_WITH(test_process_that_ended, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
@@ -144,7 +141,7 @@ static void test_process_that_ended(void **state)
 	assert_int_equal(f->copies.known.size, 0);
 }
 
-static void test_over_budget(void **state)
+CASE_WITH(test_over_budget, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
@@ -185,7 +182,7 @@ static void fork_child(struct fixture *f, uint32_t parent_pid, uint32_t pid, uin
 }
 
 /* A copy is unused once its processes have ended; of several, the one unused for longest. */
-static void test_unused(void **state)
+CASE_WITH(test_unused, setup, teardown)
 {
 	const uint32_t ended = 0x7ffffff0, self = (uint32_t)getpid();
 	struct fixture *f = *state;
@@ -200,7 +197,7 @@ static void test_unused(void **state)
 }
 
 /* Children inherit the copy, whichever of two forks is seen first, and in the next drain, too. */
-static void test_inherited(void **state)
+CASE_WITH(test_inherited, setup, teardown)
 {
 	const uint32_t ended = 0x7ffffff0, child = 0x7ffffff1, self = (uint32_t)getpid();
 	struct fixture *f = *state;
@@ -241,7 +238,7 @@ static bool has_copy(const struct fixture *f, uint64_t inode)
 }
 
 /* The owner with the most copies gives way, and not the others. */
-static void test_room_for_each_owner(void **state)
+CASE_WITH(test_room_for_each_owner, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct budget_owner *greedy, *modest;
@@ -264,7 +261,7 @@ static void test_room_for_each_owner(void **state)
 }
 
 /* The list of refused files is bounded: the oldest ones are forgotten. */
-static void test_many_refused(void **state)
+CASE_WITH(test_many_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
@@ -295,7 +292,7 @@ static bool repeats(struct fixture *f, uint32_t tid, uint32_t copy, uint64_t seq
 }
 
 /* Probes on two files with one inode fire for each hit; the second record is dropped. */
-static void test_repeated(void **state)
+CASE_WITH(test_repeated, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -312,7 +309,7 @@ static void test_repeated(void **state)
 }
 
 /* Only the latest hits are compared: records of other threads may come in between. */
-static void test_latest_hits(void **state)
+CASE_WITH(test_latest_hits, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -337,7 +334,7 @@ static int see_again(void *f, const struct jitbpf_mapping *mapping)
 }
 
 /* While all copies of the largest owner are pending, none can give way: the mapping is kept. */
-static void test_room_later(void **state)
+CASE_WITH(test_room_later, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
@@ -376,7 +373,7 @@ static void test_room_later(void **state)
 }
 
 /* Its file may be replaced before the request: the run goes on. */
-static void test_beside_that_is_gone(void **state)
+CASE_WITH(test_beside_that_is_gone, setup, teardown)
 {
 	const struct probe_site site = {.path = "/nonexistent/libjitbpf-jvmti.so"};
 	struct fixture *f = *state;
@@ -387,7 +384,7 @@ static void test_beside_that_is_gone(void **state)
 }
 
 /* A refusal of the copy beside jitbpf is counted, and not final. */
-static void test_beside_that_is_refused(void **state)
+CASE_WITH(test_beside_that_is_refused, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf-jvmti.so", "no ELF file");
@@ -410,26 +407,4 @@ static void test_beside_that_is_refused(void **state)
 	assert_int_equal(f->copies.refused, 2);
 	attacher_destroy(f->copies.attacher);
 	unlink(mapping->path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_not_the_shim, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_examined, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_process_that_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_over_budget, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_room_for_each_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_room_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_beside_that_is_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_beside_that_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

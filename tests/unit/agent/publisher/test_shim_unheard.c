@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "agent/publisher/shim_unheard.h"
+#include "tests/unit/cases.h"
 
 #define ATTACHED 1000
 
@@ -40,7 +37,7 @@ static size_t settle(struct shim_unheard *unheard, uint64_t round_ns)
 	return wanted;
 }
 
-static void test_mapper_is_read_once(void **state)
+CASE(test_mapper_is_read_once)
 {
 	struct shim_unheard unheard = {0};
 
@@ -53,7 +50,7 @@ static void test_mapper_is_read_once(void **state)
 }
 
 /* Of a process whose journal is read otherwise, only the children count. */
-static void test_children(void **state)
+CASE(test_children)
 {
 	struct shim_unheard unheard = {0};
 
@@ -68,7 +65,7 @@ static void test_children(void **state)
 }
 
 /* A journal is read as of the mapping, a child's as of the fork: its records follow the FORK. */
-static void test_from(void **state)
+CASE(test_from)
 {
 	struct shim_unheard unheard = {0};
 
@@ -85,7 +82,7 @@ static void test_from(void **state)
 }
 
 /* The fork is read one drain before the mapping that it follows, and one after it. */
-static void test_other_order(void **state)
+CASE(test_other_order)
 {
 	struct shim_unheard unheard = {0};
 
@@ -101,7 +98,7 @@ static void test_other_order(void **state)
 }
 
 /* A journal that could not be read stays wanted, and its process is not forgotten. */
-static void test_failed_reading(void **state)
+CASE(test_failed_reading)
 {
 	struct shim_unheard unheard = {0};
 
@@ -113,7 +110,7 @@ static void test_failed_reading(void **state)
 }
 
 /* On a machine that forks all the time, what is kept of it is what two drains saw. */
-static void test_forks_are_forgotten(void **state)
+CASE(test_forks_are_forgotten)
 {
 	struct shim_unheard unheard = {0};
 
@@ -144,7 +141,7 @@ static const struct shim_mapper *mapper_of(const struct shim_unheard *unheard, u
 }
 
 /* While the probe is requested, all forks inherit the copy, and mappers stay. */
-static void test_pending(void **state)
+CASE(test_pending)
 {
 	struct shim_unheard unheard = {0};
 
@@ -165,7 +162,7 @@ static void test_pending(void **state)
 }
 
 /* The mappers of a copy that was refused have no journal to read. */
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	struct shim_unheard unheard = {0};
 
@@ -177,7 +174,7 @@ static void test_refused(void **state)
 }
 
 /* A journal that is read before the probe is attached is read again afterwards. */
-static void test_read_early(void **state)
+CASE(test_read_early)
 {
 	struct shim_unheard unheard = {0};
 
@@ -189,21 +186,4 @@ static void test_read_early(void **state)
 	shim_unheard_read_early(&unheard);
 	assert_int_equal(settle(&unheard, 8000), 0);
 	shim_unheard_deinit(&unheard);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mapper_is_read_once),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_from),
-		cmocka_unit_test(test_other_order),
-		cmocka_unit_test(test_failed_reading),
-		cmocka_unit_test(test_forks_are_forgotten),
-		cmocka_unit_test(test_pending),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_read_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "agent/clock.h"
 #include "agent/publisher/shim_waiting.h"
+#include "tests/unit/cases.h"
 
 static bool keep(struct shim_waiting *waiting, uint32_t pid, struct owner_key owner)
 {
@@ -20,7 +17,7 @@ static bool keep(struct shim_waiting *waiting, uint32_t pid, struct owner_key ow
 }
 
 /* A user with many copies that do not answer leaves room for those of others. */
-static void test_owners(void **state)
+CASE(test_owners)
 {
 	struct shim_waiting waiting = {0};
 	uint32_t pid = 0, own = 0;
@@ -35,13 +32,4 @@ static void test_owners(void **state)
 	assert_true(keep(&waiting, ++pid, (struct owner_key){0, 2}));
 	assert_int_equal(waiting.size, own + 3);
 	shim_waiting_deinit(&waiting);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

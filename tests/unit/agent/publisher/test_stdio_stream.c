@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Streams of this process, and bytes in its memory that look like one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +13,7 @@
 #include "agent/publisher/stdio_stream.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define MAGIC	  0xfbad2c84u
 #define TRIES_MAX 3 /* on a busy machine an answer of a helper process may come too late */
@@ -103,7 +100,7 @@ static void assert_pending(struct reading *reading, const char *wanted)
 		assert_memory_equal(reading->bytes.data, wanted, strlen(wanted));
 }
 
-static void test_pending_bytes(void **state)
+CASE_WITH(test_pending_bytes, setup, teardown)
 {
 	struct reading *reading = *state;
 
@@ -119,7 +116,7 @@ static void test_pending_bytes(void **state)
 	assert_pending(reading, "");
 }
 
-static void test_no_such_stream(void **state)
+CASE_WITH(test_no_such_stream, setup, teardown)
 {
 	struct reading *reading = *state;
 
@@ -131,7 +128,7 @@ static void test_no_such_stream(void **state)
 }
 
 /* Others are before it in the list of streams. */
-static void test_among_others(void **state)
+CASE_WITH(test_among_others, setup, teardown)
 {
 	struct reading *reading = *state;
 	FILE *others[64];
@@ -145,7 +142,7 @@ static void test_among_others(void **state)
 }
 
 /* The process writes the buffer to the file between the look and the reading. */
-static void test_flushed_meanwhile(void **state)
+CASE_WITH(test_flushed_meanwhile, setup, teardown)
 {
 	struct reading *reading = *state;
 
@@ -160,7 +157,7 @@ static void test_flushed_meanwhile(void **state)
 }
 
 /* The process may put anything there: pointers are only ever read through a helper. */
-static void test_memory_that_lies(void **state)
+CASE_WITH(test_memory_that_lies, setup, teardown)
 {
 	static const struct {
 		uint32_t flags;
@@ -195,15 +192,4 @@ static void test_memory_that_lies(void **state)
 	}
 	reading->stream.address = 8;
 	assert_int_equal(look(reading), -EFAULT);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_pending_bytes),     TEST(test_no_such_stream),   TEST(test_among_others),
-		TEST(test_flushed_meanwhile), TEST(test_memory_that_lies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Annotations by a reader process are those that are made here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +11,7 @@
 #include "sink/annotate/annotation_message.h"
 #include "state/code/code_region.h"
 #include "tests/unit/agent/readers/made_reader.h"
+#include "tests/unit/cases.h"
 
 /* push %rbp; add $0x10, %rax; inc %eax; ret */
 static const uint8_t jit_code[] = {0x55, 0x48, 0x83, 0xc0, 0x10, 0xff, 0xc0, 0xc3};
@@ -56,7 +53,7 @@ static void check_text(const struct annotation *annotation, size_t i, uint64_t o
 	assert_string_equal(string_pool_get(annotation->strings, now->text), text);
 }
 
-static void jit_code_is_disassembled(void **state)
+CASE_WITH(jit_code_is_disassembled, setup, teardown)
 {
 	const struct fixture *fixture = *state;
 	struct code_record record = {
@@ -83,7 +80,7 @@ static void jit_code_is_disassembled(void **state)
 }
 
 /* Code of a file, which the reader opens through the recorder. */
-static void native_code_is_read(void **state)
+CASE_WITH(native_code_is_read, setup, teardown)
 {
 	const struct fixture *fixture = *state;
 	struct sampled_function function = {.kind = LOCATION_NATIVE, .count = 1};
@@ -107,7 +104,7 @@ static void native_code_is_read(void **state)
 	assert_int_equal(fixture->made.failures, 0);
 }
 
-static void a_large_function_is_cut(void **state)
+CASE_WITH(a_large_function_is_cut, setup, teardown)
 {
 	const struct fixture *fixture = *state;
 	uint32_t size_bytes = 1u << 20;
@@ -134,7 +131,7 @@ static void a_large_function_is_cut(void **state)
 }
 
 /* Any change of an answer is refused, or gives numbers that are valid. */
-static void damaged_answers_do_no_harm(void **state)
+CASE_WITH(damaged_answers_do_no_harm, setup, teardown)
 {
 	const struct fixture *fixture = *state;
 	struct code_record record = {.region = {.address = 1, .size_bytes = sizeof(jit_code)}};
@@ -168,16 +165,4 @@ static void damaged_answers_do_no_harm(void **state)
 	}
 	assert_true(refused > 20);
 	vec_deinit(&bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(jit_code_is_disassembled, setup, teardown),
-		cmocka_unit_test_setup_teardown(native_code_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_large_function_is_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(damaged_answers_do_no_harm, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

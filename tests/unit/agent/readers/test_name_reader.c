@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names by a reader process are those of a symbolizer, also after the end of a reader. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +12,7 @@
 #include "agent/readers/name_reader.h"
 #include "base/scope.h"
 #include "tests/unit/agent/readers/made_reader.h"
+#include "tests/unit/cases.h"
 
 #define LOCATIONS  300
 #define STEP_BYTES 48 /* between two locations of the program */
@@ -134,7 +131,7 @@ static void check_names(struct fixture *fixture, const struct module *module, ui
 	assert_true(named > locations / 2);
 }
 
-static void are_those_of_a_symbolizer(void **state)
+CASE_WITH(are_those_of_a_symbolizer, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct symbolizer_counts counts;
@@ -147,7 +144,7 @@ static void are_those_of_a_symbolizer(void **state)
 }
 
 /* Locations that do not come as announced are named all the same. */
-static void may_come_in_any_order(void **state)
+CASE_WITH(may_come_in_any_order, setup, teardown)
 {
 	static const uint32_t order[] = {5, 6, 7, 3, 4, 5, 90, 8, 0, 1};
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX], own[SYMBOL_FRAMES_MAX];
@@ -169,7 +166,7 @@ static void may_come_in_any_order(void **state)
 }
 
 /* Files that can block are read by the recorder, piece by piece. */
-static void are_read_by_the_recorder(void **state)
+CASE_WITH(are_read_by_the_recorder, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -177,7 +174,7 @@ static void are_read_by_the_recorder(void **state)
 	check_names(fixture, &self, LOCATIONS);
 }
 
-static void no_elf_file_is_no_failure(void **state)
+CASE_WITH(no_elf_file_is_no_failure, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct fixture *fixture = *state;
@@ -214,7 +211,7 @@ static void name_after_kill(struct fixture *fixture, struct symbol_frame frames[
 }
 
 /* Another reader names what the first one was asked. A module that ended two is not tried again. */
-static void ends_with_the_reader(void **state)
+CASE_WITH(ends_with_the_reader, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct fixture *fixture = *state;
@@ -235,7 +232,7 @@ static void ends_with_the_reader(void **state)
 }
 
 /* Modules that the table has dropped are forgotten by both sides. */
-static void forgets_modules(void **state)
+CASE_WITH(forgets_modules, setup, teardown)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct fixture *fixture = *state;
@@ -249,18 +246,4 @@ static void forgets_modules(void **state)
 	}
 	check_names(fixture, &self, 3);
 	assert_int_equal(fixture->made.failures, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(are_those_of_a_symbolizer, setup, teardown),
-		cmocka_unit_test_setup_teardown(may_come_in_any_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(are_read_by_the_recorder, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_elf_file_is_no_failure, setup, teardown),
-		cmocka_unit_test_setup_teardown(ends_with_the_reader, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgets_modules, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The limits of a reader process, and what a request costs that exceeds them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -22,6 +18,7 @@
 #include "agent/clock.h"
 #include "agent/readers/reader_client.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define ANSWER_MS  500
 #define STARVED_MS (6 * ANSWER_MS)
@@ -164,12 +161,12 @@ static void check_given_up(struct fixture *fixture, enum behaviour behaviour)
 	assert_int_equal(fixture->failures, READER_STRIKES);
 }
 
-static void a_module_is_given_up_that_ends_readers(void **state)
+CASE_WITH(a_module_is_given_up_that_ends_readers, setup, teardown)
 {
 	check_given_up(*state, EXITS);
 }
 
-static void a_reader_has_a_limit_of_cpu_time(void **state)
+CASE_WITH(a_reader_has_a_limit_of_cpu_time, setup, teardown)
 {
 	uint64_t began_ns = clock_now_ns();
 
@@ -177,7 +174,7 @@ static void a_reader_has_a_limit_of_cpu_time(void **state)
 	assert_true(clock_now_ns() - began_ns >= READER_STRIKES * ANSWER_MS * 1000000ull);
 }
 
-static void a_reader_that_sleeps_is_ended(void **state)
+CASE_WITH(a_reader_that_sleeps_is_ended, setup, teardown)
 {
 	uint64_t began_ns = clock_now_ns();
 
@@ -185,7 +182,7 @@ static void a_reader_that_sleeps_is_ended(void **state)
 	assert_true(clock_now_ns() - began_ns >= READER_STRIKES * ANSWER_MS * 1000000ull);
 }
 
-static void a_stopped_reader_is_replaced(void **state)
+CASE_WITH(a_stopped_reader_is_replaced, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	pid_t first = ask(fixture, &module, ANSWERS), second;
@@ -198,7 +195,7 @@ static void a_stopped_reader_is_replaced(void **state)
 	assert_int_equal(fixture->failures, 1);
 }
 
-static void another_reader_gets_the_request_of_one_that_died(void **state)
+CASE_WITH(another_reader_gets_the_request_of_one_that_died, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -206,7 +203,7 @@ static void another_reader_gets_the_request_of_one_that_died(void **state)
 	assert_int_equal(fixture->failures, 1);
 }
 
-static void a_reader_that_waits_for_a_disk_is_not_ended(void **state)
+CASE_WITH(a_reader_that_waits_for_a_disk_is_not_ended, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -254,7 +251,7 @@ static void end_child(pid_t pid)
 }
 
 /* The share of the reader's CPU time is below 1 / READER_SLOWDOWN. */
-static void a_reader_that_waits_for_a_cpu_is_not_ended(void **state)
+CASE_WITH(a_reader_that_waits_for_a_cpu_is_not_ended, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	pid_t reader = ask(fixture, &module, ANSWERS), answered, beside;
@@ -272,23 +269,4 @@ static void a_reader_that_waits_for_a_cpu_is_not_ended(void **state)
 	assert_int_equal(fixture->failures, 0);
 	cpu_ns = cpu_of(reader);
 	assert_true(ANSWER_MS * 1000000ull + READER_SLOWDOWN * cpu_ns < STARVED_MS * 1000000ull);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_module_is_given_up_that_ends_readers, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_reader_has_a_limit_of_cpu_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_sleeps_is_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stopped_reader_is_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_reader_gets_the_request_of_one_that_died,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_waits_for_a_disk_is_not_ended, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_reader_that_waits_for_a_cpu_is_not_ended, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

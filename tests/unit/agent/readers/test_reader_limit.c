@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which time counts against a reader: of a process that uses no CPU time, in each state. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +18,7 @@
 #include "agent/clock.h"
 #include "agent/readers/reader_limit.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define MAX_NS	 20000000ull
 #define WAIT_NS	 (3600 * 1000000000ull) /* longer than the test takes */
@@ -149,7 +146,7 @@ static void check_excused(const struct reader_limit *limit)
 	assert_true(reader_limit_left_ms(limit) > 0);
 }
 
-static void a_sleeping_reader_exceeds_its_limit(void **state)
+CASE_WITH(a_sleeping_reader_exceeds_its_limit, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct reader_limit limit;
@@ -160,7 +157,7 @@ static void a_sleeping_reader_exceeds_its_limit(void **state)
 	check_exceeded(&limit);
 }
 
-static void waiting_for_a_cpu_does_not_count(void **state)
+CASE_WITH(waiting_for_a_cpu_does_not_count, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct reader_limit limit;
@@ -171,7 +168,7 @@ static void waiting_for_a_cpu_does_not_count(void **state)
 	check_excused(&limit);
 }
 
-static void what_it_waited_before_counts(void **state)
+CASE_WITH(what_it_waited_before_counts, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct reader_limit limit;
@@ -182,7 +179,7 @@ static void what_it_waited_before_counts(void **state)
 	check_exceeded(&limit);
 }
 
-static void the_recorders_waits_do_not_count(void **state)
+CASE_WITH(the_recorders_waits_do_not_count, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct reader_limit limit;
@@ -196,7 +193,7 @@ static void the_recorders_waits_do_not_count(void **state)
 }
 
 /* The kernel counts a wait when it ends. */
-static void a_wait_that_goes_on_does_not_count(void **state)
+CASE_WITH(a_wait_that_goes_on_does_not_count, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct reader_limit limit;
@@ -206,7 +203,7 @@ static void a_wait_that_goes_on_does_not_count(void **state)
 	check_excused(&limit);
 }
 
-static void malformed_files_excuse_nothing(void **state)
+CASE_WITH(malformed_files_excuse_nothing, setup, teardown)
 {
 	static const char *const stats[] = {"", "1", "1 (R) S 2", "1 (jitbpf) ", "R R R"};
 	struct fixture *fixture = *state;
@@ -254,11 +251,10 @@ static void check_stuck(void (*run)(const char *path), const char *path, char st
 	end(pid);
 }
 
-static void a_stuck_reader_exceeds_its_limit(void **state)
+CASE(a_stuck_reader_exceeds_its_limit)
 {
 	char path[] = "/tmp/jitbpf-limit-XXXXXX";
 
-	(void)state;
 	assert_non_null(mkdtemp(path));
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -267,12 +263,11 @@ static void a_stuck_reader_exceeds_its_limit(void **state)
 	unlink(path);
 }
 
-static void a_running_process_is_runnable(void **state)
+CASE(a_running_process_is_runnable)
 {
 	CLEANUP(cpu_wait_close) struct cpu_wait own;
 	uint64_t waited_ns;
 
-	(void)state;
 	cpu_wait_open_own(&own);
 	if (own.schedstat < 0)
 		skip(); /* the kernel does not count run delays */
@@ -283,22 +278,4 @@ static void a_running_process_is_runnable(void **state)
 	cpu_wait_close(&own);
 	assert_false(cpu_wait_is_runnable(&own));
 	assert_int_equal(cpu_wait_ns(&own), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_sleeping_reader_exceeds_its_limit, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(waiting_for_a_cpu_does_not_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_it_waited_before_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_recorders_waits_do_not_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_wait_that_goes_on_does_not_count, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(malformed_files_excuse_nothing, setup, teardown),
-		cmocka_unit_test(a_stuck_reader_exceeds_its_limit),
-		cmocka_unit_test(a_running_process_is_runnable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows by a reader process are those that are made here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +13,7 @@
 #include "decode/x86/code_compare.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/unit/agent/readers/made_reader.h"
+#include "tests/unit/cases.h"
 
 /* One thread does all of this: ThreadSanitizer takes long for it, and sees little. */
 #ifdef __SANITIZE_THREAD__
@@ -81,7 +78,7 @@ static size_t check_page(struct fixture *fixture, const struct module *module, u
 	return count;
 }
 
-static void pages_are_equal(void **state)
+CASE_WITH(pages_are_equal, setup, teardown)
 {
 	size_t rows = 0;
 
@@ -92,7 +89,7 @@ static void pages_are_equal(void **state)
 	assert_int_equal(((struct fixture *)*state)->made.failures, 0);
 }
 
-static void returns_are_equal(void **state)
+CASE_WITH(returns_are_equal, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct unwind_maker *maker = &fixture->maker, *own = &fixture->own_maker;
@@ -138,7 +135,7 @@ static void check_code(struct fixture *fixture, size_t size_bytes, const struct 
 	unwind_rows_deinit(&own);
 }
 
-static void code_is_equal(void **state)
+CASE_WITH(code_is_equal, setup, teardown)
 {
 	check_code(*state, 7, NULL);
 	check_code(*state, 7, &self);
@@ -155,7 +152,7 @@ static bool same(struct fixture *fixture, const uint8_t *was, const uint8_t *is,
 	return same;
 }
 
-static void comparisons_are_equal(void **state)
+CASE_WITH(comparisons_are_equal, setup, teardown)
 {
 	uint8_t was[CODE_COMPARE_BYTES_MAX] = {0xe8, 0, 0, 0, 0, 0xc3};
 	uint8_t is[CODE_COMPARE_BYTES_MAX] = {0xe8, 1, 2, 3, 4, 0xc3};
@@ -170,7 +167,7 @@ static void comparisons_are_equal(void **state)
 }
 
 /* mov eax, imm32: the compressed address of an object. */
-static void moving_objects_are_equal(void **state)
+CASE_WITH(moving_objects_are_equal, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	const uint8_t was[] = {0xb8, 0x6a, 0, 8, 0xd1}, is[] = {0xb8, 9, 0, 9, 0xd1};
@@ -182,7 +179,7 @@ static void moving_objects_are_equal(void **state)
 	assert_false(same(fixture, was, is, sizeof(was)));
 }
 
-static void a_killed_reader_is_replaced(void **state)
+CASE_WITH(a_killed_reader_is_replaced, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	AUTO_FCLOSE FILE *children = NULL;
@@ -198,18 +195,4 @@ static void a_killed_reader_is_replaced(void **state)
 	assert_int_equal(kill(reader, SIGKILL), 0);
 	assert_true(check_page(fixture, &self, 1) > 0);
 	assert_int_equal(fixture->made.failures, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(returns_are_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(comparisons_are_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(moving_objects_are_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_killed_reader_is_replaced, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Processes of a role: what they may do, how many live, and how they end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +17,7 @@
 #include "agent/roles/fd_message.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 /* IDs in requests; they need not exist. */
 #define USER  61234
@@ -148,7 +145,7 @@ static void check_role(const struct broker *broker, enum role role, uint32_t uid
 	assert_int_equal(report.made, role == ROLE_FETCHER ? 0 : EPERM);
 }
 
-static void has_the_privileges_of_its_role(void **state)
+CASE_WITH(has_the_privileges_of_its_role, setup, teardown)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		uint32_t id = role_rules((enum role)role)->id;
@@ -159,13 +156,13 @@ static void has_the_privileges_of_its_role(void **state)
 }
 
 /* The only role that takes the IDs of the request. */
-static void is_of_a_user(void **state)
+CASE_WITH(is_of_a_user, setup, teardown)
 {
 	check_role(*state, ROLE_USER_OPENER, USER, GROUP);
 }
 
 /* A process too many is not started; when one has ended, another may start. */
-static void is_one_of_a_limited_number(void **state)
+CASE_WITH(is_one_of_a_limited_number, setup, teardown)
 {
 	uint32_t max = role_rules(ROLE_FETCHER)->live_max;
 	int sockets[8], more;
@@ -188,7 +185,7 @@ static void is_one_of_a_limited_number(void **state)
 }
 
 /* Processes that do not read their socket, or are stopped, end with the broker. */
-static void ends_with_the_broker(void **state)
+CASE_WITH(ends_with_the_broker, setup, teardown)
 {
 	int socket = broker_connect(*state, ROLE_OPENER);
 	struct report report;
@@ -210,7 +207,7 @@ static void stop(pid_t pid)
 }
 
 /* A stopped broker is continued for a request, and for its end. */
-static void is_started_by_a_broker_that_was_stopped(void **state)
+CASE_WITH(is_started_by_a_broker_that_was_stopped, setup, teardown)
 {
 	struct broker *broker = *state;
 	struct report report;
@@ -225,7 +222,7 @@ static void is_started_by_a_broker_that_was_stopped(void **state)
 	assert_true(broker_stop(broker));
 }
 
-static void is_not_started_by_a_broker_that_was_killed(void **state)
+CASE_WITH(is_not_started_by_a_broker_that_was_killed, setup, teardown)
 {
 	struct broker *broker = *state;
 
@@ -235,20 +232,4 @@ static void is_not_started_by_a_broker_that_was_killed(void **state)
 		usleep(1000);
 	assert_true(broker_connect(broker, ROLE_OPENER) < 0);
 	assert_true(broker_stop(broker));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(has_the_privileges_of_its_role, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_of_a_user, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_one_of_a_limited_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(ends_with_the_broker, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_started_by_a_broker_that_was_stopped, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(is_not_started_by_a_broker_that_was_killed, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

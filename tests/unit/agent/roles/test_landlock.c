@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/roles/landlock.h"
+#include "tests/unit/cases.h"
 
 enum { PROC_READ = 1, OTHER_READ = 2, FILE_MADE = 4, PARENT_SIGNALLED = 8, REFUSED = 64 };
 
@@ -57,7 +54,7 @@ static int left_with(const char *folder)
 	return WEXITSTATUS(status);
 }
 
-static void test_rules(void **state)
+CASE(test_rules)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 	int all = PROC_READ | OTHER_READ | FILE_MADE | PARENT_SIGNALLED;
@@ -69,11 +66,4 @@ static void test_rules(void **state)
 	}
 	assert_int_equal(left_with("/proc"), PROC_READ | PARENT_SIGNALLED);
 	assert_int_equal(left_with(NULL), version < 6 ? PARENT_SIGNALLED : 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rules)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,18 +8,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "agent/server/server_message.h"
 #include "base/scope.h"
 #include "sink/live/delta_format.h"
+#include "tests/unit/cases.h"
 
 #define DELTA_BYTES_LARGE (1u << 20)
 #define DELTAS		  40 /* together larger than a queue */
@@ -139,7 +136,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_stream_that_nobody_reads_delays_no_other_one(void **state)
+CASE_WITH(a_stream_that_nobody_reads_delays_no_other_one, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct browser fast[3];
@@ -164,7 +161,7 @@ static void a_stream_that_nobody_reads_delays_no_other_one(void **state)
 	close(unread);
 }
 
-static void a_browser_that_goes_ends_its_stream_only(void **state)
+CASE_WITH(a_browser_that_goes_ends_its_stream_only, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct browser stays;
@@ -184,7 +181,7 @@ static void a_browser_that_goes_ends_its_stream_only(void **state)
 	assert_int_equal(stays.state, f->state);
 }
 
-static void a_browser_that_comes_back_gets_a_snapshot(void **state)
+CASE_WITH(a_browser_that_comes_back_gets_a_snapshot, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct browser browser;
@@ -204,7 +201,7 @@ static void a_browser_that_comes_back_gets_a_snapshot(void **state)
 	assert_int_equal(browser.state, f->state);
 }
 
-static void one_browser_too_many_is_refused(void **state)
+CASE_WITH(one_browser_too_many_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int sockets[SERVER_STREAMS_MAX + 1];
@@ -220,7 +217,7 @@ static void one_browser_too_many_is_refused(void **state)
 }
 
 /* The end of the run does not wait for a browser that reads nothing. */
-static void the_end_waits_for_no_browser(void **state)
+CASE_WITH(the_end_waits_for_no_browser, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int unread = add_stream(f, 0);
@@ -229,18 +226,4 @@ static void the_end_waits_for_no_browser(void **state)
 	live_feed_end(f->feed);
 	live_streams_destroy(TAKE_PTR(f->streams), 20);
 	close(unread);
-}
-
-int main(void)
-{
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_stream_that_nobody_reads_delays_no_other_one),
-		TEST(a_browser_that_goes_ends_its_stream_only),
-		TEST(a_browser_that_comes_back_gets_a_snapshot),
-		TEST(one_browser_too_many_is_refused),
-		TEST(the_end_waits_for_no_browser),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

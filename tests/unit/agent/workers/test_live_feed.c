@@ -14,6 +14,7 @@
 #include "sink/live/delta_format.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/live_sink.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/random_run.h"
 
 #define ROUNDS	  45
@@ -182,7 +183,7 @@ static uint64_t now_ns(void)
 
 /* --- tests ----------------------------------------------------------------------- */
 
-static void nobody_subscribes(void **state)
+CASE(nobody_subscribes)
 {
 	struct random_run random;
 
@@ -266,7 +267,7 @@ static void check_cuts(uint32_t seed)
 #define SEEDS 12
 #endif
 
-static void random_cuts(void **state)
+CASE(random_cuts)
 {
 	for (uint32_t seed = 1; seed <= SEEDS; seed++)
 		check_cuts(seed);
@@ -274,7 +275,7 @@ static void random_cuts(void **state)
 
 /* A queue that nobody reads stays below its limit; its reader gets a snapshot once it reads again.
  */
-static void a_slow_reader_begins_anew(void **state)
+CASE(a_slow_reader_begins_anew)
 {
 	const size_t limit = 40000;
 	struct random_run random;
@@ -302,7 +303,7 @@ static void a_slow_reader_begins_anew(void **state)
 	end();
 }
 
-static void a_new_subscription_begins_anew(void **state)
+CASE(a_new_subscription_begins_anew)
 {
 	struct random_run random;
 
@@ -323,7 +324,7 @@ static void a_new_subscription_begins_anew(void **state)
 }
 
 /* A recorded run, replayed, gives readers what they had then. */
-static void a_replay_shows_the_same(void **state)
+CASE(a_replay_shows_the_same)
 {
 	struct delta_profile *shown = &followers[0].profiles[0];
 	struct recorder *recorder;
@@ -396,7 +397,7 @@ static void *read_deltas(void *follower)
 }
 
 /* One reader from the beginning, one from the middle, one whose queue is small. */
-static void readers_are_other_threads(void **state)
+CASE(readers_are_other_threads)
 {
 	struct random_run random;
 	pthread_t threads[3];
@@ -425,18 +426,4 @@ static void readers_are_other_threads(void **state)
 	assert_same_outputs(&followers[1].profiles[0].view, pipeline_view(run.pipeline));
 	assert_true(followers[2].deltas + live_reader_dropped(followers[2].reader) > 0);
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_subscribes),
-		cmocka_unit_test(random_cuts),
-		cmocka_unit_test(a_slow_reader_begins_anew),
-		cmocka_unit_test(a_new_subscription_begins_anew),
-		cmocka_unit_test(a_replay_shows_the_same),
-		cmocka_unit_test(readers_are_other_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

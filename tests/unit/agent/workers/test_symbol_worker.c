@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The worker gives the answers of a symbolizer on the calling thread, whenever they are taken. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +13,7 @@
 #include "agent/workers/symbol_worker.h"
 #include "base/scope.h"
 #include "tests/unit/agent/own_program.h"
+#include "tests/unit/cases.h"
 
 #define LOCATIONS    400
 #define STEP_BYTES   48			 /* between two locations of the program */
@@ -150,7 +147,7 @@ static void collect(struct fixture *fixture, bool wait)
 }
 
 /* Requests of many rounds, whose answers are taken as they come. */
-static void answers_are_those_of_a_symbolizer(void **state)
+CASE_WITH(answers_are_those_of_a_symbolizer, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -168,7 +165,7 @@ static void answers_are_those_of_a_symbolizer(void **state)
 }
 
 /* Requests that wait are dropped once their tickets are forgotten; later ones are answered. */
-static void forgotten_requests_are_not_answered(void **state)
+CASE_WITH(forgotten_requests_are_not_answered, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -193,7 +190,7 @@ static void show(void *context, uint64_t done, uint64_t all, const char *path)
 		sem_post(&fixture->allowed);
 }
 
-static void nobody_waits_for_a_slow_name_who_does_not_want_to(void **state)
+CASE_WITH(nobody_waits_for_a_slow_name_who_does_not_want_to, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -211,7 +208,7 @@ static void nobody_waits_for_a_slow_name_who_does_not_want_to(void **state)
 }
 
 /* Names that are not available yet are requested again, at last when all answers are waited for. */
-static void postponed_requests_are_repeated(void **state)
+CASE_WITH(postponed_requests_are_repeated, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -239,7 +236,7 @@ static void postponed_requests_are_repeated(void **state)
 }
 
 /* They need no answer at the end. */
-static void postponed_requests_are_dropped(void **state)
+CASE_WITH(postponed_requests_are_dropped, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -251,7 +248,7 @@ static void postponed_requests_are_dropped(void **state)
 		collect(fixture, false);
 }
 
-static void pending_requests_are_dropped(void **state)
+CASE_WITH(pending_requests_are_dropped, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -262,20 +259,4 @@ static void pending_requests_are_dropped(void **state)
 		request_native(fixture, i);
 	collect(fixture, false);
 	sem_post(&fixture->allowed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(answers_are_those_of_a_symbolizer, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgotten_requests_are_not_answered, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nobody_waits_for_a_slow_name_who_does_not_want_to,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(postponed_requests_are_repeated, setup, teardown),
-		cmocka_unit_test_setup_teardown(postponed_requests_are_dropped, setup, teardown),
-		cmocka_unit_test_setup_teardown(pending_requests_are_dropped, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

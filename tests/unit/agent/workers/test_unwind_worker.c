@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <semaphore.h>
@@ -14,6 +10,7 @@
 #include "agent/files/helper/file_blob.h"
 #include "agent/workers/unwind_worker.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define FOR_EVER_NS   600000000000ull
 #define MODULES	      (UNWIND_FILES_OPEN_MAX + 6)
@@ -204,7 +201,7 @@ static int by_page(const void *a_, const void *b_)
 }
 
 /* Pages of this program, with rows from its own call frame information. */
-static void test_pages(void **state)
+CASE_WITH(test_pages, setup, teardown)
 {
 	struct rows_made *made = *state;
 	uint32_t first = first_page();
@@ -232,7 +229,7 @@ static void test_pages(void **state)
 }
 
 /* A file that cannot be opened is tried once, for all of its pages. */
-static void test_bad_files(void **state)
+CASE_WITH(test_bad_files, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -252,7 +249,7 @@ static void test_bad_files(void **state)
 }
 
 /* The least recently used files are closed. */
-static void test_many_files(void **state)
+CASE_WITH(test_many_files, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -271,7 +268,7 @@ static struct unwind_row row_at(const struct unwind_answer *answer, uint32_t off
 	return unwind_rows_at(&answer->rows, offset);
 }
 
-static void test_code(void **state)
+CASE_WITH(test_code, setup, teardown)
 {
 	uint64_t before_ns = clock_now_ns();
 	struct rows_made *made = *state;
@@ -292,7 +289,7 @@ static void test_code(void **state)
 }
 
 /* A copy of the code is used instead of the memory; code after a truncated copy is unknown. */
-static void test_code_copied(void **state)
+CASE_WITH(test_code_copied, setup, teardown)
 {
 	struct unwind_request request = {
 		.region = 7,
@@ -331,7 +328,7 @@ static const struct unwind_answer *ask_return(struct rows_made *made, uint32_t m
 }
 
 /* The file, which is this program, is looked at; no rows are made. */
-static void test_returns(void **state)
+CASE_WITH(test_returns, setup, teardown)
 {
 	extern const char __executable_start;
 	uint64_t offset = returns_here - (const uint8_t *)&__executable_start;
@@ -363,7 +360,7 @@ static const struct unwind_answer *ask_memory_return(struct rows_made *made, uin
 }
 
 /* The memory is looked at, from the begin of the page on, if that is near. */
-static void test_returns_in_memory(void **state)
+CASE_WITH(test_returns_in_memory, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -399,7 +396,7 @@ static const struct unwind_answer *check(struct rows_made *made, uint32_t pid, c
 }
 
 /* The memory, or what is said to be in it, is compared with a copy; no rows are made. */
-static void test_checks(void **state)
+CASE_WITH(test_checks, setup, teardown)
 {
 	static const uint8_t other[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5b, 0xc3};
 	uint64_t before_ns = clock_now_ns();
@@ -425,7 +422,7 @@ static void test_checks(void **state)
 }
 
 /* Code that cannot be read completely is unknown after that; exited processes give an error. */
-static void test_code_cut(void **state)
+CASE_WITH(test_code_cut, setup, teardown)
 {
 	struct rows_made *made = *state;
 	const struct unwind_answer *answers;
@@ -467,7 +464,7 @@ static void ask_inside(struct rows_made *made, const struct module *host)
 }
 
 /* With a host, JIT code is entered in the frame of the host's interpreter. */
-static void test_code_with_host(void **state)
+CASE_WITH(test_code_with_host, setup, teardown)
 {
 	static const struct unwind_row rows[] = {
 		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 104), .rbp = -2},
@@ -501,7 +498,7 @@ static int make_either(void *context, const struct module *module, uint32_t page
 }
 
 /* Rows that take long come behind all others. */
-static void test_slow_pages_come_last(void **state)
+CASE_WITH(test_slow_pages_come_last, setup, teardown)
 {
 	struct unwind_maker maker = {.page = make_either};
 	struct memory_source memory = {0};
@@ -526,7 +523,7 @@ static void test_slow_pages_come_last(void **state)
 }
 
 /* Small regions come before pages, since their code may disappear. */
-static void test_code_comes_first(void **state)
+CASE_WITH(test_code_comes_first, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -538,7 +535,7 @@ static void test_code_comes_first(void **state)
 }
 
 /* Large regions come after pages. */
-static void test_large_code_comes_later(void **state)
+CASE_WITH(test_large_code_comes_later, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -550,7 +547,7 @@ static void test_large_code_comes_later(void **state)
 }
 
 /* A check reads the beginning of the code only, however large the region is. */
-static void test_checks_come_first(void **state)
+CASE_WITH(test_checks_come_first, setup, teardown)
 {
 	struct rows_made *made = *state;
 	struct unwind_request check = {
@@ -569,7 +566,7 @@ static void test_checks_come_first(void **state)
 }
 
 /* A process with many requests does not delay those of others. */
-static void test_processes_take_turns(void **state)
+CASE_WITH(test_processes_take_turns, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -595,7 +592,7 @@ static void test_processes_take_turns(void **state)
 	assert_non_null(made->answers.data[2].request.module);
 }
 
-static void test_nobody_takes(void **state)
+CASE_WITH(test_nobody_takes, setup, teardown)
 {
 	struct rows_made *made = *state;
 
@@ -604,28 +601,4 @@ static void test_nobody_takes(void **state)
 		ask_region(made, CODE_PID, sizeof(code));
 	}
 	assert_int_equal(made->service.collect(made->service.context, 0, take, made), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bad_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_returns, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_returns_in_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slow_pages_come_last, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_code_comes_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_checks_come_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_processes_take_turns, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nobody_takes, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

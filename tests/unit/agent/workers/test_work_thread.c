@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <semaphore.h>
@@ -11,6 +7,7 @@
 
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define FOR_EVER_NS 600000000000ull
 #define FAILS	    1000 /* a request that fails */
@@ -118,7 +115,7 @@ static void expect(struct work_result **results, uint32_t of)
 	free(squared);
 }
 
-static void test_in_their_order(void **state)
+CASE_WITH(test_in_their_order, setup, teardown)
 {
 	struct squares *squares = *state;
 	struct work_result *results;
@@ -137,7 +134,7 @@ static void test_in_their_order(void **state)
 }
 
 /* Requests that are added while one is running are sorted behind it. */
-static void test_while_one_is_done(void **state)
+CASE_WITH(test_while_one_is_done, setup, teardown)
 {
 	struct squares *squares = *state;
 	struct work_result *results;
@@ -167,7 +164,7 @@ static void test_while_one_is_done(void **state)
 }
 
 /* After an error, later requests are still handled, and the error is kept. */
-static void test_that_fails(void **state)
+CASE_WITH(test_that_fails, setup, teardown)
 {
 	struct squares *squares = *state;
 	struct work_result *results;
@@ -187,7 +184,7 @@ static void test_that_fails(void **state)
 		expect(&results, 2);
 }
 
-static void test_that_nobody_takes(void **state)
+CASE_WITH(test_that_nobody_takes, setup, teardown)
 {
 	struct squares *squares = *state;
 
@@ -200,7 +197,7 @@ static void test_that_nobody_takes(void **state)
 	assert_int_equal(dropped_requests, 0);
 }
 
-static void test_that_is_not_begun(void **state)
+CASE_WITH(test_that_is_not_begun, setup, teardown)
 {
 	struct squares *squares = *state;
 
@@ -214,25 +211,11 @@ static void test_that_is_not_begun(void **state)
 	assert_int_equal(dropped_requests, 2);
 }
 
-static void test_too_large(void **state)
+CASE(test_too_large)
 {
 	struct work_kind kind = {.request_bytes = WORK_REQUEST_BYTES_MAX + 1};
 	struct work_thread thread = {0};
 
 	assert_int_equal(work_thread_start(&thread, &kind), -EINVAL);
 	work_thread_stop(&thread);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_in_their_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_while_one_is_done, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_nobody_takes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_not_begun, setup, teardown),
-		cmocka_unit_test(test_too_large),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

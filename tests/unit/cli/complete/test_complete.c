@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +10,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/complete/complete.h"
+#include "tests/unit/cases.h"
 
 #define WORDS_MAX 16
 
@@ -34,7 +31,7 @@ static char *complete(const char *shell, const char *type, const char *line)
 	return lines;
 }
 
-static void words_have_candidates(void **state)
+CASE(words_have_candidates)
 {
 	static const struct {
 		const char *shell, *line, *lines;
@@ -83,7 +80,7 @@ static void words_have_candidates(void **state)
 }
 
 /* The name of this process controls terminals, and is several lines and commands. */
-static void names_of_processes_are_descriptions(void **state)
+CASE(names_of_processes_are_descriptions)
 {
 	char line[64], pid[16], expected[64];
 	AUTO_FREE char *zsh = NULL, *bash = NULL, *list = NULL;
@@ -108,7 +105,7 @@ static void names_of_processes_are_descriptions(void **state)
 	assert_null(strchr(list, '\x1b'));
 }
 
-static void names_of_processes_are_candidates(void **state)
+CASE(names_of_processes_are_candidates)
 {
 	static const struct {
 		const char *name, *line, *lines;
@@ -133,7 +130,7 @@ static void names_of_processes_are_candidates(void **state)
 	}
 }
 
-static void a_stat_has_a_name_of_any_bytes(void **state)
+CASE(a_stat_has_a_name_of_any_bytes)
 {
 	static const struct {
 		const char *text, *comm;
@@ -160,16 +157,4 @@ static void a_stat_has_a_name_of_any_bytes(void **state)
 		if (taken)
 			assert_string_equal(comm, rows[i].comm);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_have_candidates),
-		cmocka_unit_test(names_of_processes_are_descriptions),
-		cmocka_unit_test(names_of_processes_are_candidates),
-		cmocka_unit_test(a_stat_has_a_name_of_any_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

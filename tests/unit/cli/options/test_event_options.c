@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/options/event_options.h"
+#include "tests/unit/cases.h"
 
 static enum options_result parse(const char *first, const char *second, struct chosen_events *ret)
 {
@@ -22,7 +19,7 @@ static void assert_bad(const char *first, const char *second)
 	assert_int_equal(parse(first, second, &events), OPTIONS_BAD);
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
 	struct chosen_events events;
 
@@ -38,7 +35,7 @@ static void test_lists(void **state)
 	assert_int_equal(events.count, 0);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	assert_bad("", NULL);
 	assert_bad("page-faults,", NULL);
@@ -59,7 +56,7 @@ static void test_refused(void **state)
 }
 
 /* Completion offers CPU time and all events of the table. */
-static void test_words(void **state)
+CASE(test_words)
 {
 	struct chosen_events events;
 	size_t count = 0;
@@ -72,7 +69,7 @@ static void test_words(void **state)
 	assert_in_range(count, 1, JITBPF_EVENTS_MAX - 1);
 }
 
-static void test_shown(void **state)
+CASE(test_shown)
 {
 	struct chosen_events events;
 
@@ -81,16 +78,4 @@ static void test_shown(void **state)
 	assert_true(events_check_shown(&events, "cpu-time"));
 	assert_true(events_check_shown(&events, "page-faults"));
 	assert_false(events_check_shown(&events, "minor-faults"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

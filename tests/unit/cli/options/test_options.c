@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +11,7 @@
 #include "cli/options/rotation_value.h"
 #include "cli/options/suggestion.h"
 #include "cli/options/view_options.h"
+#include "tests/unit/cases.h"
 
 struct values {
 	bool flag, yes;
@@ -74,7 +71,7 @@ static int parse(const char *line, struct values *values, int *ret_operand)
 	return result;
 }
 
-static void values_of_all_types(void **state)
+CASE(values_of_all_types)
 {
 	struct values v;
 	int operand;
@@ -97,7 +94,7 @@ static void values_of_all_types(void **state)
 	options_release(&spec, &v);
 }
 
-static void operands_may_stand_anywhere(void **state)
+CASE(operands_may_stand_anywhere)
 {
 	static const struct {
 		const char *line, *operands;
@@ -133,7 +130,7 @@ static void operands_may_stand_anywhere(void **state)
 	assert_string_equal(argv[3], "-n");
 }
 
-static void shared_options_stand_where_the_command_has_them(void **state)
+CASE(shared_options_stand_where_the_command_has_them)
 {
 	struct values v;
 	int operand;
@@ -154,7 +151,7 @@ static void shared_options_stand_where_the_command_has_them(void **state)
 	options_release(&spec, &v);
 }
 
-static void short_options_can_be_joined(void **state)
+CASE(short_options_can_be_joined)
 {
 	static const struct {
 		const char *line;
@@ -187,7 +184,7 @@ static void short_options_can_be_joined(void **state)
 	}
 }
 
-static void sets_are_lists_or_changes(void **state)
+CASE(sets_are_lists_or_changes)
 {
 	static const struct {
 		const char *line;
@@ -207,7 +204,7 @@ static void sets_are_lists_or_changes(void **state)
 	}
 }
 
-static void a_time_that_is_none_is_refused(void **state)
+CASE(a_time_that_is_none_is_refused)
 {
 	struct values v;
 	int operand;
@@ -220,7 +217,7 @@ static void a_time_that_is_none_is_refused(void **state)
 	assert_false(filter_options_check(&v.filter));
 }
 
-static void what_is_wrong_is_refused(void **state)
+CASE(what_is_wrong_is_refused)
 {
 	static const char *const lines[] = {
 		"-n 0",
@@ -272,7 +269,7 @@ static void what_is_wrong_is_refused(void **state)
 	}
 }
 
-static void a_second_text_is_refused(void **state)
+CASE(a_second_text_is_refused)
 {
 	struct values v;
 	int operand;
@@ -286,7 +283,7 @@ static void a_second_text_is_refused(void **state)
 	options_release(&spec, &v);
 }
 
-static void durations_have_units(void **state)
+CASE(durations_have_units)
 {
 	static const struct {
 		const char *line;
@@ -313,7 +310,7 @@ static void durations_have_units(void **state)
 	}
 }
 
-static void sizes_have_units(void **state)
+CASE(sizes_have_units)
 {
 	static const struct {
 		const char *text;
@@ -352,7 +349,7 @@ static void sizes_have_units(void **state)
 	}
 }
 
-static void rotation_is_a_time_or_a_size(void **state)
+CASE(rotation_is_a_time_or_a_size)
 {
 	static const struct {
 		const char *text;
@@ -393,7 +390,7 @@ static const char *suggest(const char *word)
 	return suggestion_get(&suggestion) ?: "";
 }
 
-static void one_edit_or_a_beginning_is_suggested(void **state)
+CASE(one_edit_or_a_beginning_is_suggested)
 {
 	static const struct {
 		const char *word, *name;
@@ -412,24 +409,4 @@ static void one_edit_or_a_beginning_is_suggested(void **state)
 		if (strcmp(suggest(rows[i].word), rows[i].name) != 0)
 			fail_msg("'%s' for '%s'", suggest(rows[i].word), rows[i].word);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_of_all_types),
-		cmocka_unit_test(operands_may_stand_anywhere),
-		cmocka_unit_test(a_time_that_is_none_is_refused),
-		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
-		cmocka_unit_test(short_options_can_be_joined),
-		cmocka_unit_test(sets_are_lists_or_changes),
-		cmocka_unit_test(what_is_wrong_is_refused),
-		cmocka_unit_test(a_second_text_is_refused),
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(sizes_have_units),
-		cmocka_unit_test(rotation_is_a_time_or_a_size),
-		cmocka_unit_test(one_edit_or_a_beginning_is_suggested),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

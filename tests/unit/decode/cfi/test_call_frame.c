@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Entries of .eh_frame and .debug_frame: all encodings, and invalid input. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "decode/cfi/call_frame.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_frames.h"
 
 #define ADDRESS 0x40000
@@ -100,7 +97,7 @@ static size_t fde(struct opened *opened, size_t cie, uint8_t encoding)
 #define CALLED	UNWIND_CFA(UNWIND_CFA_RSP, 8)
 #define UNKNOWN UNWIND_CFA_COMMAND(UNWIND_UNKNOWN)
 
-static void test_encodings(void **state)
+CASE_WITH(test_encodings, setup, teardown)
 {
 	static const uint8_t encodings[] = {
 		DWARF_EH_PE_ABSPTR,
@@ -130,7 +127,7 @@ static void test_encodings(void **state)
 }
 
 /* Signed 2-byte pointers can be negative. */
-static void test_encoding_short(void **state)
+CASE_WITH(test_encoding_short, setup, teardown)
 {
 	struct opened *opened = *state;
 	uint8_t encoding = DWARF_EH_PE_PCREL | DWARF_EH_PE_SDATA2;
@@ -146,7 +143,7 @@ static void test_encoding_short(void **state)
 	assert_int_equal(frame.end, ADDRESS - 0x100 + SIZE);
 }
 
-static void test_encodings_refused(void **state)
+CASE_WITH(test_encodings_refused, setup, teardown)
 {
 	static const uint8_t encodings[] = {
 		DWARF_EH_PE_INDIRECT | FRAMES_USUAL,
@@ -186,7 +183,7 @@ static size_t augmented(struct opened *opened, const char *letters, const void *
 	return fde(opened, cie, FRAMES_USUAL);
 }
 
-static void test_augmentations(void **state)
+CASE_WITH(test_augmentations, setup, teardown)
 {
 	const uint8_t r[] = {FRAMES_USUAL, 0, 0};
 	const uint8_t lr[] = {0x1b, FRAMES_USUAL};
@@ -212,7 +209,7 @@ static void test_augmentations(void **state)
 	assert_frame(opened, augmented(opened, "zRX", r, 3), UNKNOWN);
 }
 
-static void test_augmentations_refused(void **state)
+CASE_WITH(test_augmentations_refused, setup, teardown)
 {
 	const uint8_t data[] = {FRAMES_USUAL, FRAMES_USUAL, FRAMES_USUAL};
 	const uint8_t aligned[] = {0x55, FRAMES_USUAL, 0, 0, 0, 0, 0, 0};
@@ -228,7 +225,7 @@ static void test_augmentations_refused(void **state)
 }
 
 /* An FDE's augmentation data are skipped; data beyond the entry are an error. */
-static void test_augmentation_of_fde(void **state)
+CASE_WITH(test_augmentation_of_fde, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -243,7 +240,7 @@ static void test_augmentation_of_fde(void **state)
 	assert_refused(opened, at);
 }
 
-static void test_versions(void **state)
+CASE_WITH(test_versions, setup, teardown)
 {
 	static const uint8_t known[] = {1, 3, 4};
 	struct opened *opened = *state;
@@ -272,7 +269,7 @@ static void test_versions(void **state)
 	assert_refused(opened, opened->frames.bytes[0] + 4);
 }
 
-static void test_64bit(void **state)
+CASE_WITH(test_64bit, setup, teardown)
 {
 	struct opened *opened = *state;
 	size_t cie;
@@ -287,7 +284,7 @@ static void test_64bit(void **state)
 }
 
 /* CIEs whose program or return address register is not understood. */
-static void test_opaque(void **state)
+CASE_WITH(test_opaque, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -309,7 +306,7 @@ static void test_opaque(void **state)
 	assert_frame(opened, fde(opened, cie, FRAMES_USUAL), UNKNOWN);
 }
 
-static void test_entries(void **state)
+CASE_WITH(test_entries, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -339,7 +336,7 @@ static void assert_cut(struct opened *opened, size_t at)
 	assert_int_equal(next, 0);
 }
 
-static void test_lengths_lie(void **state)
+CASE_WITH(test_lengths_lie, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -365,7 +362,7 @@ static void test_lengths_lie(void **state)
 	assert_cut(opened, at);
 }
 
-static void test_cie_pointers_lie(void **state)
+CASE_WITH(test_cie_pointers_lie, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -385,7 +382,7 @@ static void test_cie_pointers_lie(void **state)
 	assert_refused(opened, at);
 }
 
-static void test_ranges(void **state)
+CASE_WITH(test_ranges, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -402,7 +399,7 @@ static void test_ranges(void **state)
 }
 
 /* With more CIEs than the cache holds, each is read again. */
-static void test_many_cies(void **state)
+CASE_WITH(test_many_cies, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -423,7 +420,7 @@ static void test_many_cies(void **state)
 	}
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct opened *opened = *state;
 	struct made_frames *frames = &opened->frames;
@@ -434,28 +431,4 @@ static void test_budget(void **state)
 	assert_frame(opened, at, CALLED);
 	opened->budget.work_bytes = 30;
 	assert_int_equal(call_frame_read(&opened->section, at, &frame, &next), -E2BIG);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_encodings),
-		TEST(test_encoding_short),
-		TEST(test_encodings_refused),
-		TEST(test_augmentations),
-		TEST(test_augmentations_refused),
-		TEST(test_augmentation_of_fde),
-		TEST(test_versions),
-		TEST(test_64bit),
-		TEST(test_opaque),
-		TEST(test_entries),
-		TEST(test_lengths_lie),
-		TEST(test_cie_pointers_lie),
-		TEST(test_ranges),
-		TEST(test_many_cies),
-		TEST(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

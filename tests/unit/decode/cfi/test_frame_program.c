@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Call frame programs, instruction by instruction, and the rows they produce. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/dwarf/dwarf_constants.h"
 #include "decode/cfi/frame_program.h"
+#include "decode/dwarf/dwarf_constants.h"
+#include "tests/unit/cases.h"
 
 #define START 0x1000
 #define END   0x1200
@@ -95,7 +92,7 @@ static void assert_program(const struct frame_program *program, uint64_t from, u
 		assert_program(&program_, START, END, expected);                                   \
 	} while (0)
 
-static void test_nothing(void **state)
+CASE(test_nothing)
 {
 	struct frame_program program = program_of(NULL, 0);
 
@@ -103,7 +100,7 @@ static void test_nothing(void **state)
 	assert_says("0:rsp+8", DWARF_CFA_NOP, DWARF_CFA_NOP);
 }
 
-static void test_locations(void **state)
+CASE(test_locations)
 {
 	assert_says("0:rsp+8 3f:rsp+16", ADVANCE(63), DWARF_CFA_DEF_CFA_OFFSET, 16);
 	assert_says("0:rsp+8 c8:rsp+16", DWARF_CFA_ADVANCE_LOC1, 200, DWARF_CFA_DEF_CFA_OFFSET, 16);
@@ -121,7 +118,7 @@ static void test_locations(void **state)
 	assert_says("0:rsp+8", DWARF_CFA_ADVANCE_LOC2, 0, 2, DWARF_CFA_DEF_CFA_OFFSET, 16);
 }
 
-static void test_factors(void **state)
+CASE(test_factors)
 {
 	const uint8_t code[] = {ADVANCE(4), DWARF_CFA_DEF_CFA_OFFSET_SF, 2, OFFSET(RBP), 1};
 	struct frame_program program = program_of(code, sizeof(code));
@@ -133,7 +130,7 @@ static void test_factors(void **state)
 	assert_program(&program, START, END, "0:unknown");
 }
 
-static void test_cfa(void **state)
+CASE(test_cfa)
 {
 	assert_says("0:rbp+16", DWARF_CFA_DEF_CFA, RBP, 16);
 	assert_says("0:rbp+24", DWARF_CFA_DEF_CFA_SF, RBP, 0x7d /* -3 */);
@@ -152,7 +149,7 @@ static void test_cfa(void **state)
 	assert_says("0:rsp+1073741824", DWARF_CFA_DEF_CFA_OFFSET, 0x80, 0x80, 0x80, 0x80, 4);
 }
 
-static void test_rbp(void **state)
+CASE(test_rbp)
 {
 	assert_says("0:rsp+8,-2", OFFSET(RBP), 2);
 	assert_says("0:rsp+8,-2", DWARF_CFA_OFFSET_EXTENDED, RBP, 2);
@@ -178,7 +175,7 @@ static void test_rbp(void **state)
 	assert_says("0:unknown", DWARF_CFA_EXPRESSION, RBP, 2, BREG(RSP), 4);
 }
 
-static void test_rbp_by_expression(void **state)
+CASE(test_rbp_by_expression)
 {
 	/* Relative to the CFA's register. */
 	assert_says("0:rsp+8,-3", DWARF_CFA_EXPRESSION, RBP, 2, BREG(RSP), 0x70);
@@ -191,7 +188,7 @@ static void test_rbp_by_expression(void **state)
 }
 
 /* A function that realigns its stack: the CFA is in r10, then in memory. */
-static void test_realigned(void **state)
+CASE(test_realigned)
 {
 	assert_says("0:rsp+8 5:unknown 10:*rbp-8,0 40:unknown 42:rsp+8", ADVANCE(5),
 		    DWARF_CFA_DEF_CFA, R10, 0, ADVANCE(9), DWARF_CFA_EXPRESSION, RBP, 2, BREG(RBP),
@@ -205,7 +202,7 @@ static void test_realigned(void **state)
 }
 
 /* OpenSSL's realigned stack: the caller's rsp is in rax, then in memory. */
-static void test_realigned_by_hand(void **state)
+CASE(test_realigned_by_hand)
 {
 	assert_says("0:rsp+8 3:unknown 10:*rsp+40+8,-2 20:rsp+8,-2", ADVANCE(3),
 		    DWARF_CFA_DEF_CFA_REGISTER, 0, OFFSET(RBP), 2, ADVANCE(13),
@@ -228,7 +225,7 @@ static void test_realigned_by_hand(void **state)
 	DWARF_CFA_DEF_CFA_EXPRESSION, 11, BREG(RSP), 8, BREG(RA), 0, LIT(15), DWARF_OP_AND,        \
 		LIT(threshold), DWARF_OP_GE, LIT(3), DWARF_OP_SHL, DWARF_OP_PLUS
 
-static void test_plt(void **state)
+CASE(test_plt)
 {
 	assert_says("0:rsp+16 6:rsp+24 10:plt", DWARF_CFA_DEF_CFA_OFFSET, 16, ADVANCE(6),
 		    DWARF_CFA_DEF_CFA_OFFSET, 24, ADVANCE(10), PLT_EXPRESSION(11));
@@ -247,7 +244,7 @@ static void test_plt(void **state)
 #define SIGNAL_RSP DWARF_CFA_EXPRESSION, RSP, 3, BREG(RSP), 0x80 | (160 & 0x7f), 1
 #define SIGNAL_RA  DWARF_CFA_EXPRESSION, RA, 3, BREG(RSP), 0x80 | (168 & 0x7f), 1
 
-static void test_signal(void **state)
+CASE(test_signal)
 {
 	assert_says("0:signal", SIGNAL_CFA(160), SIGNAL_RBP, SIGNAL_RSP, SIGNAL_RA);
 	assert_says("0:unknown", SIGNAL_CFA(168), SIGNAL_RBP, SIGNAL_RSP, SIGNAL_RA);
@@ -255,7 +252,7 @@ static void test_signal(void **state)
 	assert_says("0:unknown", SIGNAL_CFA(160), SIGNAL_RBP, SIGNAL_RSP);
 }
 
-static void test_return_address(void **state)
+CASE(test_return_address)
 {
 	assert_says("0:root", DWARF_CFA_UNDEFINED, RA);
 	assert_says("0:root 1:rsp+8", DWARF_CFA_UNDEFINED, RA, ADVANCE(1), RESTORE(RA));
@@ -266,7 +263,7 @@ static void test_return_address(void **state)
 }
 
 /* The caller's rsp must be the CFA; otherwise the row is unknown. */
-static void test_rsp(void **state)
+CASE(test_rsp)
 {
 	assert_says("0:rsp+8", DWARF_CFA_SAME_VALUE, RSP);
 	assert_says("0:rsp+8", DWARF_CFA_VAL_OFFSET, RSP, 0);
@@ -277,7 +274,7 @@ static void test_rsp(void **state)
 	assert_says("0:rsp+8", OFFSET(3), 3, DWARF_CFA_UNDEFINED, 0xff, 1, RESTORE(3));
 }
 
-static void test_remember(void **state)
+CASE(test_remember)
 {
 	assert_says("0:rsp+8 1:rsp+16,-2 2:rsp+8 3:rsp+16,-2", ADVANCE(1), DWARF_CFA_DEF_CFA_OFFSET,
 		    16, OFFSET(RBP), 2, DWARF_CFA_REMEMBER_STATE, ADVANCE(1),
@@ -286,7 +283,7 @@ static void test_remember(void **state)
 		    ADVANCE(1), DWARF_CFA_RESTORE_STATE, ADVANCE(1), DWARF_CFA_DEF_CFA_OFFSET, 8);
 }
 
-static void test_remember_bounded(void **state)
+CASE(test_remember_bounded)
 {
 	uint8_t code[64];
 	struct frame_program program;
@@ -299,14 +296,14 @@ static void test_remember_bounded(void **state)
 	assert_program(&program, START, END, "0:unknown");
 }
 
-static void test_args_size(void **state)
+CASE(test_args_size)
 {
 	assert_says("0:rsp+8 1:rsp+16", DWARF_CFA_GNU_ARGS_SIZE, 0x80, 1, ADVANCE(1),
 		    DWARF_CFA_DEF_CFA_OFFSET, 16);
 }
 
 /* Rows are unknown after an invalid instruction, and valid before it. */
-static void test_nonsense(void **state)
+CASE(test_nonsense)
 {
 #define BEFORE ADVANCE(1), DWARF_CFA_DEF_CFA_OFFSET, 16, ADVANCE(1)
 #define AFTER  "0:rsp+8 1:rsp+16 2:unknown"
@@ -336,7 +333,7 @@ static void test_nonsense(void **state)
 		    DWARF_CFA_DEF_CFA_REGISTER, RSP);
 }
 
-static void test_window(void **state)
+CASE(test_window)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 	const uint8_t code[] = {ADVANCE(1),
@@ -360,7 +357,7 @@ static void test_window(void **state)
 	assert_rows(&rows, "100:rsp+24 210:rsp+32");
 }
 
-static void test_initial_rules(void **state)
+CASE(test_initial_rules)
 {
 	const uint8_t code[] = {DWARF_CFA_DEF_CFA, RSP, 8, OFFSET(RA), 1};
 	struct frame_program program = program_of(code, sizeof(code));
@@ -378,7 +375,7 @@ static void test_initial_rules(void **state)
 	assert_int_equal(frame_rules_row(&rules).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 }
 
-static void test_initial_nonsense(void **state)
+CASE(test_initial_nonsense)
 {
 	static const uint8_t codes[][6] = {
 		{ADVANCE(1)},
@@ -430,7 +427,7 @@ static void assert_narrow(const uint8_t *code, size_t size_bytes, int32_t cfa, i
 
 #define NARROW(rule, offset) UNWIND_NARROW_CFA(UNWIND_NARROW_##rule, offset)
 
-static void test_narrow(void **state)
+CASE(test_narrow)
 {
 	int32_t unknown = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
 
@@ -455,32 +452,4 @@ static void test_narrow(void **state)
 			   0x10);
 	assert_narrow_says(NARROW(ESP, (1 << 25) - 4), UNWIND_RBP_KEPT, DWARF_CFA_DEF_CFA_OFFSET,
 			   0xfc, 0xff, 0xff, 0x0f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_locations),
-		cmocka_unit_test(test_factors),
-		cmocka_unit_test(test_cfa),
-		cmocka_unit_test(test_rbp),
-		cmocka_unit_test(test_rbp_by_expression),
-		cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_realigned_by_hand),
-		cmocka_unit_test(test_plt),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_return_address),
-		cmocka_unit_test(test_rsp),
-		cmocka_unit_test(test_remember),
-		cmocka_unit_test(test_remember_bounded),
-		cmocka_unit_test(test_args_size),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_initial_rules),
-		cmocka_unit_test(test_initial_nonsense),
-		cmocka_unit_test(test_narrow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows of functions of Go, with code as its compiler makes it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "decode/cfi/go_frames.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define START 0x401000
@@ -103,7 +100,7 @@ static void assert_rows(const struct made *made, uint32_t from, const uint32_t (
 
 static const uint32_t usual[][2] = {{0, 8}, {9, 16}, {16, 40}, {0x60, 16}, {0x61, 8}};
 
-static void test_ordinary(void **state)
+CASE_WITH(test_ordinary, setup, teardown)
 {
 	struct made *made = *state;
 
@@ -116,7 +113,7 @@ static void test_ordinary(void **state)
 }
 
 /* sub $N,%rsp; mov %rbp,N-8(%rsp); lea N-8(%rsp),%rbp */
-static void test_earlier_releases(void **state)
+CASE_WITH(test_earlier_releases, setup, teardown)
 {
 	static const uint8_t small[] = {0x48, 0x89, 0x6c, 0x24, 0x18, 0x48, 0x8d, 0x6c, 0x24, 0x18};
 	static const uint8_t large[] = {0x48, 0x89, 0xac, 0x24, 0x90, 0x01, 0x00, 0x00,
@@ -134,13 +131,13 @@ static void test_earlier_releases(void **state)
 }
 
 /* Assembly that pushes other registers than rbp. */
-static void test_without_frame_pointer(void **state)
+CASE_WITH(test_without_frame_pointer, setup, teardown)
 {
 	assert_rows(*state, 0, usual, ARRAY_SIZE(usual),
 		    "0:8,kept 9:16,kept 10:40,kept 60:16,kept 61:8,kept");
 }
 
-static void test_switches(void **state)
+CASE_WITH(test_switches, setup, teardown)
 {
 	struct made *made = *state;
 
@@ -151,7 +148,7 @@ static void test_switches(void **state)
 		    "40:command7 61:8,kept");
 }
 
-static void test_first(void **state)
+CASE_WITH(test_first, setup, teardown)
 {
 	struct made *made = *state;
 
@@ -174,23 +171,23 @@ static void check_load(struct made *made, enum go_role role, const char *expecte
 	assert_rows(made, 0, usual, ARRAY_SIZE(usual), expected);
 }
 
-static void test_starts(void **state)
+CASE_WITH(test_starts, setup, teardown)
 {
 	check_load(*state, GO_STARTS, "0:8,kept 9:16,-2 10:40,-2 34:command2");
 }
 
-static void test_stops(void **state)
+CASE_WITH(test_stops, setup, teardown)
 {
 	check_load(*state, GO_STOPS, "0:8,kept 9:16,-2 10:40,-2 34:command8");
 }
 
-static void test_leaves(void **state)
+CASE_WITH(test_leaves, setup, teardown)
 {
 	check_load(*state, GO_LEAVES, "0:8,kept 9:16,-2 10:40,-2 34:command1");
 }
 
 /* Without the instruction, nothing is known of the function. */
-static void test_no_load(void **state)
+CASE_WITH(test_no_load, setup, teardown)
 {
 	struct made *made = *state;
 
@@ -236,7 +233,7 @@ static struct unwind_row stopped_row(const uint8_t *code, size_t code_bytes)
 	return frames.stopped;
 }
 
-static void test_offsets_of_the_runtime(void **state)
+CASE(test_offsets_of_the_runtime)
 {
 	uint8_t code[sizeof(systemstack)];
 	struct unwind_row row = stopped_row(systemstack, sizeof(systemstack));
@@ -252,7 +249,7 @@ static void test_offsets_of_the_runtime(void **state)
 	}
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	assert_int_equal(go_role_of("runtime.goexit.abi0"), GO_FIRST);
 	assert_int_equal(go_role_of("runtime.goexit"), GO_FIRST);
@@ -261,24 +258,4 @@ static void test_names(void **state)
 	assert_int_equal(go_role_of("runtime.morestack_noctxt.abi0"), GO_ORDINARY);
 	assert_int_equal(go_role_of("main.main"), GO_ORDINARY);
 	assert_int_equal(go_role_of(""), GO_ORDINARY);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_ordinary),
-		TEST(test_earlier_releases),
-		TEST(test_without_frame_pointer),
-		TEST(test_switches),
-		TEST(test_first),
-		TEST(test_starts),
-		TEST(test_stops),
-		TEST(test_leaves),
-		TEST(test_no_load),
-		cmocka_unit_test(test_offsets_of_the_runtime),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

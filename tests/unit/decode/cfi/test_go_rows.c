@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/cfi/go_rows.h"
 #include "decode/elf/go_table.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_go.h"
 #include "uapi/unwind.h"
 
@@ -63,7 +60,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_frame_sizes(void **state)
+CASE_WITH(test_frame_sizes, setup, teardown)
 {
 	go_image_init(&image, false, false);
 	make_page();
@@ -75,7 +72,7 @@ static void test_frame_sizes(void **state)
 }
 
 /* C behind the functions of Go. */
-static void test_other_code(void **state)
+CASE_WITH(test_other_code, setup, teardown)
 {
 	go_image_init(&image, false, false);
 	make_page();
@@ -91,7 +88,7 @@ static void test_other_code(void **state)
 }
 
 /* runtime.mstart begins a stack, whatever its frame size. */
-static void test_roles(void **state)
+CASE_WITH(test_roles, setup, teardown)
 {
 	go_image_init(&image, false, false);
 	memcpy(image.bytes + GO_TABLE + GO_NAMES, "runtime.mstart", 15);
@@ -99,7 +96,7 @@ static void test_roles(void **state)
 	assert_int_equal(cfa_at(0), UNWIND_CFA_COMMAND(UNWIND_ROOT));
 }
 
-static void test_damaged_sizes(void **state)
+CASE_WITH(test_damaged_sizes, setup, teardown)
 {
 	go_image_init(&image, false, false);
 	image.bytes[GO_TABLE + GO_VALUES + 3] = 5; /* 3 bytes more: not a multiple of a word */
@@ -107,22 +104,9 @@ static void test_damaged_sizes(void **state)
 	assert_int_equal(cfa_at(1), UNKNOWN);
 }
 
-static void test_other_language(void **state)
+CASE_WITH(test_other_language, setup, teardown)
 {
 	image_init(&image);
 	make_page();
 	assert_int_equal(cfa_at(0x10), REST);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_frame_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_roles, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other_language, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

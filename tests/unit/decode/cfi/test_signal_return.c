@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +7,7 @@
 
 #include "base/scope.h"
 #include "decode/cfi/signal_return.h"
+#include "tests/unit/cases.h"
 #include "uapi/unwind.h"
 
 #define BYTES (80u << 10) /* several read pieces */
@@ -58,7 +55,7 @@ static void assert_narrow(const uint8_t *bytes, uint64_t offset, uint64_t start,
 }
 
 /* The trampolines of 32-bit code; sigreturn's first instruction moves esp. */
-static void test_narrow(void **state)
+CASE_WITH(test_narrow, setup, teardown)
 {
 	static const uint8_t old[] = {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80},
 			     rt[] = {0xb8, 0xad, 0, 0, 0, 0xcd, 0x80, 0x90},
@@ -75,7 +72,7 @@ static void test_narrow(void **state)
 	assert_narrow(bytes, 1008, 1999, 2008, 160);
 }
 
-static void test_nothing(void **state)
+CASE_WITH(test_nothing, setup, teardown)
 {
 	assert_found(*state, 0, BYTES, BYTES, BYTES);
 	assert_found(*state, 100, 100, 100, 100);
@@ -83,7 +80,7 @@ static void test_nothing(void **state)
 	assert_found(*state, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX);
 }
 
-static void test_forms(void **state)
+CASE_WITH(test_forms, setup, teardown)
 {
 	uint8_t *bytes = *state;
 
@@ -99,7 +96,7 @@ static void test_forms(void **state)
 }
 
 /* The byte behind the system call belongs to the trampoline unless a function may begin there. */
-static void test_what_follows(void **state)
+CASE_WITH(test_what_follows, setup, teardown)
 {
 	static const struct {
 		uint8_t code[3];
@@ -129,7 +126,7 @@ static void test_what_follows(void **state)
 }
 
 /* One byte in the range suffices, at either end. */
-static void test_ends(void **state)
+CASE_WITH(test_ends, setup, teardown)
 {
 	uint8_t *bytes = *state;
 
@@ -140,7 +137,7 @@ static void test_ends(void **state)
 }
 
 /* The code is found at all positions relative to the read pieces, and at the file's ends. */
-static void test_places(void **state)
+CASE_WITH(test_places, setup, teardown)
 {
 	uint8_t *bytes = *state;
 
@@ -166,22 +163,10 @@ static int read_fails(void *context, uint64_t offset, void *buf, size_t size_byt
 	return -EIO;
 }
 
-static void test_blob_error(void **state)
+CASE_WITH(test_blob_error, setup, teardown)
 {
 	struct blob blob = {.size_bytes = 100, .read = read_fails};
 	struct signal_return found;
 
 	assert_int_equal(signal_return_find(&blob, false, 0, 100, &found), -EIO);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_nothing),	 TEST(test_forms), TEST(test_narrow),
-		TEST(test_what_follows), TEST(test_ends),  TEST(test_places),
-		TEST(test_blob_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code at which stacks begin, as in the libraries of Debian 12. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "decode/cfi/stack_start.h"
+#include "tests/unit/cases.h"
 
 static const uint8_t context_of_glibc[] = {
 	0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8,
@@ -47,7 +44,7 @@ static void assert_none(size_t from)
 	assert_false(stack_start_find(code, sizeof(code), from, &found));
 }
 
-static void test_patterns(void **state)
+CASE_WITH(test_patterns, setup, NULL)
 {
 	assert_none(0);
 	memcpy(code + 32, context_of_boost, sizeof(context_of_boost));
@@ -61,14 +58,14 @@ static void test_patterns(void **state)
 }
 
 /* The instruction before a context's end has rows of its own. */
-static void test_function_that_ends_before(void **state)
+CASE_WITH(test_function_that_ends_before, setup, NULL)
 {
 	code[63] = 0xc3;
 	memcpy(code + 64, context_of_glibc, sizeof(context_of_glibc));
 	assert_found(0, 64, 64 + sizeof(context_of_glibc));
 }
 
-static void test_code_that_differs(void **state)
+CASE_WITH(test_code_that_differs, setup, NULL)
 {
 	for (size_t i = 0; i < sizeof(context_of_boost); i++) {
 		setup(state);
@@ -85,7 +82,7 @@ static void test_code_that_differs(void **state)
 }
 
 /* No byte behind the code is read: a copy of the exact size is searched. */
-static void test_truncated(void **state)
+CASE_WITH(test_truncated, setup, NULL)
 {
 	for (size_t size = 0; size <= sizeof(context_of_glibc); size++) {
 		AUTO_FREE uint8_t *copy = malloc(size + 1);
@@ -98,7 +95,7 @@ static void test_truncated(void **state)
 	}
 }
 
-static void test_entry(void **state)
+CASE(test_entry)
 {
 	static const uint8_t musl[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d,
 				       0x35, 0xc5, 0x45, 0x03, 0x00, 0x48, 0x83, 0xe4,
@@ -120,17 +117,4 @@ static void test_entry(void **state)
 		memcpy(copy, musl, size);
 		assert_true(stack_start_of_entry(copy, size, false) <= size + 5);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_patterns, setup),
-		cmocka_unit_test_setup(test_function_that_ends_before, setup),
-		cmocka_unit_test_setup(test_code_that_differs, setup),
-		cmocka_unit_test_setup(test_truncated, setup),
-		cmocka_unit_test(test_entry),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows of files, page by page: by .eh_frame_hdr, by the index, by .debug_frame. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +8,7 @@
 
 #include "base/scope.h"
 #include "decode/cfi/unwind_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_frames.h"
 
 /* File offsets of the parts. The load address is ADDRESS higher, which is no multiple of a page. */
@@ -263,7 +260,7 @@ static void assert_pages(struct image *image)
 	assert_page(image, UINT32_MAX, "0:guess");
 }
 
-static void test_header(void **state)
+CASE_WITH(test_header, setup, teardown)
 {
 	static const uint8_t encodings[] = {
 		TABLE_USUAL,	    DWARF_EH_PE_DATAREL | DWARF_EH_PE_SDATA8,
@@ -288,7 +285,7 @@ static void test_header(void **state)
 }
 
 /* Without section headers, .eh_frame ends at its terminator or at the end of its segment. */
-static void test_header_without_sections(void **state)
+CASE_WITH(test_header_without_sections, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -302,7 +299,7 @@ static void test_header_without_sections(void **state)
 	assert_pages(image);
 }
 
-static void test_index(void **state)
+CASE_WITH(test_index, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -312,7 +309,7 @@ static void test_index(void **state)
 }
 
 /* The header locates .eh_frame, but its table is missing or invalid. */
-static void test_header_without_table(void **state)
+CASE_WITH(test_header_without_table, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -338,7 +335,7 @@ static void test_header_without_table(void **state)
 }
 
 /* An inconsistent table is replaced by an index of the whole section. */
-static void test_header_lies(void **state)
+CASE_WITH(test_header_lies, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -373,7 +370,7 @@ static void test_header_lies(void **state)
 }
 
 /* If the header is invalid, the section is found by name. */
-static void test_header_refused(void **state)
+CASE_WITH(test_header_refused, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -397,7 +394,7 @@ static void test_header_refused(void **state)
 }
 
 /* Functions overlap: the one that starts last counts. */
-static void test_overlap(void **state)
+CASE_WITH(test_overlap, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -411,7 +408,7 @@ static void test_overlap(void **state)
 }
 
 /* FDEs outside the text, of functions that the linker discarded, are ignored. */
-static void test_outside(void **state)
+CASE_WITH(test_outside, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -425,7 +422,7 @@ static void test_outside(void **state)
 }
 
 /* A damaged entry is skipped; an entry with an invalid size hides all entries after it. */
-static void test_damage(void **state)
+CASE_WITH(test_damage, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -439,7 +436,7 @@ static void test_damage(void **state)
 	assert_page(image, 0, "0:guess fff0:8 fff1:16");
 }
 
-static void test_debug_frame(void **state)
+CASE_WITH(test_debug_frame, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -449,7 +446,7 @@ static void test_debug_frame(void **state)
 }
 
 /* .eh_frame has precedence; .debug_frame fills its gaps. */
-static void test_both(void **state)
+CASE_WITH(test_both, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -462,7 +459,7 @@ static void test_both(void **state)
 		    "0:guess f0f0:8 f0f1:16 f100:8 f101:16 f210:guess f400:8 f401:16 f410:guess");
 }
 
-static void test_nothing(void **state)
+CASE_WITH(test_nothing, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -470,7 +467,7 @@ static void test_nothing(void **state)
 	assert_page(image, 1, "0:guess");
 }
 
-static void test_segments(void **state)
+CASE_WITH(test_segments, setup, teardown)
 {
 	struct image *image = *state;
 	Elf64_Phdr *other = segment(image, SEGMENT_HEADER);
@@ -496,7 +493,7 @@ static void test_segments(void **state)
 }
 
 /* Signal trampolines, across the end of a page and twice, regardless of call frame information. */
-static void test_signal_return(void **state)
+CASE_WITH(test_signal_return, setup, teardown)
 {
 	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	struct image *image = *state;
@@ -515,7 +512,7 @@ static void test_signal_return(void **state)
 }
 
 /* The search for signal trampolines is bounded. */
-static void test_signal_returns_bounded(void **state)
+CASE_WITH(test_signal_returns_bounded, setup, teardown)
 {
 	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
@@ -542,7 +539,7 @@ static struct unwind_row row_at(struct image *image, uint32_t offset)
 }
 
 /* Functions without a return instruction, also across the end of a page. */
-static void test_functions_that_cannot_return(void **state)
+CASE_WITH(test_functions_that_cannot_return, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -561,7 +558,7 @@ static void test_functions_that_cannot_return(void **state)
 }
 
 /* Code where stacks begin, across the end of a page and without call frame information. */
-static void test_stack_starts(void **state)
+CASE_WITH(test_stack_starts, setup, teardown)
 {
 	static const uint8_t code[] = {0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7,
 				       0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4};
@@ -579,7 +576,7 @@ static void test_stack_starts(void **state)
 }
 
 /* The start of a program. In a library, the entry point can be any function. */
-static void test_entry(void **state)
+CASE_WITH(test_entry, setup, teardown)
 {
 	static const uint8_t code[] = {0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x83, 0xe4,
 				       0xf0, 0xe8, 0x00, 0x00, 0x00, 0x00, 0xf4};
@@ -598,7 +595,7 @@ static void test_entry(void **state)
 }
 
 /* Rows are unknown after the work budget is spent. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct image *image = *state;
 	uint64_t size = 5 << 20;
@@ -627,7 +624,7 @@ static void test_budget(void **state)
 	free(bytes);
 }
 
-static void test_blob_errors(void **state)
+CASE_WITH(test_blob_errors, setup, teardown)
 {
 	struct image *image = *state;
 	size_t fdes[FUNCTIONS];
@@ -654,7 +651,7 @@ static void test_blob_errors(void **state)
 	}
 }
 
-static void test_not_elf(void **state)
+CASE_WITH(test_not_elf, setup, teardown)
 {
 	struct image *image = *state;
 
@@ -688,7 +685,7 @@ static void add_symbol(struct image *image, const char *name, uint64_t offset, u
 	symbols->sh_size += sizeof(symbol);
 }
 
-static void test_body_row(void **state)
+CASE_WITH(test_body_row, setup, teardown)
 {
 	/* CFA offset 8 for 4 bytes, 64 for 16, 8 for 8, 64 for 12, 32 for the last 24. */
 	static const uint8_t code[] = {
@@ -720,7 +717,7 @@ static void test_body_row(void **state)
 	assert_int_equal(unwind_file_body_row(image->file, "huge", &row), -ENOENT);
 }
 
-static void test_body_row_without_symbols(void **state)
+CASE_WITH(test_body_row_without_symbols, setup, teardown)
 {
 	struct image *image = *state;
 	struct unwind_row row;
@@ -753,7 +750,7 @@ static int source_add(void *source_, const struct unwind_gap *gap, uint64_t *wor
 }
 
 /* A gap is the code between two functions, whatever part of it a page has. */
-static void test_sources(void **state)
+CASE_WITH(test_sources, setup, teardown)
 {
 	struct source first = {.known = CODE(0xf035)}, second = {.known = CODE(0x20000)};
 	struct image *image = *state;
@@ -779,7 +776,7 @@ static void test_sources(void **state)
 }
 
 /* Over the budget, code is unknown; another error is the page's. */
-static void test_source_fails(void **state)
+CASE_WITH(test_source_fails, setup, teardown)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 	struct source source = {.error = -E2BIG};
@@ -793,38 +790,4 @@ static void test_source_fails(void **state)
 	assert_page(image, 1, "0:16 f0:unknown");
 	source.error = -EIO;
 	assert_int_equal(unwind_file_page(image->file, 1, &rows), -EIO);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_header),
-		TEST(test_header_without_sections),
-		TEST(test_index),
-		TEST(test_header_without_table),
-		TEST(test_header_lies),
-		TEST(test_header_refused),
-		TEST(test_overlap),
-		TEST(test_outside),
-		TEST(test_damage),
-		TEST(test_debug_frame),
-		TEST(test_both),
-		TEST(test_nothing),
-		TEST(test_segments),
-		TEST(test_signal_return),
-		TEST(test_signal_returns_bounded),
-		TEST(test_functions_that_cannot_return),
-		TEST(test_stack_starts),
-		TEST(test_entry),
-		TEST(test_budget),
-		TEST(test_blob_errors),
-		TEST(test_not_elf),
-		TEST(test_body_row),
-		TEST(test_body_row_without_symbols),
-		TEST(test_sources),
-		TEST(test_source_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "base/scope.h"
 #include "decode/cfi/unwind_rows.h"
+#include "tests/unit/cases.h"
 
 #define RSP(offset)	 UNWIND_CFA(UNWIND_CFA_RSP, offset)
 #define COMMAND(command) UNWIND_CFA_COMMAND(UNWIND_##command)
@@ -19,7 +16,7 @@ static void assert_row(struct unwind_row row, uint16_t pc, int32_t cfa, int16_t 
 	assert_int_equal(row.rbp, rbp);
 }
 
-static void test_at(void **state)
+CASE(test_at)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 
@@ -33,7 +30,7 @@ static void test_at(void **state)
 	assert_row(unwind_rows_at(&rows, UINT32_MAX), 0, RSP(16), -2);
 }
 
-static void test_add_says_nothing_twice(void **state)
+CASE(test_add_says_nothing_twice)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 
@@ -51,7 +48,7 @@ static void test_add_says_nothing_twice(void **state)
 	assert_row(unwind_rows_at(&rows, 4), 0, RSP(8), -2);
 }
 
-static void test_add_descending(void **state)
+CASE(test_add_descending)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 
@@ -60,7 +57,7 @@ static void test_add_descending(void **state)
 	assert_int_equal(rows.rows.size, 1);
 }
 
-static void test_page(void **state)
+CASE(test_page)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 	struct unwind_row page[8];
@@ -92,7 +89,7 @@ static void test_page(void **state)
 	assert_row(page[0], 0, RSP(32), -2);
 }
 
-static void test_page_full(void **state)
+CASE(test_page_full)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
 	struct unwind_row page[4];
@@ -106,17 +103,4 @@ static void test_page_full(void **state)
 	assert_row(page[2], 2, COMMAND(UNKNOWN), UNWIND_RBP_KEPT);
 	assert_int_equal(unwind_rows_page(&rows, 0, page, 1), 1);
 	assert_row(page[0], 0, COMMAND(UNKNOWN), UNWIND_RBP_KEPT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at),
-		cmocka_unit_test(test_add_says_nothing_twice),
-		cmocka_unit_test(test_add_descending),
-		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_page_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "decode/elf/elf_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 static struct elf_image image;
@@ -42,7 +39,7 @@ static void assert_refused(int err)
 	assert_null(untouched.segments.data);
 }
 
-static void reads_headers(void **state)
+CASE_WITH(reads_headers, setup, teardown)
 {
 	open_image();
 	assert_int_equal(elf.type, ET_DYN);
@@ -56,7 +53,7 @@ static void reads_headers(void **state)
 	assert_int_equal(elf.section_names, SECTION_NAMES);
 }
 
-static void refuses_what_is_not_such_a_file(void **state)
+CASE_WITH(refuses_what_is_not_such_a_file, setup, teardown)
 {
 	static const struct {
 		unsigned offset;
@@ -78,7 +75,7 @@ static void refuses_what_is_not_such_a_file(void **state)
 	assert_refused(-ENOEXEC);
 }
 
-static void refuses_damaged_headers(void **state)
+CASE_WITH(refuses_damaged_headers, setup, teardown)
 {
 	image_header(&image)->e_phentsize--;
 	assert_refused(-EBADMSG);
@@ -104,7 +101,7 @@ static int failing_read(void *context, uint64_t offset, void *buf, size_t size_b
 	return 0;
 }
 
-static void passes_on_errors_of_the_blob(void **state)
+CASE_WITH(passes_on_errors_of_the_blob, setup, teardown)
 {
 	unsigned left;
 
@@ -129,7 +126,7 @@ static void passes_on_errors_of_the_blob(void **state)
 	assert_int_equal(elf_file_probe(&elf, "a", "b", &probe), -EIO);
 }
 
-static void does_without_sections_that_are_cut_off(void **state)
+CASE_WITH(does_without_sections_that_are_cut_off, setup, teardown)
 {
 	uint8_t id[JITBPF_BUILD_ID_MAX];
 	struct elf_symbols symbols;
@@ -151,7 +148,7 @@ static void does_without_sections_that_are_cut_off(void **state)
 	assert_int_equal(elf.sections.size, 0);
 }
 
-static void reads_extended_numbering(void **state)
+CASE_WITH(reads_extended_numbering, setup, teardown)
 {
 	Elf64_Shdr *first = image_section(&image, SECTION_NULL);
 
@@ -176,7 +173,7 @@ static void reads_extended_numbering(void **state)
 	assert_refused(-EBADMSG);
 }
 
-static void converts_offsets_and_addresses(void **state)
+CASE_WITH(converts_offsets_and_addresses, setup, teardown)
 {
 	uint64_t at = 0;
 
@@ -197,7 +194,7 @@ static void converts_offsets_and_addresses(void **state)
 	assert_false(elf_file_offset(&elf, 0, &at));
 }
 
-static void prefers_executable_segments_and_drops_wrapping_ones(void **state)
+CASE_WITH(prefers_executable_segments_and_drops_wrapping_ones, setup, teardown)
 {
 	uint64_t at = 0;
 
@@ -213,7 +210,7 @@ static void prefers_executable_segments_and_drops_wrapping_ones(void **state)
 	assert_int_equal(elf.segments.size, 1);
 }
 
-static void finds_sections_by_name(void **state)
+CASE_WITH(finds_sections_by_name, setup, teardown)
 {
 	open_image();
 	assert_ptr_equal(elf_file_section(&elf, ".text"), &elf.sections.data[SECTION_TEXT]);
@@ -232,23 +229,4 @@ static void finds_sections_by_name(void **state)
 	image_section(&image, SECTION_NAMES)->sh_type = SHT_NOBITS;
 	open_image();
 	assert_int_equal(elf.section_names, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(reads_headers, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_what_is_not_such_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_damaged_headers, setup, teardown),
-		cmocka_unit_test_setup_teardown(passes_on_errors_of_the_blob, setup, teardown),
-		cmocka_unit_test_setup_teardown(does_without_sections_that_are_cut_off, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(reads_extended_numbering, setup, teardown),
-		cmocka_unit_test_setup_teardown(converts_offsets_and_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(prefers_executable_segments_and_drops_wrapping_ones,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(finds_sections_by_name, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/elf/elf_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define ID "0123456789abcdefghij"
@@ -59,7 +56,7 @@ static void no_note_segment(void)
 	image_segment(&image, 2)->p_type = PT_NULL;
 }
 
-static void build_id_is_found_in_segments_and_sections(void **state)
+CASE_WITH(build_id_is_found_in_segments_and_sections, setup, teardown)
 {
 	assert_int_equal(build_id(), 20);
 	assert_memory_equal(id, ID, 20);
@@ -74,7 +71,7 @@ static void build_id_is_found_in_segments_and_sections(void **state)
 	assert_int_equal(id[0], 0xee);
 }
 
-static void build_id_stands_behind_other_notes(void **state)
+CASE_WITH(build_id_stands_behind_other_notes, setup, teardown)
 {
 	no_note_segment();
 	image_section(&image, SECTION_BUILD_ID)->sh_size = 0;
@@ -86,7 +83,7 @@ static void build_id_stands_behind_other_notes(void **state)
 	assert_memory_equal(id, "abcdefgh", 8);
 }
 
-static void notes_may_be_aligned_to_8(void **state)
+CASE_WITH(notes_may_be_aligned_to_8, setup, teardown)
 {
 	no_note_segment();
 	image_section(&image, SECTION_BUILD_ID)->sh_size = 0;
@@ -100,7 +97,7 @@ static void notes_may_be_aligned_to_8(void **state)
 	assert_int_equal(build_id(), 0);
 }
 
-static void last_note_needs_no_padding(void **state)
+CASE_WITH(last_note_needs_no_padding, setup, teardown)
 {
 	first_note()->n_descsz = 3;
 	image_segment(&image, 2)->p_filesz = 16 + 3;
@@ -108,7 +105,7 @@ static void last_note_needs_no_padding(void **state)
 	assert_memory_equal(id, ID, 3);
 }
 
-static void build_id_of_unlikely_size_is_none(void **state)
+CASE_WITH(build_id_of_unlikely_size_is_none, setup, teardown)
 {
 	no_section(SECTION_BUILD_ID);
 	first_note()->n_descsz = 21;
@@ -118,7 +115,7 @@ static void build_id_of_unlikely_size_is_none(void **state)
 	assert_int_equal(build_id(), 0);
 }
 
-static void notes_that_lie_end_the_search(void **state)
+CASE_WITH(notes_that_lie_end_the_search, setup, teardown)
 {
 	static const uint32_t sizes[] = {UINT32_MAX, UINT32_MAX - 2, 0x80000000, 25};
 
@@ -147,7 +144,7 @@ static int find_probe(const char *provider, const char *name)
 	return elf_file_probe(&elf, provider, name, &probe);
 }
 
-static void probe_is_converted_to_offsets(void **state)
+CASE_WITH(probe_is_converted_to_offsets, setup, teardown)
 {
 	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x10, 0x601000, 0, "jitbpf", "other");
 	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x40, 0x601000, IMAGE_DATA_ADDRESS + 6, "jitbpf",
@@ -163,7 +160,7 @@ static void probe_is_converted_to_offsets(void **state)
 	assert_int_equal(find_probe("other", "event"), -ENOENT);
 }
 
-static void probe_follows_prelink(void **state)
+CASE_WITH(probe_follows_prelink, setup, teardown)
 {
 	uint64_t moved = 0x7000000;
 
@@ -177,7 +174,7 @@ static void probe_follows_prelink(void **state)
 	assert_int_equal(find_probe("jitbpf", "event"), -EBADMSG);
 }
 
-static void probe_outside_of_the_file_is_refused(void **state)
+CASE_WITH(probe_outside_of_the_file_is_refused, setup, teardown)
 {
 	probe.offset = 42;
 	image_probe(&image, 0x1234, 0x601000, 0, "a", "site");
@@ -189,7 +186,7 @@ static void probe_outside_of_the_file_is_refused(void **state)
 	assert_int_equal(probe.offset, 42);
 }
 
-static void probe_notes_that_lie_are_passed_over(void **state)
+CASE_WITH(probe_notes_that_lie_are_passed_over, setup, teardown)
 {
 	uint64_t addresses[3] = {IMAGE_TEXT_ADDRESS, 0x601000, 0};
 	char desc[40];
@@ -207,23 +204,4 @@ static void probe_notes_that_lie_are_passed_over(void **state)
 	assert_int_equal(find_probe("a", "event"), 0);
 	no_section(SECTION_PROBES);
 	assert_int_equal(find_probe("a", "event"), -ENOENT);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(build_id_is_found_in_segments_and_sections),
-		TEST(build_id_stands_behind_other_notes),
-		TEST(notes_may_be_aligned_to_8),
-		TEST(last_note_needs_no_padding),
-		TEST(build_id_of_unlikely_size_is_none),
-		TEST(notes_that_lie_end_the_search),
-		TEST(probe_is_converted_to_offsets),
-		TEST(probe_follows_prelink),
-		TEST(probe_outside_of_the_file_is_refused),
-		TEST(probe_notes_that_lie_are_passed_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/elf/elf_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define FUNC   ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -56,7 +53,7 @@ static void assert_symbol(size_t number, const char *name, uint64_t address)
 	assert_int_equal(symbols.symbols.data[number].address, address);
 }
 
-static void takes_only_code(void **state)
+CASE_WITH(takes_only_code, setup, teardown)
 {
 	image_symbol(&image, SECTION_SYMBOLS, "f", TEXT, 8, FUNC);
 	image_symbol(&image, SECTION_SYMBOLS, "static", TEXT + 8, 8, LOCAL);
@@ -85,7 +82,7 @@ static void takes_only_code(void **state)
 	assert_int_equal(symbols.symbols.data[4].section, 0);
 }
 
-static void tells_the_tables_apart(void **state)
+CASE_WITH(tells_the_tables_apart, setup, teardown)
 {
 	image_symbol(&image, SECTION_DYNAMIC, "exported", TEXT, 8, FUNC);
 	assert_int_equal(read_symbols(false), 0);
@@ -96,7 +93,7 @@ static void tells_the_tables_apart(void **state)
 	assert_int_equal(read_symbols(false), -ENOENT);
 }
 
-static void cuts_versions(void **state)
+CASE_WITH(cuts_versions, setup, teardown)
 {
 	image_symbol(&image, SECTION_SYMBOLS, "memcpy@@GLIBC_2.14", TEXT, 8, FUNC);
 	image_symbol(&image, SECTION_SYMBOLS, "memcpy@GLIBC_2.2.5", TEXT + 8, 8, FUNC);
@@ -107,7 +104,7 @@ static void cuts_versions(void **state)
 	assert_symbol(1, "memcpy", TEXT + 8);
 }
 
-static void leaves_out_symbols_that_lie(void **state)
+CASE_WITH(leaves_out_symbols_that_lie, setup, teardown)
 {
 	image_symbol(&image, SECTION_SYMBOLS, "wraps", TEXT, UINT64_MAX - TEXT + 1, FUNC);
 	image_symbol(&image, SECTION_SYMBOLS, "far", TEXT, 8, FUNC)->st_name = 0x7fffffff;
@@ -123,7 +120,7 @@ static void leaves_out_symbols_that_lie(void **state)
 	assert_symbol(2, "endless", TEXT);
 }
 
-static void refuses_tables_that_lie(void **state)
+CASE_WITH(refuses_tables_that_lie, setup, teardown)
 {
 	Elf64_Shdr *table = image_section(&image, SECTION_SYMBOLS);
 	Elf64_Shdr *strings = image_section(&image, SECTION_STRINGS);
@@ -167,7 +164,7 @@ static int find_variable(const char *name, uint64_t *ret)
 	return elf_file_variable(&elf, name, ret);
 }
 
-static void finds_variables(void **state)
+CASE_WITH(finds_variables, setup, teardown)
 {
 	uint64_t address = 77;
 
@@ -190,7 +187,7 @@ static void finds_variables(void **state)
 }
 
 /* Tables over the budget are not read, whatever the size of the file. */
-static void refuses_tables_that_are_too_large(void **state)
+CASE_WITH(refuses_tables_that_are_too_large, setup, teardown)
 {
 	Elf64_Shdr *table = image_section(&image, SECTION_SYMBOLS);
 
@@ -203,20 +200,4 @@ static void refuses_tables_that_are_too_large(void **state)
 	table->sh_size = sizeof(Elf64_Sym);
 	image_section(&image, SECTION_STRINGS)->sh_size = ELF_TABLE_BYTES_MAX + 1ull;
 	assert_int_equal(read_symbols(false), -E2BIG);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(finds_variables),
-		TEST(takes_only_code),
-		TEST(tells_the_tables_apart),
-		TEST(cuts_versions),
-		TEST(leaves_out_symbols_that_lie),
-		TEST(refuses_tables_that_lie),
-		TEST(refuses_tables_that_are_too_large),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

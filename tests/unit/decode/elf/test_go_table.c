@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "base/shared_blob.h"
 #include "decode/elf/go_inlines.h"
 #include "symbolize/symbol_file.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_go.h"
 
 static struct elf_image image;
@@ -68,7 +65,7 @@ static void check_frames(void)
 	assert_string_equal(frames_at(UINT64_MAX), "");
 }
 
-static void test_versions(void **state)
+CASE_WITH(test_versions, NULL, teardown)
 {
 	for (int i = 0; i < 4; i++) {
 		go_image_init(&image, i & 1, i & 2);
@@ -78,7 +75,7 @@ static void test_versions(void **state)
 	}
 }
 
-static void test_functions(void **state)
+CASE_WITH(test_functions, NULL, teardown)
 {
 	uint64_t start, end;
 
@@ -100,7 +97,7 @@ static int put_range(void *text, const struct go_stack_range *range)
 	return 0;
 }
 
-static void test_stack(void **state)
+CASE_WITH(test_stack, NULL, teardown)
 {
 	char text[128] = "";
 
@@ -112,7 +109,7 @@ static void test_stack(void **state)
 	assert_int_equal(go_table_stack(table, GO_TEXT + 0x60, put_range, text), -ENOENT);
 }
 
-static void test_no_table(void **state)
+CASE_WITH(test_no_table, NULL, teardown)
 {
 	image_init(&image);
 	assert_int_equal(open_table(), -ENOENT);
@@ -126,7 +123,7 @@ static void test_no_table(void **state)
 }
 
 /* Calls that lead to each other end. */
-static void test_endless_calls(void **state)
+CASE_WITH(test_endless_calls, NULL, teardown)
 {
 	struct go_maker go = {.image = &image};
 	struct go_frame frames[GO_FRAMES_MAX];
@@ -142,7 +139,7 @@ static void test_endless_calls(void **state)
 }
 
 /* Whatever the bytes are, nothing outside of the file is read. */
-static void test_damage(void **state)
+CASE_WITH(test_damage, NULL, teardown)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
 	struct go_frame frames[GO_FRAMES_MAX];
@@ -164,7 +161,7 @@ static void test_damage(void **state)
 }
 
 /* A symbol table, if there is one, names functions first. */
-static void test_symbol_file(void **state)
+CASE_WITH(test_symbol_file, NULL, teardown)
 {
 	struct symbol_file *file;
 	uint64_t offset, start, end;
@@ -185,19 +182,4 @@ static void test_symbol_file(void **state)
 	assert_int_equal(end - start, 0x40);
 	assert_int_equal(symbol_file_count(file), 1 + GO_FUNCTION_COUNT);
 	symbol_file_destroy(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_versions, teardown),
-		cmocka_unit_test_teardown(test_functions, teardown),
-		cmocka_unit_test_teardown(test_stack, teardown),
-		cmocka_unit_test_teardown(test_no_table, teardown),
-		cmocka_unit_test_teardown(test_endless_calls, teardown),
-		cmocka_unit_test_teardown(test_damage, teardown),
-		cmocka_unit_test_teardown(test_symbol_file, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

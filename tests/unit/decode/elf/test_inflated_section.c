@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random reads of compressed sections return the original bytes or an error. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
@@ -13,6 +9,7 @@
 
 #include "base/scope.h"
 #include "decode/elf/inflated_section.h"
+#include "tests/unit/cases.h"
 
 #define CONTENT_BYTES (12u << 20) /* three times the size of the cache */
 #define ZSTD	      2		  /* ELFCOMPRESS_ZSTD */
@@ -133,7 +130,7 @@ static void assert_reads_anywhere(struct packed *packed)
 			 -EBADMSG);
 }
 
-static void deflate_is_read_anywhere_in_little_memory(void **state)
+CASE_WITH(deflate_is_read_anywhere_in_little_memory, setup, teardown)
 {
 	struct packed *packed = *state;
 
@@ -147,7 +144,7 @@ static void deflate_is_read_anywhere_in_little_memory(void **state)
 }
 
 /* The cost of a distant read depends on the span of restart points, not on the distance. */
-static void far_reads_are_near_a_point(void **state)
+CASE_WITH(far_reads_are_near_a_point, setup, teardown)
 {
 	struct packed *packed = *state;
 	uint64_t work_bytes = UINT64_MAX, before;
@@ -166,7 +163,7 @@ static void far_reads_are_near_a_point(void **state)
 	}
 }
 
-static void zstd_is_read_anywhere_within_its_limit(void **state)
+CASE_WITH(zstd_is_read_anywhere_within_its_limit, setup, teardown)
 {
 	struct packed *packed = *state;
 
@@ -183,7 +180,7 @@ static int read_header_alone(void *file, uint64_t offset, void *buf, size_t size
 	return 0;
 }
 
-static void zstd_that_is_mostly_to_be_skipped_is_refused(void **state)
+CASE_WITH(zstd_that_is_mostly_to_be_skipped_is_refused, setup, teardown)
 {
 	struct packed *packed = *state;
 	uint64_t whole_bytes = CONTENT_BYTES;
@@ -201,7 +198,7 @@ static void zstd_that_is_mostly_to_be_skipped_is_refused(void **state)
 	assert_int_equal(whole_bytes, CONTENT_BYTES);
 }
 
-static void the_old_header_is_read(void **state)
+CASE_WITH(the_old_header_is_read, setup, teardown)
 {
 	struct packed *packed = *state;
 	uint64_t size_bytes = htobe64(CONTENT_BYTES);
@@ -216,7 +213,7 @@ static void the_old_header_is_read(void **state)
 	assert_int_equal(open_packed(packed, true, 0), -EBADMSG);
 }
 
-static void work_has_an_end(void **state)
+CASE_WITH(work_has_an_end, setup, teardown)
 {
 	struct packed *packed = *state;
 	uint64_t work_bytes = 1 << 20;
@@ -241,7 +238,7 @@ static void work_has_an_end(void **state)
 	assert_int_equal(inflated_section_read(packed->inflated, 0, &byte, 1, &work_bytes), -E2BIG);
 }
 
-static void sizes_that_lie_are_refused(void **state)
+CASE_WITH(sizes_that_lie_are_refused, setup, teardown)
 {
 	static const uint32_t types[] = {ELFCOMPRESS_ZLIB, ZSTD};
 	struct packed *packed = *state;
@@ -273,7 +270,7 @@ static void sizes_that_lie_are_refused(void **state)
 	}
 }
 
-static void damage_costs_what_it_hits(void **state)
+CASE_WITH(damage_costs_what_it_hits, setup, teardown)
 {
 	struct packed *packed = *state;
 	uint64_t random = 521288629;
@@ -297,22 +294,4 @@ static void damage_costs_what_it_hits(void **state)
 		inflated_section_destroy(TAKE_PTR(packed->inflated));
 	}
 	assert_int_not_equal(failed, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(deflate_is_read_anywhere_in_little_memory),
-		TEST(far_reads_are_near_a_point),
-		TEST(zstd_is_read_anywhere_within_its_limit),
-		TEST(zstd_that_is_mostly_to_be_skipped_is_refused),
-		TEST(the_old_header_is_read),
-		TEST(work_has_an_end),
-		TEST(sizes_that_lie_are_refused),
-		TEST(damage_costs_what_it_hits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "decode/media/jit_assembly.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jit.h"
 
 /* A load whose name is long enough to be split into parts. */
@@ -50,7 +47,7 @@ static void assert_empty(const struct jit_assembly *assembly)
 	assert_int_equal(assembly->bytes, 0);
 }
 
-static void test_single(void **state)
+CASE(test_single)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -65,7 +62,7 @@ static void test_single(void **state)
 }
 
 /* Records of several threads are interleaved. */
-static void test_interleaved(void **state)
+CASE(test_interleaved)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit a, b;
@@ -88,7 +85,7 @@ static void test_interleaved(void **state)
 }
 
 /* More parts than bytes: some parts are empty. */
-static void test_empty_parts(void **state)
+CASE(test_empty_parts)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -103,7 +100,7 @@ static void test_empty_parts(void **state)
 }
 
 /* Whichever part is missing, the record is counted once, and the next record is complete. */
-static void test_missing_part(void **state)
+CASE(test_missing_part)
 {
 	for (unsigned missing = 0; missing < 4; missing++) {
 		struct jit_assembly assembly = {0};
@@ -125,7 +122,7 @@ static void test_missing_part(void **state)
 	}
 }
 
-static void test_interrupted_by_a_single(void **state)
+CASE(test_interrupted_by_a_single)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -147,7 +144,7 @@ static void test_interrupted_by_a_single(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-static void test_part_twice(void **state)
+CASE(test_part_twice)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -169,7 +166,7 @@ static void test_part_twice(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-static void test_flush(void **state)
+CASE(test_flush)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -188,7 +185,7 @@ static void test_flush(void **state)
 }
 
 /* Threads that ended in the middle of a record are evicted for others. */
-static void test_too_many_threads(void **state)
+CASE(test_too_many_threads)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -207,7 +204,7 @@ static void test_too_many_threads(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-static void test_too_many_bytes(void **state)
+CASE(test_too_many_bytes)
 {
 	static struct made_jit large;
 	struct jit_assembly assembly = {0};
@@ -242,7 +239,7 @@ static void test_too_many_bytes(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-static void test_one_record_too_large(void **state)
+CASE(test_one_record_too_large)
 {
 	static struct made_jit large;
 	static char name[8000];
@@ -272,7 +269,7 @@ static void test_one_record_too_large(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-static void test_malformed(void **state)
+CASE(test_malformed)
 {
 	struct jit_assembly assembly = {0};
 	struct made_jit made;
@@ -301,23 +298,4 @@ static void test_malformed(void **state)
 	assert_memory_equal(&event, &before, sizeof(event));
 	assert_empty(&assembly);
 	jit_assembly_deinit(&assembly);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_single),
-		cmocka_unit_test(test_interleaved),
-		cmocka_unit_test(test_empty_parts),
-		cmocka_unit_test(test_missing_part),
-		cmocka_unit_test(test_interrupted_by_a_single),
-		cmocka_unit_test(test_part_twice),
-		cmocka_unit_test(test_flush),
-		cmocka_unit_test(test_too_many_threads),
-		cmocka_unit_test(test_too_many_bytes),
-		cmocka_unit_test(test_one_record_too_large),
-		cmocka_unit_test(test_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

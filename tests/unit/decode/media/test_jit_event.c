@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "decode/media/jit_event.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jit.h"
 
 static int decode(const struct made_jit *made, size_t size_bytes, struct jit_event *ret)
@@ -31,7 +28,7 @@ static void assert_string(const struct code_string *string, const char *want)
 	assert_memory_equal(string->bytes, want, string->size_bytes);
 }
 
-static void test_all_fields(void **state)
+CASE(test_all_fields)
 {
 	struct jitbpf_jit_line lines[] = {{0, 7}, {12, 9}}, line;
 	struct made_jit made;
@@ -60,7 +57,7 @@ static void test_all_fields(void **state)
 	assert_int_equal(event.unknown_fields, 0);
 }
 
-static void test_no_fields(void **state)
+CASE(test_no_fields)
 {
 	struct made_jit made;
 	struct jit_event event;
@@ -72,7 +69,7 @@ static void test_no_fields(void **state)
 	assert_int_equal(event.line_count, 0);
 }
 
-static void test_unknown_and_repeated_fields(void **state)
+CASE(test_unknown_and_repeated_fields)
 {
 	struct made_jit made;
 	struct jit_event event;
@@ -90,7 +87,7 @@ static void test_unknown_and_repeated_fields(void **state)
 }
 
 /* A stream truncated at any byte decodes whole fields or fails. */
-static void test_cut_anywhere(void **state)
+CASE(test_cut_anywhere)
 {
 	struct made_jit made;
 	struct jit_event event, before;
@@ -114,7 +111,7 @@ static void test_cut_anywhere(void **state)
 	assert_int_equal(whole, 4);
 }
 
-static void test_impossible_sizes(void **state)
+CASE(test_impossible_sizes)
 {
 	static const struct {
 		unsigned type;
@@ -138,7 +135,7 @@ static void test_impossible_sizes(void **state)
 	assert_int_equal(decode(&made, sizeof(huge) + 100, &event), -EBADMSG);
 }
 
-static void test_part_header(void **state)
+CASE(test_part_header)
 {
 	struct jitbpf_jit_header good = {.size_bytes = sizeof(good),
 					 .version = JITBPF_JIT_VERSION,
@@ -195,7 +192,7 @@ static void assert_thread(struct code_event event, uint32_t tid, bool has_begun)
 	assert_int_equal(event.tid, has_begun ? tid : 0);
 }
 
-static void test_threads(void **state)
+CASE(test_threads)
 {
 	const uint16_t recovered = JITBPF_JIT_FROM_JOURNAL;
 
@@ -211,7 +208,7 @@ static void test_threads(void **state)
 	assert_thread(convert_thread(0, 0, 70, recovered), 0, false);
 }
 
-static void test_long_thread_name(void **state)
+CASE(test_long_thread_name)
 {
 	char name[JITBPF_THREAD_NAME_MAX + 2] = "";
 	struct jit_event jit = {
@@ -229,20 +226,4 @@ static void test_long_thread_name(void **state)
 	jit.header.event = JIT_EVENT_JVM_LOAD;
 	jit_event_convert(&jit, &record, &event);
 	assert_int_equal(event.name.size_bytes, sizeof(name));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_fields),
-		cmocka_unit_test(test_no_fields),
-		cmocka_unit_test(test_unknown_and_repeated_fields),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_impossible_sizes),
-		cmocka_unit_test(test_part_header),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_long_thread_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/media/jit_journal.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_journal.h"
 
-static void test_header(void **state)
+CASE(test_header)
 {
 	struct jitbpf_journal_header good = made_journal_header(1 << 20), ret = {0}, bad;
 
@@ -40,7 +36,7 @@ static void test_header(void **state)
 	assert_int_equal(ret.capacity, 0);
 }
 
-static void test_entries(void **state)
+CASE(test_entries)
 {
 	struct made_journal made = {0};
 	struct jit_journal_entry entry;
@@ -62,7 +58,7 @@ static void test_entries(void **state)
 }
 
 /* A truncated journal yields no entry, and is not read beyond its end. */
-static void test_cut(void **state)
+CASE(test_cut)
 {
 	struct made_journal made = {0};
 	struct jit_journal_entry entry;
@@ -81,7 +77,7 @@ static void test_cut(void **state)
 	}
 }
 
-static void test_lies(void **state)
+CASE(test_lies)
 {
 	struct made_journal made = {0};
 	struct jitbpf_journal_entry *head = (void *)made.bytes, good;
@@ -107,16 +103,4 @@ static void test_lies(void **state)
 	LIE(head->header.part_count = 2);
 	LIE(head->header.part = 1);
 	LIE_OF(-ENOTSUP, head->header.version = 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_lies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "decode/media/jitdump.h"
 #include "decode/media/jitdump_event.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jitdump.h"
 
 #define PID 42
@@ -37,7 +34,7 @@ static int decode_header(const struct made_jitdump *made, struct jitdump_header 
 	return jitdump_header_decode(&c, ret);
 }
 
-static void test_header(void **state)
+CASE(test_header)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_header header;
@@ -54,7 +51,7 @@ static void test_header(void **state)
 	assert_int_equal(header.time_ns, 77);
 }
 
-static void test_header_that_is_not_whole(void **state)
+CASE(test_header_that_is_not_whole)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_header header;
@@ -70,7 +67,7 @@ static void test_header_that_is_not_whole(void **state)
 	}
 }
 
-static void test_headers_that_are_refused(void **state)
+CASE(test_headers_that_are_refused)
 {
 	static const struct {
 		size_t offset;
@@ -95,7 +92,7 @@ static void test_headers_that_are_refused(void **state)
 	}
 }
 
-static void test_load(void **state)
+CASE(test_load)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_record record;
@@ -114,7 +111,7 @@ static void test_load(void **state)
 	assert_int_equal(jitdump_record_next(&c, &record), 0);
 }
 
-static void test_move(void **state)
+CASE(test_move)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_record record;
@@ -129,7 +126,7 @@ static void test_move(void **state)
 	assert_int_equal(record.size_bytes, 16);
 }
 
-static void test_lines(void **state)
+CASE(test_lines)
 {
 	static const struct made_jitdump_line lines[] = {
 		{0x1000, 3, 1, "\xff"}, {0x1004, 4, 1, "a.js"}, {0x1008, 5, 1, "\xff"}};
@@ -155,7 +152,7 @@ static void test_lines(void **state)
 }
 
 /* Records arrive in pieces: the last one waits until it is whole. */
-static void test_record_that_is_not_whole(void **state)
+CASE(test_record_that_is_not_whole)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_record record;
@@ -176,7 +173,7 @@ static void test_record_that_is_not_whole(void **state)
 }
 
 /* What a process may write into one record, with a good one behind it. */
-static void test_records_that_are_refused(void **state)
+CASE(test_records_that_are_refused)
 {
 	static const struct {
 		size_t offset;
@@ -203,7 +200,7 @@ static void test_records_that_are_refused(void **state)
 	}
 }
 
-static void test_name_without_an_end(void **state)
+CASE(test_name_without_an_end)
 {
 	struct made_jitdump made = {0};
 	uint64_t fields[] = {PID, 0x1000, 0x1000, 1, 5};
@@ -220,7 +217,7 @@ static void test_name_without_an_end(void **state)
 }
 
 /* No record can follow one that claims to be smaller than what each begins with. */
-static void test_size_that_leads_nowhere(void **state)
+CASE(test_size_that_leads_nowhere)
 {
 	struct made_jitdump made = {0};
 	struct jitdump_record record;
@@ -267,7 +264,7 @@ static void assert_string(const struct code_string *string, const char *wanted)
 	assert_memory_equal(string->bytes, wanted, strlen(wanted));
 }
 
-static void test_events(void **state)
+CASE(test_events)
 {
 	struct converted c;
 	struct code_event event;
@@ -306,7 +303,7 @@ static void assert_lines(const struct code_event *event, const struct jitbpf_cod
 }
 
 /* In order of address; of another file than the first one, without a line; none past the code. */
-static void test_lines_of_a_load(void **state)
+CASE(test_lines_of_a_load)
 {
 	static const struct made_jitdump_line lines[] = {
 		{0x1000, 3, 1, "a.js"}, {0x1008, 90, 1, "b.js"}, {0x1004, 4, 1, "a.js"},
@@ -330,7 +327,7 @@ static void test_lines_of_a_load(void **state)
 	jitdump_events_deinit(&c.events);
 }
 
-static void test_lines_of_other_code(void **state)
+CASE(test_lines_of_other_code)
 {
 	struct converted c;
 	struct code_event event;
@@ -345,7 +342,7 @@ static void test_lines_of_other_code(void **state)
 }
 
 /* V8's are 64 bytes too high, and of code that is not optimized they are not addresses at all. */
-static void test_lines_of_v8(void **state)
+CASE(test_lines_of_v8)
 {
 	static const struct made_jitdump_line lines[] = {
 		{0x1000, 1, 1, "a.js"}, {0x1040, 3, 1, "a.js"}, {0x104f, 4, 1, "a.js"}};
@@ -367,7 +364,7 @@ static void test_lines_of_v8(void **state)
 }
 
 /* A name that is no text, or none of V8's, is not shown: V8 writes some from freed memory. */
-static void test_sources_that_are_none(void **state)
+CASE(test_sources_that_are_none)
 {
 	static const struct {
 		uint32_t engine;
@@ -401,7 +398,7 @@ static void test_sources_that_are_none(void **state)
 }
 
 /* A child that inherited the file writes into it: what it says is of its own memory. */
-static void test_another_process(void **state)
+CASE(test_another_process)
 {
 	struct converted c;
 	struct code_event event;
@@ -419,7 +416,7 @@ static void test_another_process(void **state)
 	jitdump_events_deinit(&c.events);
 }
 
-static void test_lines_that_are_cut(void **state)
+CASE(test_lines_that_are_cut)
 {
 	struct converted c;
 	struct code_event event;
@@ -432,29 +429,4 @@ static void test_lines_that_are_cut(void **state)
 	assert_int_equal(convert(&c, &event), 1);
 	assert_int_equal(event.line_count, 0);
 	jitdump_events_deinit(&c.events);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_header_that_is_not_whole),
-		cmocka_unit_test(test_headers_that_are_refused),
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_record_that_is_not_whole),
-		cmocka_unit_test(test_records_that_are_refused),
-		cmocka_unit_test(test_name_without_an_end),
-		cmocka_unit_test(test_size_that_leads_nowhere),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_lines_of_a_load),
-		cmocka_unit_test(test_lines_of_other_code),
-		cmocka_unit_test(test_lines_of_v8),
-		cmocka_unit_test(test_sources_that_are_none),
-		cmocka_unit_test(test_another_process),
-		cmocka_unit_test(test_lines_that_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +9,7 @@
 #include "decode/media/jit_event.h"
 #include "decode/record/code_event.h"
 #include "decode/record/record_check.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 
 static const struct jitbpf_code_line lines[] = {{0, 7}, {12, 9}};
@@ -112,7 +109,7 @@ static void assert_comes_back(const struct code_event *event)
 	free(record);
 }
 
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
 	struct code_event event = full_event();
 
@@ -125,7 +122,7 @@ static void test_round_trip(void **state)
 	assert_comes_back(&event);
 }
 
-static void test_scopes(void **state)
+CASE(test_scopes)
 {
 	struct scope_parts parts = scope_parts_example();
 	struct code_event event = full_event(), decoded;
@@ -152,7 +149,7 @@ static void append_part(struct jitbpf_code_event *record, uint32_t type, const v
 	record->h.size_bytes += (uint32_t)(sizeof(part) + size_bytes);
 }
 
-static void test_unknown_and_repeated_parts(void **state)
+CASE(test_unknown_and_repeated_parts)
 {
 	uint64_t room[64] = {0};
 	struct jitbpf_code_event *record = (struct jitbpf_code_event *)room;
@@ -172,7 +169,7 @@ static void test_unknown_and_repeated_parts(void **state)
 }
 
 /* A record truncated at any byte decodes whole parts or fails. */
-static void test_cut_anywhere(void **state)
+CASE(test_cut_anywhere)
 {
 	struct code_event event = full_event(), decoded, before;
 	struct jitbpf_code_event *whole = encode(&event);
@@ -261,7 +258,7 @@ static void new_kind(struct jitbpf_code_event *record)
 	record->kind = 999;
 }
 
-static void test_impossible(void **state)
+CASE(test_impossible)
 {
 	assert_int_equal(check_with(change_nothing), 0);
 	assert_int_equal(check_with(size_too_small), -EBADMSG);
@@ -274,7 +271,7 @@ static void test_impossible(void **state)
 	assert_int_equal(check_with(new_kind), 0);
 }
 
-static void test_too_large(void **state)
+CASE(test_too_large)
 {
 	struct code_event event = {.kind = JITBPF_CODE_LOAD};
 	size_t room = JITBPF_CODE_EVENT_MAX - sizeof(struct jitbpf_code_event) -
@@ -317,7 +314,7 @@ static struct code_event convert(uint16_t number, uint16_t flags, uint64_t time_
 	return event;
 }
 
-static void test_convert_all(void **state)
+CASE(test_convert_all)
 {
 	struct code_event event = convert(JIT_EVENT_LOAD, 0, 900, 1000);
 	struct code_event want = {
@@ -342,7 +339,7 @@ static void test_convert_all(void **state)
 	assert_comes_back(&event);
 }
 
-static void test_convert_kinds(void **state)
+CASE(test_convert_kinds)
 {
 	static const struct {
 		uint16_t number, kind, flags;
@@ -370,7 +367,7 @@ static void test_convert_kinds(void **state)
 	}
 }
 
-static void test_convert_times(void **state)
+CASE(test_convert_times)
 {
 	const uint16_t read = JITBPF_JIT_FROM_JOURNAL, before = read | JITBPF_JIT_LATE;
 	const uint64_t s = 1000000000;
@@ -398,7 +395,7 @@ static void test_convert_times(void **state)
 	}
 }
 
-static void test_without_scopes(void **state)
+CASE(test_without_scopes)
 {
 	struct scope_parts parts = scope_parts_example();
 	struct code_event event = full_event(), decoded;
@@ -416,22 +413,4 @@ static void test_without_scopes(void **state)
 	assert_same(&event, &decoded);
 	whole->reported_ns = 0;
 	assert_int_equal(code_event_without_scopes(whole, &plain), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_without_scopes),
-		cmocka_unit_test(test_unknown_and_repeated_parts),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_impossible),
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_convert_all),
-		cmocka_unit_test(test_convert_kinds),
-		cmocka_unit_test(test_convert_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reader with packed recordings that no recorder writes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 
 #include "decode/recording/recording_reader.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/record/segment_file.h"
 
 /* A string of bytes as a lane: its NUL is not part of it. */
@@ -90,7 +87,7 @@ static void finish(struct segment_file *file)
 	segment_file_put_lanes(file, lanes);
 }
 
-static void test_a_sample(void **state)
+CASE(test_a_sample)
 {
 	/* CPU 3, flags 4, two user frames, one kernel frame; at 5 us after its period. */
 	static const struct lane_bytes lanes[] = {
@@ -123,7 +120,7 @@ static void test_a_sample(void **state)
 	assert_int_equal(sample->ips[2], 64);
 }
 
-static void test_malformed_chunks(void **state)
+CASE(test_malformed_chunks)
 {
 	static const struct {
 		struct lane_bytes lanes[JITBPF_LANE_COUNT];
@@ -196,7 +193,7 @@ static void test_malformed_chunks(void **state)
 }
 
 /* FRESH removes threads and nodes. */
-static void test_fresh(void **state)
+CASE(test_fresh)
 {
 	static const struct lane_bytes stack[] = {
 		LANE("\x88\1\x80"), LANE("\0\0"), LANE("\1\x10"), LANE("\0"), LANE(""),
@@ -234,7 +231,7 @@ static void test_fresh(void **state)
 }
 
 /* More nodes, threads, and frames than a reader keeps. */
-static void test_limits(void **state)
+CASE(test_limits)
 {
 	static const uint8_t deep_head[] = {0x88, 0x80, 0x08}; /* 1,024 nodes */
 	static uint8_t zeros[2048];
@@ -265,7 +262,7 @@ static void test_limits(void **state)
 	assert_bad(&file, at, "a malformed chunk");
 }
 
-static void test_unknown_chunks_are_skipped(void **state)
+CASE(test_unknown_chunks_are_skipped)
 {
 	static const struct lane_bytes lanes[] = {
 		LANE("\x63\0\1\0\6"
@@ -286,7 +283,7 @@ static void test_unknown_chunks_are_skipped(void **state)
 	assert_int_equal(outcome.skipped, 2);
 }
 
-static void test_ends(void **state)
+CASE(test_ends)
 {
 	static const struct lane_bytes more[] = {
 		LANE(ROUND END ROUND), LANE("\0\0\0"), LANE(""), LANE(""), LANE(""),
@@ -321,7 +318,7 @@ static void test_ends(void **state)
 	assert_bad(&file, at, "no description of the recording");
 }
 
-static void test_malformed_segments(void **state)
+CASE(test_malformed_segments)
 {
 	static const uint32_t sizes[] = {0, JITBPF_SEGMENT_MAX * 2, UINT32_MAX};
 	struct segment_file file;
@@ -363,7 +360,7 @@ static void test_malformed_segments(void **state)
 }
 
 /* A small segment with much content, and one that asks for a large window. */
-static void test_bombs(void **state)
+CASE(test_bombs)
 {
 	uint8_t *zeros = calloc(1, JITBPF_SEGMENT_MAX);
 	struct segment_file file = begun();
@@ -378,20 +375,4 @@ static void test_bombs(void **state)
 	at = segment_file_put_content(&file, zeros, 100);
 	assert_bad(&file, at, "a segment that cannot be decompressed");
 	free(zeros);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_sample),
-		cmocka_unit_test(test_malformed_chunks),
-		cmocka_unit_test(test_fresh),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_unknown_chunks_are_skipped),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_malformed_segments),
-		cmocka_unit_test(test_bombs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/record/record_check.h"
+#include "tests/unit/cases.h"
 
 /* Check a copy of exactly its size, so that sanitizers detect reads beyond it. */
 static int check(const void *record, size_t available_bytes)
@@ -37,7 +34,7 @@ static void assert_least(struct jitbpf_record *record, size_t size_bytes)
 		assert_int_equal(check(record, available), -EBADMSG);
 }
 
-static void test_fixed_sizes(void **state)
+CASE(test_fixed_sizes)
 {
 	static const struct {
 		uint16_t type;
@@ -58,7 +55,7 @@ static void test_fixed_sizes(void **state)
 	}
 }
 
-static void test_sample(void **state)
+CASE(test_sample)
 {
 	uint64_t words[8 + JITBPF_SAMPLE_FRAMES_MAX + 18 + 1] = {0};
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
@@ -99,7 +96,7 @@ static void test_sample(void **state)
 }
 
 /* Both strings end inside the record, within their limits. */
-static void test_cgroup(void **state)
+CASE(test_cgroup)
 {
 	static uint64_t words[(sizeof(struct jitbpf_cgroup) + JITBPF_CGROUP_PATH_MAX +
 			       JITBPF_CGROUP_NAME_MAX) /
@@ -126,7 +123,7 @@ static void test_cgroup(void **state)
 	assert_int_equal(check(cgroup, sizeof(words)), -EBADMSG);
 }
 
-static void test_code(void **state)
+CASE(test_code)
 {
 	static uint64_t words[(sizeof(struct jitbpf_code) + JITBPF_CODE_COPY_MAX) / 8 + 1];
 	struct jitbpf_code *code = (struct jitbpf_code *)words;
@@ -157,7 +154,7 @@ static void test_code(void **state)
 	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
 }
 
-static void test_kept_code(void **state)
+CASE(test_kept_code)
 {
 	static uint64_t words[(sizeof(struct jitbpf_kept_code) + JITBPF_KEPT_CODE_MAX) / 8 + 1];
 	struct jitbpf_kept_code *code = (struct jitbpf_kept_code *)words;
@@ -180,7 +177,7 @@ static void test_kept_code(void **state)
 	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
 }
 
-static void test_stack_copy(void **state)
+CASE(test_stack_copy)
 {
 	static uint64_t words[8 + 2 + 18 + 9 + 7 + JITBPF_STACK_COPY_MAX / 8 + 1];
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
@@ -235,7 +232,7 @@ static void test_stack_copy(void **state)
 	assert_least(&sample->h, 64 + 2 * 8 + 72);
 }
 
-static void test_jit(void **state)
+CASE(test_jit)
 {
 	uint64_t words[16] = {0};
 	struct jitbpf_jit *jit = (struct jitbpf_jit *)words;
@@ -247,7 +244,7 @@ static void test_jit(void **state)
 	assert_int_equal(check(jit, 117), -EBADMSG);
 }
 
-static void test_mapping(void **state)
+CASE(test_mapping)
 {
 	uint64_t words[16] = {0};
 	struct jitbpf_mapping *mapping = (struct jitbpf_mapping *)words;
@@ -271,7 +268,7 @@ static void test_mapping(void **state)
 	assert_int_equal(check(mapping, 119), -EBADMSG);
 }
 
-static void test_strings(void **state)
+CASE(test_strings)
 {
 	uint64_t words[8] = {0};
 	struct jitbpf_comm *comm = (struct jitbpf_comm *)words;
@@ -289,7 +286,7 @@ static void test_strings(void **state)
 	assert_least(&symbol->h, 32 + 9);
 }
 
-static void test_counters(void **state)
+CASE(test_counters)
 {
 	uint64_t words[8] = {0};
 	struct jitbpf_record *record = (struct jitbpf_record *)words;
@@ -301,7 +298,7 @@ static void test_counters(void **state)
 	assert_int_equal(check(record, sizeof(words)), -EBADMSG);
 }
 
-static void test_journal(void **state)
+CASE(test_journal)
 {
 	uint64_t words[12] = {0};
 	struct jitbpf_journal *journal = (struct jitbpf_journal *)words;
@@ -327,7 +324,7 @@ static void test_journal(void **state)
 	assert_int_equal(check(journal, 96), 0);
 }
 
-static void test_unknown_type(void **state)
+CASE(test_unknown_type)
 {
 	uint64_t words[8] = {0};
 	struct jitbpf_record *record = (struct jitbpf_record *)words;
@@ -339,18 +336,4 @@ static void test_unknown_type(void **state)
 	assert_int_equal(check(record, 16), -EBADMSG);
 	record->size_bytes = 15;
 	assert_int_equal(check(record, 16), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cgroup),	cmocka_unit_test(test_fixed_sizes),
-		cmocka_unit_test(test_sample),	cmocka_unit_test(test_kept_code),
-		cmocka_unit_test(test_code),	cmocka_unit_test(test_stack_copy),
-		cmocka_unit_test(test_jit),	cmocka_unit_test(test_mapping),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_journal), cmocka_unit_test(test_unknown_type),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 
 #include "decode/record/scope_table.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 
 static int decode(const struct scope_parts *parts, uint8_t *room, struct scope_table *ret)
@@ -27,7 +24,7 @@ static void assert_refused(const struct scope_parts *parts)
 	assert_string_equal(table.strings, "untouched");
 }
 
-static void test_chains(void **state)
+CASE(test_chains)
 {
 	struct scope_parts parts = scope_parts_example();
 	uint8_t room[SCOPE_ROOM];
@@ -58,7 +55,7 @@ static void test_chains(void **state)
 	assert_int_equal(scope.caller, JITBPF_NO_SCOPE);
 }
 
-static void test_nothing_before_the_first_range(void **state)
+CASE(test_nothing_before_the_first_range)
 {
 	struct scope_parts parts = scope_parts_example();
 	uint8_t room[SCOPE_ROOM];
@@ -70,7 +67,7 @@ static void test_nothing_before_the_first_range(void **state)
 	assert_int_equal(scope_table_at(&table, 4), 0);
 }
 
-static void test_empty(void **state)
+CASE(test_empty)
 {
 	struct scope_parts parts = {.strings = ""};
 	uint8_t room[SCOPE_ROOM];
@@ -80,7 +77,7 @@ static void test_empty(void **state)
 	assert_int_equal(scope_table_at(&table, 0), JITBPF_NO_SCOPE);
 }
 
-static void test_bad_numbers(void **state)
+CASE(test_bad_numbers)
 {
 	struct scope_parts parts = scope_parts_example();
 
@@ -121,7 +118,7 @@ static void test_bad_numbers(void **state)
 	assert_refused(&parts);
 }
 
-static void test_bad_sizes(void **state)
+CASE(test_bad_sizes)
 {
 	struct scope_parts parts = scope_parts_example();
 	uint8_t room[SCOPE_ROOM];
@@ -149,7 +146,7 @@ static void test_bad_sizes(void **state)
 	}
 }
 
-static void test_depth(void **state)
+CASE(test_depth)
 {
 	struct jitbpf_scope scopes[JITBPF_SCOPE_DEPTH_MAX + 1];
 	struct jitbpf_scope_table counts = {.method_count = 1, .string_bytes = 1};
@@ -173,7 +170,7 @@ static void test_depth(void **state)
 }
 
 /* Readers copy and hash the strings of each level, so their lengths are bounded. */
-static void test_long_strings(void **state)
+CASE(test_long_strings)
 {
 	struct jitbpf_scope_table counts = {.string_bytes = 1 + JITBPF_SCOPE_STRING_MAX + 1};
 	uint8_t bytes[sizeof(counts) + 1 + JITBPF_SCOPE_STRING_MAX + 2] = {0};
@@ -186,19 +183,4 @@ static void test_long_strings(void **state)
 	counts.string_bytes++;
 	memcpy(bytes, &counts, sizeof(counts));
 	assert_int_equal(scope_table_decode(bytes, sizeof(bytes), &table), -EBADMSG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_nothing_before_the_first_range),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_bad_numbers),
-		cmocka_unit_test(test_bad_sizes),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_long_strings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

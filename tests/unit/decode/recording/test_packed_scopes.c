@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Scope tables in the packed form of recordings. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "decode/recording/packed_scopes.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 
 struct fixture {
@@ -36,7 +33,7 @@ static void assert_comes_back(struct fixture *f)
 	assert_memory_equal(f->again, f->bytes, size_bytes);
 }
 
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
 	struct scope_parts parts = scope_parts_example();
 	struct fixture f;
@@ -47,7 +44,7 @@ static void test_round_trip(void **state)
 }
 
 /* Numbers at their limits take the most room. */
-static void test_extremes(void **state)
+CASE(test_extremes)
 {
 	struct scope_parts parts = scope_parts_example();
 	struct fixture f;
@@ -60,7 +57,7 @@ static void test_extremes(void **state)
 	assert_comes_back(&f);
 }
 
-static void test_empty(void **state)
+CASE(test_empty)
 {
 	struct scope_parts parts = {.strings = ""};
 	struct fixture f;
@@ -70,7 +67,7 @@ static void test_empty(void **state)
 }
 
 /* Each cut and each byte too many is refused, or has room for less. */
-static void test_other_sizes(void **state)
+CASE(test_other_sizes)
 {
 	struct scope_parts parts = scope_parts_example();
 	struct fixture f;
@@ -100,7 +97,7 @@ static void assert_refused(const char *packed, size_t packed_bytes)
 
 #define REFUSED(packed) assert_refused(packed, sizeof(packed) - 1)
 
-static void test_malformed(void **state)
+CASE(test_malformed)
 {
 	REFUSED("");
 	REFUSED("\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0f");
@@ -109,15 +106,4 @@ static void test_malformed(void **state)
 	REFUSED("\0\0\2\0\xff\xff\xff\xff\x0f\0\1\0"); /* an offset beyond 2^32 */
 	REFUSED("\0\0\1\0\0\x80\x80\x80\x80\x10");     /* a difference of 2^32 */
 	REFUSED("\0\0\0\2a");			       /* strings that end early */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_empty),	   cmocka_unit_test(test_other_sizes),
-		cmocka_unit_test(test_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

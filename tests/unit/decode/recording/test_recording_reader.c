@@ -3,17 +3,14 @@
  * The reader with files of versions 1 and 2, and with file headers of all. tests/unit/pipeline has
  * files of the recorder.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <zlib.h>
 
 #include "base/vec.h"
 #include "decode/recording/recording_reader.h"
+#include "tests/unit/cases.h"
 
 #define VERSION 2 /* the latest whose chunks are not packed */
 
@@ -142,7 +139,7 @@ static void assert_bad(struct file *file, uint64_t offset, const char *what)
 	assert_int_equal(outcome.error.offset, offset);
 }
 
-static void test_foreign_files(void **state)
+CASE(test_foreign_files)
 {
 	static const char elf[64] = "\x7f"
 				    "ELF",
@@ -156,7 +153,7 @@ static void test_foreign_files(void **state)
 	assert_bad(&file, 0, "not a jitbpf recording");
 }
 
-static void test_versions(void **state)
+CASE(test_versions)
 {
 	struct file file = {0};
 
@@ -172,7 +169,7 @@ static void test_versions(void **state)
 	assert_bad(&file, 0, "the recording was cut");
 }
 
-static void test_longer_file_header(void **state)
+CASE(test_longer_file_header)
 {
 	struct file file = {0};
 	struct outcome outcome;
@@ -186,7 +183,7 @@ static void test_longer_file_header(void **state)
 	assert_int_equal(outcome.records, 2);
 }
 
-static void test_unknown_chunks_are_skipped(void **state)
+CASE(test_unknown_chunks_are_skipped)
 {
 	struct file file = begun();
 	struct outcome outcome;
@@ -201,7 +198,7 @@ static void test_unknown_chunks_are_skipped(void **state)
 	assert_int_equal(outcome.skipped, 3);
 }
 
-static void test_description_comes_first_and_once(void **state)
+CASE(test_description_comes_first_and_once)
 {
 	struct file file = {0};
 	size_t at;
@@ -224,7 +221,7 @@ static void test_description_comes_first_and_once(void **state)
 	assert_bad(&file, at, "a malformed description");
 }
 
-static void test_ends(void **state)
+CASE(test_ends)
 {
 	struct file file = begun();
 	size_t at = file.bytes.size;
@@ -249,7 +246,7 @@ static void test_ends(void **state)
 	assert_bad(&file, at, "a chunk of impossible size");
 }
 
-static void test_impossible_sizes(void **state)
+CASE(test_impossible_sizes)
 {
 	static const uint32_t sizes[] = {0, 1, 15, JITBPF_CHUNK_MAX + 1, UINT32_MAX};
 
@@ -265,7 +262,7 @@ static void test_impossible_sizes(void **state)
 }
 
 /* Valid checksums with invalid chunks. Chunks before them are delivered. */
-static void test_malformed_chunks(void **state)
+CASE(test_malformed_chunks)
 {
 	static const struct {
 		uint16_t type, flags;
@@ -304,7 +301,7 @@ static void test_malformed_chunks(void **state)
 	}
 }
 
-static void test_round_of_odd_size(void **state)
+CASE(test_round_of_odd_size)
 {
 	struct file file = begun();
 	size_t at = put_chunk(&file, JITBPF_CHUNK_ROUND, 0, "0123456789", 10);
@@ -314,7 +311,7 @@ static void test_round_of_odd_size(void **state)
 }
 
 /* Stack numbers restart at a stack with JITBPF_STACK_FRESH. */
-static void test_fresh_stacks(void **state)
+CASE(test_fresh_stacks)
 {
 	uint8_t ref[40] = {0}, stack[8] = {[4] = JITBPF_END_ROOT};
 	struct file file = begun();
@@ -339,7 +336,7 @@ static void test_fresh_stacks(void **state)
 }
 
 /* Rounds and chunks larger than the reader's buffer. */
-static void test_large_rounds(void **state)
+CASE(test_large_rounds)
 {
 	static const uint8_t comm[32];
 	uint8_t *large = calloc(1, 1 << 20);
@@ -397,7 +394,7 @@ static struct outcome read_moody(struct moody *moody)
 	return read_blob(&blob);
 }
 
-static void test_moody_files(void **state)
+CASE(test_moody_files)
 {
 	static const uint8_t comm[32];
 	struct moody moody = {.fails_at = UINT64_MAX};
@@ -424,24 +421,4 @@ static void test_moody_files(void **state)
 	moody.fails_at = 0;
 	assert_int_equal(read_moody(&moody).err, -EIO);
 	vec_deinit(&file.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foreign_files),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_longer_file_header),
-		cmocka_unit_test(test_unknown_chunks_are_skipped),
-		cmocka_unit_test(test_description_comes_first_and_once),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_impossible_sizes),
-		cmocka_unit_test(test_malformed_chunks),
-		cmocka_unit_test(test_round_of_odd_size),
-		cmocka_unit_test(test_fresh_stacks),
-		cmocka_unit_test(test_large_rounds),
-		cmocka_unit_test(test_moody_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "decode/text/cgroup_path.h"
+#include "tests/unit/cases.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
 #define C16 "0123456789abcdef"
 #define A   A16 A16 A16 A16
 #define C   C16 C16 C16 C16
 
-static void test_directories(void **state)
+CASE(test_directories)
 {
 	static const struct {
 		const char *directory, *container; /* NULL: none */
@@ -53,7 +50,7 @@ static void test_directories(void **state)
 	}
 }
 
-static void test_long_directory(void **state)
+CASE(test_long_directory)
 {
 	char directory[600] = "lxc.payload.", container[JITBPF_CGROUP_NAME_MAX];
 
@@ -64,7 +61,7 @@ static void test_long_directory(void **state)
 	assert_false(cgroup_path_container(directory, container));
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	static const struct {
 		const char *path, *container, *unit;
@@ -102,7 +99,7 @@ static void test_names(void **state)
 	}
 }
 
-static void test_long_path(void **state)
+CASE(test_long_path)
 {
 	char path[3 * JITBPF_CGROUP_NAME_MAX], directory[JITBPF_CGROUP_NAME_MAX];
 	const char *at = path;
@@ -116,7 +113,7 @@ static void test_long_path(void **state)
 	assert_false(cgroup_path_next(&at, directory));
 }
 
-static void test_users(void **state)
+CASE(test_users)
 {
 	static const char *const none[] = {
 		"/",
@@ -141,15 +138,4 @@ static void test_users(void **state)
 	assert_int_equal(user, 1000);
 	assert_true(cgroup_path_user("/user.slice/user-4294967294.slice/a", &user));
 	assert_int_equal(user, 4294967294);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_directories), cmocka_unit_test(test_long_directory),
-		cmocka_unit_test(test_names),	    cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_users),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "decode/text/jvm_answer.h"
+#include "tests/unit/cases.h"
 
 static struct jvm_answer parsed(const char *bytes)
 {
@@ -19,7 +16,7 @@ static struct jvm_answer parsed(const char *bytes)
 }
 
 /* As OpenJDK 17 and 25 answer; 8 has no label. */
-static void test_return_code(void **state)
+CASE(test_return_code)
 {
 	static const char *const others[] = {
 		"-1\n/x.so was not loaded.\n",
@@ -51,7 +48,7 @@ static void test_return_code(void **state)
 }
 
 /* As OpenJDK 17, by the agent's result, and 25 answer. */
-static void test_early(void **state)
+CASE(test_early)
 {
 	struct jvm_answer answer = parsed("0\nreturn code: 102\n");
 
@@ -64,7 +61,7 @@ static void test_early(void **state)
 	assert_false(jvm_answer_is_early(&answer));
 }
 
-static void test_no_answer(void **state)
+CASE(test_no_answer)
 {
 	static const char *const others[] = {"",     "\n",  "x\n0",	   "0x\n",
 					     " 0\n", "-\n", "2147483648\n"};
@@ -75,7 +72,7 @@ static void test_no_answer(void **state)
 	assert_int_equal(answer.status, 7);
 }
 
-static void test_release(void **state)
+CASE(test_release)
 {
 	struct jvm_answer answer = parsed("0\nOpenJDK 64-Bit Server VM version 17.0.15+6\nJDK "
 					  "17.0.15\n");
@@ -91,7 +88,7 @@ static void test_release(void **state)
 	assert_int_equal(jvm_answer_release(&answer), 0);
 }
 
-static void test_flag(void **state)
+CASE(test_flag)
 {
 	struct jvm_answer answer = parsed("0\n-XX:+DebugNonSafepoints\n");
 
@@ -110,7 +107,7 @@ static void test_flag(void **state)
 	assert_false(jvm_answer_is_set(&answer));
 }
 
-static void test_words(void **state)
+CASE(test_words)
 {
 	struct jvm_answer answer = parsed("-1\none\ntwo\x1b[0m\n\n");
 	char words[16], few[5];
@@ -119,15 +116,4 @@ static void test_words(void **state)
 	assert_string_equal(words, "one two?[0m");
 	jvm_answer_words(&answer, few, sizeof(few));
 	assert_string_equal(few, "one ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_return_code), cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_release),	    cmocka_unit_test(test_flag),
-		cmocka_unit_test(test_words),	    cmocka_unit_test(test_early),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which requests the live page's server answers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "decode/text/page_request.h"
+#include "tests/unit/cases.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
@@ -32,7 +29,7 @@ static enum request_answer check_path(const char *path)
 	return page_request_check(&rules, &request, &wanted);
 }
 
-static void test_paths(void **state)
+CASE(test_paths)
 {
 	static const char *const others[] = {
 		"",
@@ -80,7 +77,7 @@ static void test_paths(void **state)
 		assert_int_equal(check_path(others[i]), REQUEST_NOT_FOUND);
 }
 
-static void test_code(void **state)
+CASE(test_code)
 {
 	assert_int_equal(check_path("/" TOKEN "/code/0/12/3"), REQUEST_CODE);
 	assert_int_equal(wanted.code.epoch, 0);
@@ -92,7 +89,7 @@ static void test_code(void **state)
 	assert_int_equal(wanted.code.generation, 0);
 }
 
-static void test_methods_of_code(void **state)
+CASE(test_methods_of_code)
 {
 	assert_int_equal(check_path("/" TOKEN "/methods/1/20/40/0"), REQUEST_METHODS);
 	assert_int_equal(wanted.methods.epoch, 1);
@@ -107,7 +104,7 @@ static void test_methods_of_code(void **state)
 }
 
 /* Each digit of the token counts. */
-static void test_token(void **state)
+CASE(test_token)
 {
 	char path[] = "/" TOKEN "/";
 
@@ -121,7 +118,7 @@ static void test_token(void **state)
 	assert_int_equal(check_path(path), REQUEST_PAGE);
 }
 
-static void test_methods(void **state)
+CASE(test_methods)
 {
 	static const char *const others[] = {"POST", "HEAD",	"OPTIONS", "get",
 					     "",     "CONNECT", "GETT"};
@@ -143,7 +140,7 @@ static enum request_answer check_host(const char *host, uint32_t count)
 	return page_request_check(&rules, &request, &wanted);
 }
 
-static void test_hosts(void **state)
+CASE(test_hosts)
 {
 	static const char *const others[] = {
 		"",
@@ -180,7 +177,7 @@ static enum request_answer check_origin(const char *origin, uint32_t count)
 	return page_request_check(&rules, &request, &wanted);
 }
 
-static void test_origins(void **state)
+CASE(test_origins)
 {
 	static const char *const others[] = {
 		"",
@@ -200,7 +197,7 @@ static void test_origins(void **state)
 }
 
 /* Another site's page may link to the page, but not read the data. */
-static void test_fetch_sites(void **state)
+CASE(test_fetch_sites)
 {
 	static const char *const sites[] = {"same-site", "cross-site", "none", ""};
 	static const char *const paths[] = {"/" TOKEN "/code/0/1/2", "/" TOKEN "/methods/0/1/2/3",
@@ -220,16 +217,4 @@ static void test_fetch_sites(void **state)
 	}
 	request.fetch_site = "same-origin";
 	assert_int_equal(page_request_check(&rules, &request, &wanted), REQUEST_DELTAS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),		cmocka_unit_test(test_code),
-		cmocka_unit_test(test_methods_of_code), cmocka_unit_test(test_token),
-		cmocka_unit_test(test_methods),		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_origins),		cmocka_unit_test(test_fetch_sites),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "decode/text/proc_maps.h"
+#include "tests/unit/cases.h"
 
 static struct proc_map one(const char *line)
 {
@@ -28,7 +25,7 @@ static void assert_path(const struct proc_map *map, const char *path)
 	assert_memory_equal(map->path, path, map->path_bytes);
 }
 
-static void test_file(void **state)
+CASE(test_file)
 {
 	struct proc_map map = one("7f0c8e628000-7f0c8e77d000 r-xp 00028000 fd:1a 1835012"
 				  "                    /usr/lib/x86_64-linux-gnu/libc.so.6\n");
@@ -45,7 +42,7 @@ static void test_file(void **state)
 	assert_false(map.deleted);
 }
 
-static void test_without_file(void **state)
+CASE(test_without_file)
 {
 	struct proc_map map = one("7ffd00000000-7ffd00001000 -w-s 00000000 00:00 0 \n");
 
@@ -59,7 +56,7 @@ static void test_without_file(void **state)
 	assert_path(&map, "[vsyscall]");
 }
 
-static void test_odd_paths(void **state)
+CASE(test_odd_paths)
 {
 	struct proc_map map = one("1000-2000 r-xp 0 00:01 7  /memfd:jit cache (deleted)\n");
 	char path[64];
@@ -80,7 +77,7 @@ static void test_odd_paths(void **state)
 	assert_false(map.deleted);
 }
 
-static void test_bad_lines_are_passed_over(void **state)
+CASE(test_bad_lines_are_passed_over)
 {
 	static const char *const bad[] = {
 		"",
@@ -117,7 +114,7 @@ static void test_bad_lines_are_passed_over(void **state)
 	}
 }
 
-static void test_nul_in_path(void **state)
+CASE(test_nul_in_path)
 {
 	static const char line[] = "1000-2000 r-xp 0 00:01 7 /a\0b\n";
 	struct cursor text = cursor_of(line, sizeof(line) - 1);
@@ -128,7 +125,7 @@ static void test_nul_in_path(void **state)
 }
 
 /* A text that is truncated anywhere yields its complete lines only. */
-static void test_cut_everywhere(void **state)
+CASE(test_cut_everywhere)
 {
 	static const char whole[] = "1000-2000 r-xp 0 00:01 7 /a\n3000-4000 r--p 10 00:01 8 /b c\n";
 	size_t first = strchr(whole, '\n') + 1 - whole;
@@ -150,7 +147,7 @@ static void test_cut_everywhere(void **state)
 }
 
 /* /proc/self/maps: all lines parse, and one of them contains this function. */
-static void test_own_process(void **state)
+CASE(test_own_process)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
 	char *bytes = calloc(1, 1 << 20);
@@ -171,19 +168,4 @@ static void test_own_process(void **state)
 	assert_int_equal(found, 1);
 	fclose(f);
 	free(bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_without_file),
-		cmocka_unit_test(test_odd_paths),
-		cmocka_unit_test(test_bad_lines_are_passed_over),
-		cmocka_unit_test(test_nul_in_path),
-		cmocka_unit_test(test_cut_everywhere),
-		cmocka_unit_test(test_own_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The calls that the assembler makes, and what only looks like one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
 #include "decode/x86/call_site.h"
+#include "tests/unit/cases.h"
 
 /* Assembled code, which is never executed. */
 #define CALL(name, text)                                                                           \
@@ -36,7 +33,7 @@ static bool is_call(const uint8_t *begin, const uint8_t *end)
 	return code_can_end_with_call(begin, end - begin);
 }
 
-static void test_calls(void **state)
+CASE(test_calls)
 {
 #define IS_CALL(name) assert_true(is_call(name##_begin, name##_end))
 	IS_CALL(relative);
@@ -52,7 +49,7 @@ static void test_calls(void **state)
 	IS_CALL(by_scaled);
 }
 
-static void test_others(void **state)
+CASE(test_others)
 {
 #define IS_NO_CALL(name) assert_false(is_call(name##_begin, name##_end))
 	IS_NO_CALL(jump);
@@ -61,7 +58,7 @@ static void test_others(void **state)
 }
 
 /* Inside of a call, and with fewer bytes than it has. */
-static void test_short(void **state)
+CASE(test_short)
 {
 	for (size_t i = 1; i < (size_t)(relative_end - relative_begin); i++)
 		assert_false(is_call(relative_begin, relative_begin + i));
@@ -85,7 +82,7 @@ static bool can_return_behind_push(const uint8_t *begin, const uint8_t *end)
 	return can;
 }
 
-static void test_signal_returns(void **state)
+CASE(test_signal_returns)
 {
 	assert_true(can_return_behind_push(signal_return_begin, signal_return_end));
 	assert_true(can_return_behind_push(narrow_signal_return_begin, narrow_signal_return_end));
@@ -96,7 +93,7 @@ static void test_signal_returns(void **state)
 }
 
 /* The start of code behind padding, which a virtual machine has returns lead to. */
-static void test_start_behind_padding(void **state)
+CASE(test_start_behind_padding)
 {
 	uint8_t code[97] = {[31] = 0xcc, [47] = 0xcc, [63] = 0x90, [94] = 0xcc, [95] = 0xcc};
 	struct blob blob = blob_of_memory(code, sizeof(code));
@@ -110,7 +107,7 @@ static void test_start_behind_padding(void **state)
 }
 
 /* At both ends of a file, too. */
-static void test_returns_in_files(void **state)
+CASE(test_returns_in_files)
 {
 	size_t size_bytes = by_index_end - by_index_begin;
 	struct blob blob = blob_of_memory(by_index_begin, size_bytes);
@@ -124,18 +121,4 @@ static void test_returns_in_files(void **state)
 	assert_int_equal(code_can_return_to(&blob, size_bytes + 1, &can), -EBADMSG);
 	assert_int_equal(code_can_return_to(&blob, UINT64_MAX, &can), -EBADMSG);
 	assert_true(can);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_signal_returns),
-		cmocka_unit_test(test_start_behind_padding),
-		cmocka_unit_test(test_returns_in_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 /* V8's baseline code: a builtin makes the frame, and the code leaves it by a jump to another one.
@@ -15,7 +12,7 @@ CODE(baseline, "mov $0x28,%ebx\n movabs $0x1bdb688ccc41,%r12\n call 1f+4096\n"
 	       "mov %rax,-0x30(%rbp)\n push -0x30(%rbp)\n call 1b+8192\n test %eax,%eax\n je 2f\n"
 	       "mov $1,%ebx\n jmp 1b+4096\n 2: mov $2,%ebx\n jmp 1b+4096");
 
-static void test_prologue_in_a_callee(void **state)
+CASE(test_prologue_in_a_callee)
 {
 	CHECK(baseline, "0: rsp+8\n20: unknown\n");
 }
@@ -23,7 +20,7 @@ static void test_prologue_in_a_callee(void **state)
 /* Without registers of the bytecode, and rsp seems to be as at the entry at the end. */
 CODE(short_one, "mov $0x28,%ebx\n call 1f+4096\n 1: mov -0x10(%rbp),%rdx\n jmp 1b+4096");
 
-static void test_no_pushes(void **state)
+CASE(test_no_pushes)
 {
 	CHECK(short_one, "0: rsp+8\n10: unknown\n");
 }
@@ -32,7 +29,7 @@ static void test_no_pushes(void **state)
 CODE(own_epilogue, "call 1f+4096\n 1: push %rax\n mov %rdi,-8(%rbp)\n mov -16(%rbp),%rcx\n leave\n"
 		   "pop %rdx\n lea (%rsp,%rcx,8),%rsp\n push %rdx\n ret");
 
-static void test_epilogue(void **state)
+CASE(test_epilogue)
 {
 	CHECK(own_epilogue, "0: rsp+8\n5: unknown\n");
 }
@@ -41,7 +38,7 @@ static void test_epilogue(void **state)
 CODE(cases, "call 1f+4096\n 1: push %rax\n mov -8(%rbp),%rax\n jmp *(%rax)\n"
 	    "mov $1,%eax\n jmp 1b+4096\n push %rbx\n pop %rbx\n jmp 1b+4096");
 
-static void test_cases(void **state)
+CASE(test_cases)
 {
 	CHECK(cases, "0: rsp+8\n5: unknown\n");
 }
@@ -60,7 +57,7 @@ CODE(usual, "push %rbp\n call 1f+4096\n 1: mov %rax,%rbp\n mov 16(%rbp),%rax\n j
 /* The first call is not at the height of the entry: it is an argument's. */
 CODE(argument, "push %rax\n call 1f+4096\n 1: pop %rax\n mov 16(%rbp),%rax\n jmp 1b+4096");
 
-static void test_other_code(void **state)
+CASE(test_other_code)
 {
 	CHECK(helper, "0: rsp+8\n4: rsp+16\n13: rsp+8\n");
 	CHECK(plain_helper, "0: rsp+8\n");
@@ -72,7 +69,7 @@ static void test_other_code(void **state)
 
 /* Code in the frame of an interpreter, and code of methods with one frame, have rules of their own.
  */
-static void test_other_entries(void **state)
+CASE(test_other_entries)
 {
 	struct code_entry inside = {
 		.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 64), .rbp = -2, .inside = true};
@@ -81,18 +78,4 @@ static void test_other_entries(void **state)
 	one_frame.one_frame = true;
 	check_entry(short_one_begin, short_one_end, &inside, "0: rsp+64 rbp-16\n");
 	check_entry(short_one_begin, short_one_end, &one_frame, "0: rsp+8\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_prologue_in_a_callee),
-		cmocka_unit_test(test_no_pushes),
-		cmocka_unit_test(test_epilogue),
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_other_code),
-		cmocka_unit_test(test_other_entries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

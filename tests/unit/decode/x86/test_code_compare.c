@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/x86/code_compare.h"
+#include "tests/unit/cases.h"
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
@@ -45,18 +42,16 @@ static bool compare_java(const uint8_t *was, size_t was_bytes, const uint8_t *is
 	return same;
 }
 
-static void test_equal(void **state)
+CASE(test_equal)
 {
-	(void)state;
 	assert_true(
 		compare(BYTES(0x55, 0x48, 0x89, 0xe5, 0xc3), BYTES(0x55, 0x48, 0x89, 0xe5, 0xc3)));
 	/* No valid instruction. */
 	assert_true(compare(BYTES(0x06, 0x06), BYTES(0x06, 0x06)));
 }
 
-static void test_branches(void **state)
+CASE(test_branches)
 {
-	(void)state;
 	assert_true(
 		compare(BYTES(0x90, 0xe9, 0, 0, 0, 0, 0xc3), BYTES(0x90, 0xe9, 4, 1, 0, 0, 0xc3)));
 	assert_true(compare(BYTES(0xe8, 0, 0, 0, 0, 0xc3), BYTES(0xe8, 4, 1, 0xff, 0xff, 0xc3)));
@@ -65,9 +60,8 @@ static void test_branches(void **state)
 	assert_true(compare(BYTES(0x75, 2, 0xc3), BYTES(0x75, 6, 0xc3)));
 }
 
-static void test_constants(void **state)
+CASE(test_constants)
 {
-	(void)state;
 	/* imul eax, eax, imm32 */
 	assert_false(
 		compare(BYTES(0x69, 0xc0, 1, 0, 0, 0, 0xc3), BYTES(0x69, 0xc0, 2, 0, 0, 0, 0xc3)));
@@ -77,9 +71,8 @@ static void test_constants(void **state)
 	assert_false(compare(BYTES(0x8b, 0x44, 0x24, 8), BYTES(0x8b, 0x44, 0x24, 16)));
 }
 
-static void test_addresses(void **state)
+CASE(test_addresses)
 {
-	(void)state;
 	/* mov eax, [rip + disp32] */
 	assert_true(compare(BYTES(0x8b, 0x05, 0, 0, 0, 0), BYTES(0x8b, 0x05, 9, 1, 0, 0)));
 	/* mov rax, imm64: an address, and one that was not linked before */
@@ -102,9 +95,8 @@ static void test_addresses(void **state)
 }
 
 /* HotSpot: a call site's cached class, and objects that the garbage collector moves. */
-static void test_java(void **state)
+CASE(test_java)
 {
-	(void)state;
 	/* mov rax, imm64: none, and a class */
 	assert_true(compare_java(
 		BYTES(0x48, 0xb8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xe8, 0, 1, 2, 3),
@@ -148,9 +140,8 @@ static void test_java(void **state)
 }
 
 /* HotSpot: a small heap is below 4 GB. */
-static void test_java_small_heap(void **state)
+CASE(test_java_small_heap)
 {
-	(void)state;
 	/* mov rdi, imm64: an object that the collector moved, and a part of its address */
 	assert_true(compare_java(BYTES(0x48, 0xbf, 0xb0, 0xca, 0, 0xe0, 0, 0, 0, 0, 0xc3),
 				 BYTES(0x48, 0xbf, 0x30, 0x56, 0x1e, 0xe7, 0, 0, 0, 0, 0xc3)));
@@ -171,9 +162,8 @@ static void test_java_small_heap(void **state)
 }
 
 /* HotSpot: words of call sites of which samples saw one end each. */
-static void test_java_words(void **state)
+CASE(test_java_words)
 {
-	(void)state;
 	/* mov rax, imm64; call: the first byte of a class, and ones */
 	assert_true(compare_java(
 		BYTES(0x48, 0xb8, 0x48, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xe8, 4, 1, 2, 3),
@@ -231,9 +221,8 @@ static void test_java_words(void **state)
 #define COMPARE(a, b)	    0x66, 0x41, 0x81, 0x78, 0x10, a, b /* cmp word [r8 + 16], imm16 */
 
 /* ZGC: the colour of object pointers, as seen on OpenJDK 25. */
-static void test_java_colours(void **state)
+CASE(test_java_colours)
 {
-	(void)state;
 	assert_true(compare_java(BYTES(TEST_MEMORY(0xe0, 0xea)), BYTES(TEST_MEMORY(0xd0, 0xe5))));
 	assert_true(
 		compare_java(BYTES(TEST_REGISTER(0xc0, 0xea)), BYTES(TEST_REGISTER(0xc0, 0x75))));
@@ -256,9 +245,8 @@ static void test_java_colours(void **state)
 }
 
 /* Numbers that are no colours, and instructions that no barrier has. */
-static void test_java_not_colours(void **state)
+CASE(test_java_not_colours)
 {
-	(void)state;
 	/* Two colours. */
 	assert_false(compare_java(BYTES(SHIFT_RIGHT(13), SHIFT_RIGHT(13)),
 				  BYTES(SHIFT_RIGHT(14), SHIFT_RIGHT(15))));
@@ -303,9 +291,8 @@ static void test_java_not_colours(void **state)
 		low, low_bytes, 0x20, 0x30, 0x40, 0x7f, 0, 0
 
 /* A table of addresses behind the code, which is not aligned with instructions. */
-static void test_tables(void **state)
+CASE(test_tables)
 {
-	(void)state;
 	assert_true(compare(BYTES(TABLE(1, 0x10)), BYTES(TABLE(8, 0x13))));
 	/* A word alone may be anything. */
 	assert_false(compare(BYTES(0, 0x10, 0x20, 0x30, 0x40, 0x7f, 0, 0),
@@ -315,9 +302,8 @@ static void test_tables(void **state)
 }
 
 /* Constants of instructions beside each other look like an address. */
-static void test_words(void **state)
+CASE(test_words)
 {
-	(void)state;
 	/* nop; nop; sub rsp, 8; mov r15, imm64 */
 	assert_false(compare(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x48, 0x83, 0xec,
 				   8, 0x49, 0xbf, 14, 0, 0, 0, 0, 't', 'i', 'j', 0xc3),
@@ -326,9 +312,8 @@ static void test_words(void **state)
 }
 
 /* An instruction becomes a jump, a nop a call; but not all instructions. */
-static void test_patches(void **state)
+CASE(test_patches)
 {
-	(void)state;
 	/* mov [rsp - 0x14000], eax; push rbp; ret */
 	assert_true(compare(BYTES(0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0xff, 0x55, 0xc3),
 			    BYTES(0xe9, 1, 2, 3, 4, 0xfe, 0xff, 0x55, 0xc3)));
@@ -340,9 +325,8 @@ static void test_patches(void **state)
 }
 
 /* Bytes inside of an instruction that look like jumps. */
-static void test_inside_instructions(void **state)
+CASE(test_inside_instructions)
 {
-	(void)state;
 	/* mov eax, [rsp + disp8]: je and jne */
 	assert_false(
 		compare(BYTES(0x8b, 0x44, 0x24, 0x74, 0xc3), BYTES(0x8b, 0x44, 0x24, 0x75, 0xc3)));
@@ -355,32 +339,9 @@ static void test_inside_instructions(void **state)
 }
 
 /* Another function, whose prologue is the same. */
-static void test_prologue(void **state)
+CASE(test_prologue)
 {
-	(void)state;
 	assert_false(compare(
 		BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0, 0xc9, 0xc3),
 		BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0xff, 0xc8, 0xc9, 0xc3)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_constants),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_patches),
-		cmocka_unit_test(test_prologue),
-		cmocka_unit_test(test_java),
-		cmocka_unit_test(test_java_words),
-		cmocka_unit_test(test_java_small_heap),
-		cmocka_unit_test(test_java_colours),
-		cmocka_unit_test(test_java_not_colours),
-		cmocka_unit_test(test_inside_instructions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "decode/x86/code_extent.h"
+#include "tests/unit/cases.h"
 
 /* Assembled code, which is never executed. `name`_end is where the function ends. */
 #define CODE(name, text, behind)                                                                   \
@@ -41,7 +38,7 @@ CODE(stop, "call . + 64\n hlt", NEXT);
 
 CODE(start, "xor %ebp,%ebp\n call 1f\n 1:", NEXT);
 
-static void test_ends(void **state)
+CASE(test_ends)
 {
 	CHECK(straight);
 	CHECK(branches);
@@ -58,19 +55,9 @@ CODE(endless, "", "inc %eax\n nop\n inc %eax");
 CODE(cut, "", "test %edi,%edi\n je .+3\n ret\n .byte 0x48");
 CODE(invalid, "", ".byte 6\n ret");
 
-static void test_no_end(void **state)
+CASE(test_no_end)
 {
 	CHECK(endless);
 	CHECK(cut);
 	CHECK(invalid);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_no_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows of parts of files with several functions, whose starts are only likely. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "decode/x86/code_functions.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 #define ADDRESS	  0x401000
@@ -46,7 +43,7 @@ static const struct code_start none[1] = {{ALL_BYTES - 1, CODE_START_MENTIONED}}
 CODE(two, "push %rbx\n sub $16,%rsp\n add $16,%rsp\n pop %rbx\n ret\n nopw (%rax,%rax)\n"
 	  "push %r12\n push %rbx\n pop %rbx\n pop %r12\n ret");
 
-static void test_unmentioned_function(void **state)
+CASE(test_unmentioned_function)
 {
 	CHECK_STARTS(two, NO_ENTRY, none,
 		     "0: rsp+8\n1: rsp+16\n5: rsp+32\n9: rsp+16\n10: rsp+8\n"
@@ -57,7 +54,7 @@ static void test_unmentioned_function(void **state)
 CODE(last_call, "sub $24,%rsp\n test %edi,%edi\n je 1f\n add $24,%rsp\n ret\n"
 		"1: call .+4096\n push %rbx\n mov %rdi,%rbx\n pop %rbx\n ret");
 
-static void test_function_behind_last_call(void **state)
+CASE(test_function_behind_last_call)
 {
 	static const struct code_start starts[] = {{0, CODE_START_NAMED}, {18, CODE_START_CALLED}};
 
@@ -70,7 +67,7 @@ static void test_function_behind_last_call(void **state)
 CODE(call_inside,
      "sub $24,%rsp\n test %edi,%edi\n je 1f\n call .+4096\n 1: mov %rax,%rdi\n add $24,%rsp\n ret");
 
-static void test_false_start(void **state)
+CASE(test_false_start)
 {
 	static const struct code_start starts[] = {{0, CODE_START_NAMED}, {13, CODE_START_CALLED}};
 
@@ -81,7 +78,7 @@ static void test_false_start(void **state)
 CODE(endless, "push %rbx\n 1: call .+4096\n jmp 1b\n nopl (%rax)\n"
 	      "push %rbx\n 1: call .+4096\n jmp 1b");
 
-static void test_function_without_end(void **state)
+CASE(test_function_without_end)
 {
 	static const struct code_start starts[] = {{0, CODE_START_NAMED}};
 
@@ -91,7 +88,7 @@ static void test_function_without_end(void **state)
 /* A cold part, which jumps back into its function elsewhere, looks like a called thunk. */
 CODE(cold, "mov $1,%edi\n call .+4096\n jmp .+0x4000");
 
-static void test_cold_part(void **state)
+CASE(test_cold_part)
 {
 	static const struct code_start starts[] = {{0, CODE_START_MENTIONED}};
 
@@ -99,7 +96,7 @@ static void test_cold_part(void **state)
 }
 
 /* The same with a jump to a function is a tail call. */
-static void test_tail_call(void **state)
+CASE(test_tail_call)
 {
 	static const struct code_start starts[] = {{10 + 0x4000, CODE_START_NAMED}};
 
@@ -110,7 +107,7 @@ static void test_tail_call(void **state)
 CODE(cases, "sub $40,%rsp\n jmp *%rax\n inc %edi\n jmp *(%rcx,%rdi,8)\n inc %esi\n add $40,%rsp\n"
 	    "ret\n dec %edi\n jmp *(%rcx,%rdi,8)");
 
-static void test_cases(void **state)
+CASE(test_cases)
 {
 	static const struct code_start starts[] = {{0, CODE_START_NAMED},
 						   {6, CODE_START_MENTIONED}};
@@ -122,7 +119,7 @@ static void test_cases(void **state)
 /* A return that does not find its address proves that the start is none. */
 CODE(unbalanced, "push %rbx\n test %edi,%edi\n je 1f\n pop %rbx\n 1: ret");
 
-static void test_unbalanced(void **state)
+CASE(test_unbalanced)
 {
 	static const struct code_start starts[] = {{0, CODE_START_NAMED}};
 
@@ -133,14 +130,14 @@ static void test_unbalanced(void **state)
 CODE(start, "xor %ebp,%ebp\n mov %rsp,%rdi\n and $-16,%rsp\n call 1f\n"
 	    "1: sub $24,%rsp\n call .+4096\n add $24,%rsp\n ret");
 
-static void test_entry(void **state)
+CASE(test_entry)
 {
 	static const struct code_start starts[] = {{14, CODE_START_CALLED}};
 
 	CHECK_STARTS(start, ADDRESS, starts, "0: root\n14: rsp+8\n18: rsp+32\n27: rsp+8\n");
 }
 
-static void test_sizes(void **state)
+CASE(test_sizes)
 {
 	struct code_starts starts = {0};
 	struct unwind_rows rows = {0};
@@ -155,7 +152,7 @@ static void test_sizes(void **state)
 }
 
 /* Jumps over each other, each of which a trial follows to the end. */
-static void test_work_is_bounded(void **state)
+CASE(test_work_is_bounded)
 {
 	struct code_starts starts = {.low = ADDRESS, .high = ADDRESS + CODE_FUNCTIONS_BYTES_MAX};
 	uint8_t *code = malloc(CODE_FUNCTIONS_BYTES_MAX);
@@ -169,23 +166,4 @@ static void test_work_is_bounded(void **state)
 	assert_true(rows.rows.size > 0);
 	unwind_rows_deinit(&rows);
 	free(code);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unmentioned_function),
-		cmocka_unit_test(test_function_behind_last_call),
-		cmocka_unit_test(test_false_start),
-		cmocka_unit_test(test_function_without_end),
-		cmocka_unit_test(test_cold_part),
-		cmocka_unit_test(test_tail_call),
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_unbalanced),
-		cmocka_unit_test(test_entry),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_work_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

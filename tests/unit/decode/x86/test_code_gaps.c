@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows of a program without call frame information, window by window. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <elf.h>
 #include <errno.h>
@@ -13,6 +9,7 @@
 
 #include "base/scope.h"
 #include "decode/x86/code_gaps.h"
+#include "tests/unit/cases.h"
 
 /* A program of one segment: a header, and functions of 16 bytes. */
 #define ADDRESS	   0x400000
@@ -110,7 +107,7 @@ static int add(struct program *program, uint64_t start, uint64_t end, uint64_t *
 }
 
 /* All windows have the rows of all functions in them, wherever parts begin and end. */
-static void test_windows(void **state)
+CASE_WITH(test_windows, setup, teardown)
 {
 	struct program *program = *state;
 
@@ -131,7 +128,7 @@ static void test_windows(void **state)
 }
 
 /* Windows of a page share a part, and work is charged once. */
-static void test_part_is_kept(void **state)
+CASE_WITH(test_part_is_kept, setup, teardown)
 {
 	struct program *program = *state;
 	uint64_t work_bytes = UINT64_MAX, after;
@@ -146,7 +143,7 @@ static void test_part_is_kept(void **state)
 	assert_int_equal(program->bytes_read, 0);
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct program *program = *state;
 	uint64_t work_bytes = 1000;
@@ -155,7 +152,7 @@ static void test_budget(void **state)
 	assert_int_equal(program->rows.rows.size, 0);
 }
 
-static void test_padding(void **state)
+CASE_WITH(test_padding, setup, teardown)
 {
 	struct program *program = *state;
 	struct unwind_gap_source source = code_gaps_source(program->gaps);
@@ -177,7 +174,7 @@ static struct unwind_row row_at(struct program *program, uint64_t start)
 }
 
 /* Code that cannot be placed has frame pointers only if the code around it does. */
-static void test_frame_pointers(void **state)
+CASE_WITH(test_frame_pointers, setup, teardown)
 {
 	struct program *program = *state;
 
@@ -193,7 +190,7 @@ static void test_frame_pointers(void **state)
 }
 
 /* Functions that do not return as others do, as builtins of engines, are not followed. */
-static void test_frame_pointers_only(void **state)
+CASE_WITH(test_frame_pointers_only, setup, teardown)
 {
 	struct program *program = *state;
 	uint64_t work_bytes = UINT64_MAX;
@@ -206,7 +203,7 @@ static void test_frame_pointers_only(void **state)
 }
 
 /* Nothing that takes long is done while the source must be quick. */
-static void test_quick(void **state)
+CASE_WITH(test_quick, setup, teardown)
 {
 	struct program *program = *state;
 	uint64_t work_bytes = UINT64_MAX;
@@ -223,7 +220,7 @@ static void test_quick(void **state)
 	assert_int_equal(add(program, 0x40100, 0x40200, &work_bytes), 0);
 }
 
-static void test_blob_error(void **state)
+CASE_WITH(test_blob_error, setup, teardown)
 {
 	struct program *program = *state;
 	uint64_t work_bytes = UINT64_MAX;
@@ -233,21 +230,4 @@ static void test_blob_error(void **state)
 	assert_int_equal(add(program, 0x60000, 0x60010, &work_bytes), -EIO);
 	program->error = 0;
 	assert_int_equal(add(program, 0x60000, 0x60010, &work_bytes), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_windows),
-		TEST(test_part_is_kept),
-		TEST(test_budget),
-		TEST(test_padding),
-		TEST(test_blob_error),
-		TEST(test_frame_pointers),
-		TEST(test_frame_pointers_only),
-		TEST(test_quick),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "decode/x86/code_interpreter.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 #define ADDRESS 0x7f0000001000
@@ -41,9 +38,8 @@ CODE(entry, "jmp *(%r10,%rbx,8)\n"
 	    "push $0\n"
 	    "jmp *(%r10,%rbx,8)");
 
-static void test_entry(void **state)
+CASE(test_entry)
 {
-	(void)state;
 	CHECK_ROWS(entry, "0: interpreter\n"
 			  "64: rsp+8\n"
 			  "69: unknown\n"
@@ -60,9 +56,8 @@ CODE(inside, "nop\n"
 	     "push %r13\n"
 	     "nop");
 
-static void test_inside(void **state)
+CASE(test_inside)
 {
-	(void)state;
 	CHECK_ROWS(inside, "0: interpreter\n"
 			   "1: rsp+8\n"
 			   "2: rsp+16 rbp-16\n"
@@ -82,9 +77,8 @@ CODE(returns, "mov -8(%rbp), %rbx\n"
 	      ".byte 0x48, 0x8b, 0xe3\n"
 	      "nop\n"); /* 17 */
 
-static void test_returns(void **state)
+CASE(test_returns)
 {
-	(void)state;
 	CHECK_ROWS(returns, "0: interpreter\n"
 			    "5: rsp+8\n"
 			    "6: unknown\n"
@@ -94,27 +88,14 @@ static void test_returns(void **state)
 			    "17: interpreter\n");
 }
 
-static void test_ends(void **state)
+CASE(test_ends)
 {
 	struct unwind_rows rows = {0};
 
-	(void)state;
 	for (size_t size_bytes = 1; size_bytes <= 7; size_bytes++)
 		check_rows(inside_begin, size_bytes, "0: interpreter\n");
 	for (size_t size_bytes = 1; size_bytes <= 9; size_bytes++)
 		check_rows(returns_begin, size_bytes, "0: interpreter\n");
 	assert_int_equal(code_interpreter(inside_begin, 0, ADDRESS, &rows), -EINVAL);
 	assert_int_equal(rows.rows.size, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_entry),
-		cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_returns),
-		cmocka_unit_test(test_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

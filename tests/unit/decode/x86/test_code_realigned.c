@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code that moves rsp by an unknown distance, as the kernels of oneDNN and OpenVINO do. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 #define PUSHES "push %rbp\n push %rbx\n push %r15\n"
@@ -22,7 +19,7 @@
 
 CODE(injector, PUSHES "mov $1,%ebp\n" INJECTOR POPS);
 
-static void test_injector(void **state)
+CASE(test_injector)
 {
 	CHECK(injector,
 	      "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n4: rsp+32 rbp-16\n"
@@ -35,7 +32,7 @@ static void test_injector(void **state)
 /* In a loop, the second round finds the frame of the first one again. */
 CODE(in_a_loop, PUSHES "xor %ebp,%ebp\n 1: " INJECTOR INJECTOR "dec %ecx\n jne 1b\n" POPS);
 
-static void test_injectors_in_a_loop(void **state)
+CASE(test_injectors_in_a_loop)
 {
 	CHECK(in_a_loop,
 	      "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n4: rsp+32 rbp-16\n7: rsp+40 rbp-16\n"
@@ -58,7 +55,7 @@ CODE(call_shifted,
 CODE(call_exact, "push %rbx\n mov %rsp,%rbx\n and $-16,%rsp\n sub $32,%rsp\n call *%rax\n"
 		 "mov %rbx,%rsp\n pop %rbx\n ret");
 
-static void test_alignment_of_calls(void **state)
+CASE(test_alignment_of_calls)
 {
 	CHECK(call, "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n4: rsp+32 rbp-16\n"
 		    "29: rsp+24 rbp-16\n30: rsp+16 rbp-16\n31: rsp+8\n");
@@ -75,7 +72,7 @@ CODE(not_constant,
 CODE(not_kept, "push %r12\n push %r12\n mov %rsp,%rcx\n and $15,%rcx\n sub %rcx,%rsp\n call *%rax\n"
 	       "add %rcx,%rsp\n nop");
 
-static void test_not_constant(void **state)
+CASE(test_not_constant)
 {
 	CHECK(not_16, "0: rsp+8\n1: rsp+16\n11: unknown\n");
 	CHECK(not_constant, "0: rsp+8\n1: rsp+16\n4: unknown\n");
@@ -87,7 +84,7 @@ CODE(call_aligned, "push %rbx\n mov %rsp,%rax\n and $-64,%rsp\n push %rax\n sub 
 		   "mov %rsp,%rbx\n and $15,%rbx\n sub %rbx,%rsp\n call *%rdx\n add %rbx,%rsp\n"
 		   "mov 16(%rsp),%rsp\n pop %rbx\n ret");
 
-static void test_call_in_aligned_frame(void **state)
+CASE(test_call_in_aligned_frame)
 {
 	CHECK(call_aligned, "0: rsp+8\n1: rsp+16\n8: unknown\n9: [rsp+0]+16\n13: [rsp+16]+16\n"
 			    "23: [rsp+24]+16\n28: [rsp+16]+16\n33: rsp+16\n34: rsp+8\n");
@@ -106,7 +103,7 @@ CODE(workspace,
      WORKSPACE_BEGIN "mov %rdi,(%rsp)\n lea (%rcx,%r9,8),%rbp\n 3: addq $8,0x18(%rsp)\n"
 		     "vmovups %zmm0,0x80(%rsp)\n dec %rbp\n jne 3b\n mov 0x78(%rsp),%rsp\n" POPS);
 
-static void test_workspace(void **state)
+CASE(test_workspace)
 {
 	CHECK(workspace, WORKSPACE_ROWS "71: [rsp+120]+32 rbp-16\n95: rsp+32 rbp-16\n"
 					"97: rsp+24 rbp-16\n98: rsp+16 rbp-16\n99: rsp+8\n");
@@ -117,7 +114,7 @@ CODE(overwritten, WORKSPACE_BEGIN "xor %ebp,%ebp\n movl $0,0x7c(%rsp)\n nop");
 CODE(overwritten_by_vector, WORKSPACE_BEGIN "xor %ebp,%ebp\n vmovups %zmm0,0x40(%rsp)\n nop");
 CODE(not_overwritten, WORKSPACE_BEGIN "xor %ebp,%ebp\n vmovups %ymm0,0x58(%rsp)\n nop");
 
-static void test_overwritten_slot(void **state)
+CASE(test_overwritten_slot)
 {
 	CHECK(overwritten, WORKSPACE_ROWS "65: [rsp+120]+32 rbp-16\n73: unknown\n");
 	CHECK(overwritten_by_vector, WORKSPACE_ROWS "65: [rsp+120]+32 rbp-16\n73: unknown\n");
@@ -125,7 +122,7 @@ static void test_overwritten_slot(void **state)
 }
 
 /* The same in 300 kB of code, with many joins. */
-static void test_large_region(void **state)
+CASE(test_large_region)
 {
 	static const uint8_t block[] = {
 		0x62, 0xf2, 0x4d, 0x48, 0xb8, 0xc8, /* vfmadd231ps %zmm0,%zmm6,%zmm1 */
@@ -155,7 +152,7 @@ static void test_large_region(void **state)
 CODE(ended, PUSHES "xor %ebp,%ebp\n mov %rsp,%rcx\n and $-64,%rsp\n push %rcx\n mov %rsp,%rdx\n"
 		   "pop %rsp\n mov %rdx,%rsp\n nop");
 
-static void test_ended_frame(void **state)
+CASE(test_ended_frame)
 {
 	CHECK(ended, "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n4: rsp+32 rbp-16\n"
 		     "13: unknown\n14: [rsp+0]+32 rbp-16\n18: rsp+32 rbp-16\n21: unknown\n");
@@ -165,7 +162,7 @@ static void test_ended_frame(void **state)
 CODE(nested, PUSHES "xor %ebp,%ebp\n mov %rsp,%rcx\n and $-64,%rsp\n push %rcx\n" INJECTOR
 		    "mov (%rsp),%rsp\n" POPS);
 
-static void test_nested(void **state)
+CASE(test_nested)
 {
 	CHECK(nested, "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n4: rsp+32 rbp-16\n"
 		      "13: unknown\n14: [rsp+0]+32 rbp-16\n15: [rsp+8]+32 rbp-16\n"
@@ -182,7 +179,7 @@ CODE(missing, "push %rbx\n mov %rsp,%rax\n and $-64,%rsp\n test %edi,%edi\n je 1
 CODE(same, "push %rbx\n mov %rsp,%rax\n and $-64,%rsp\n test %edi,%edi\n je 1f\n"
 	   "mov %rax,(%rsp)\n jmp 2f\n 1: mov %rax,(%rsp)\n 2: mov $0,%eax\n nop");
 
-static void test_slots_that_join(void **state)
+CASE(test_slots_that_join)
 {
 	CHECK(different, "0: rsp+8\n1: rsp+16\n17: unknown\n");
 	CHECK(missing, "0: rsp+8\n1: rsp+16\n8: unknown\n");
@@ -193,27 +190,7 @@ static void test_slots_that_join(void **state)
 /* Without the caller's rbp, a row by a slot would make the caller's caller wrong. */
 CODE(no_rbp, "mov %rsp,%rax\n and $-64,%rsp\n push %rax\n xor %ebp,%ebp\n nop");
 
-static void test_lost_rbp(void **state)
+CASE(test_lost_rbp)
 {
 	CHECK(no_rbp, "0: rsp+8\n7: unknown\n8: [rsp+0]+8\n10: unknown\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_injector),
-		cmocka_unit_test(test_injectors_in_a_loop),
-		cmocka_unit_test(test_alignment_of_calls),
-		cmocka_unit_test(test_not_constant),
-		cmocka_unit_test(test_call_in_aligned_frame),
-		cmocka_unit_test(test_workspace),
-		cmocka_unit_test(test_overwritten_slot),
-		cmocka_unit_test(test_large_region),
-		cmocka_unit_test(test_ended_frame),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_slots_that_join),
-		cmocka_unit_test(test_lost_rbp),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A decoder that knows shapes gives the same steps as one that decodes each instruction. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "decode/x86/code_step.h"
+#include "tests/unit/cases.h"
 
 #define ADDRESS 0x401000
 #define RANDOM	400000
@@ -96,7 +93,7 @@ static uint32_t check(struct decoders *d, const uint8_t *code, size_t left_bytes
 	return is.length;
 }
 
-static void test_own_code(void **state)
+CASE(test_own_code)
 {
 	struct decoders *d = create();
 	size_t size = (size_t)(etext - __executable_start), steps = 0;
@@ -141,7 +138,7 @@ static void make_random(uint8_t code[2 * CODE_SHAPES_AHEAD])
 }
 
 /* Each random instruction comes again with every frame, also with other bytes at its end. */
-static void test_random(void **state)
+CASE(test_random)
 {
 	struct decoders *d = create();
 	uint8_t code[2 * CODE_SHAPES_AHEAD];
@@ -172,7 +169,7 @@ static void test_random(void **state)
 	} while (0)
 
 /* An unrolled kernel, as large as those of oneDNN: hardly any instruction is decoded. */
-static void test_kernel(void **state)
+CASE(test_kernel)
 {
 	struct decoders *d = create();
 	uint8_t *code = calloc(1, KERNEL_BYTES + 64);
@@ -193,7 +190,7 @@ static void test_kernel(void **state)
 }
 
 /* At the end of the code, an instruction that does not end there is invalid, as it was before. */
-static void test_end(void **state)
+CASE(test_end)
 {
 	static const uint8_t code[CODE_SHAPES_AHEAD + 7] = {0xc5, 0xf8, 0x10, 0x84, 0x24,
 							    0x80, 0,	0,    0};
@@ -204,16 +201,4 @@ static void test_end(void **state)
 		assert_int_equal(check(d, code, left, 2), left < 9 ? 0 : 9);
 	assert_true(d->skipped > 0);
 	destroy(d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_code),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 CODE(frame_pointer, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub $24,%rsp\n call 1f+4096\n"
 		    "1: mov -8(%rbp),%rbx\n leave\n ret");
 
-static void test_frame_pointer(void **state)
+CASE(test_frame_pointer)
 {
 	CHECK(frame_pointer, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n19: rsp+8\n");
 }
@@ -23,7 +20,7 @@ static void test_frame_pointer(void **state)
 CODE(no_frame_pointer, "push %r12\n push %rbp\n push %rbx\n sub $0x90,%rsp\n xor %ebp,%ebp\n"
 		       "add $0x90,%rsp\n pop %rbx\n pop %rbp\n pop %r12\n ret");
 
-static void test_no_frame_pointer(void **state)
+CASE(test_no_frame_pointer)
 {
 	CHECK(no_frame_pointer, "0: rsp+8\n2: rsp+16\n3: rsp+24 rbp-24\n4: rsp+32 rbp-24\n"
 				"11: rsp+176 rbp-24\n20: rsp+32 rbp-24\n21: rsp+24 rbp-24\n"
@@ -34,7 +31,7 @@ static void test_no_frame_pointer(void **state)
 CODE(stored, "sub $24,%rsp\n mov %rbp,16(%rsp)\n mov %rdi,%rbp\n mov 16(%rsp),%rbp\n"
 	     "add $24,%rsp\n ret");
 
-static void test_stored_rbp(void **state)
+CASE(test_stored_rbp)
 {
 	CHECK(stored, "0: rsp+8\n4: rsp+32\n9: rsp+32 rbp-16\n17: rsp+32\n21: rsp+8\n");
 }
@@ -44,7 +41,7 @@ CODE(realigned, "lea 8(%rsp),%r10\n and $-32,%rsp\n push -8(%r10)\n push %rbp\n 
 		"push %r10\n sub $40,%rsp\n mov %rdi,%rax\n mov -8(%rbp),%r10\n leave\n"
 		"lea -8(%r10),%rsp\n ret");
 
-static void test_realigned(void **state)
+CASE(test_realigned)
 {
 	CHECK(realigned, "0: rsp+8\n9: unknown\n19: [rbp-8] rbp+0\n31: unknown\n35: rsp+8\n");
 }
@@ -53,7 +50,7 @@ static void test_realigned(void **state)
 CODE(variable, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub %rdi,%rsp\n and $-64,%rsp\n"
 	       "mov %rsp,%rbx\n push %rax\n lea -8(%rbp),%rsp\n pop %rbx\n pop %rbp\n ret");
 
-static void test_variable(void **state)
+CASE(test_variable)
 {
 	CHECK(variable, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n22: rsp+8\n");
 }
@@ -61,7 +58,7 @@ static void test_variable(void **state)
 CODE(copied, "push %rbx\n mov %rsp,%rbx\n sub %rdi,%rsp\n call 1f+4096\n 1: mov %rbx,%rsp\n"
 	     "pop %rbx\n ret");
 
-static void test_copy_of_rsp(void **state)
+CASE(test_copy_of_rsp)
 {
 	CHECK(copied, "0: rsp+8\n1: rsp+16\n7: unknown\n15: rsp+16\n16: rsp+8\n");
 }
@@ -77,7 +74,7 @@ CODE(lost_call, "mov %rsp,%r11\n sub %rdi,%rsp\n call 1f+4096\n 1: mov %r11,%rsp
 CODE(lost_implied, "mov %rsp,%rbx\n sub %rdi,%rsp\n cpuid\n mov %rbx,%rsp\n nop");
 CODE(not_lost, "mov %rsp,%rbx\n sub %rdi,%rsp\n vaddps %ymm3,%ymm3,%ymm3\n mov %rbx,%rsp\n nop");
 
-static void test_copy_lost(void **state)
+CASE(test_copy_lost)
 {
 	CHECK(lost_vex, "0: rsp+8\n2: rsp+16\n8: unknown\n");
 	CHECK(lost_count, "0: rsp+8\n6: unknown\n");
@@ -91,7 +88,7 @@ static void test_copy_lost(void **state)
 CODE(touched, "push %rbx\n lea -0x9000(%rsp),%r11\n 1: sub $0x1000,%rsp\n orq $0,(%rsp)\n"
 	      "cmp %r11,%rsp\n jne 1b\n sub $0x10,%rsp\n add $0x9010,%rsp\n pop %rbx\n ret");
 
-static void test_touched(void **state)
+CASE(test_touched)
 {
 	CHECK(touched, "0: rsp+8\n1: rsp+16\n9: unknown\n26: rsp+36880\n30: rsp+36896\n"
 		       "37: rsp+16\n38: rsp+8\n");
@@ -100,7 +97,7 @@ static void test_touched(void **state)
 CODE(odd, "push %rdx\n pushw %ax\n popw %ax\n pushfq\n popfq\n call 1f\n 1: pop %rax\n"
 	  "xchg %rax,%rbp\n xchg %rbp,%rax\n enter $32,$0\n leave\n pop %rdx\n ret");
 
-static void test_odd(void **state)
+CASE(test_odd)
 {
 	CHECK(odd, "0: rsp+8\n1: rsp+16\n3: unknown\n5: rsp+16\n6: rsp+24\n7: rsp+16\n"
 		   "12: rsp+24\n13: rsp+16\n21: rbp+24 rbp-24\n22: rsp+16\n23: rsp+8\n");
@@ -110,7 +107,7 @@ static void test_odd(void **state)
 CODE(two_ends, "test %edi,%edi\n je 1f\n push %rbx\n pop %rbx\n ret\n 1: sub $24,%rsp\n"
 	       "add $24,%rsp\n jmp 1b+4096");
 
-static void test_two_ends(void **state)
+CASE(test_two_ends)
 {
 	CHECK(two_ends, "0: rsp+8\n5: rsp+16\n6: rsp+8\n11: rsp+32\n15: rsp+8\n");
 }
@@ -120,7 +117,7 @@ CODE(cases, "push %rbp\n push %rbx\n sub $8,%rsp\n jmp *(%rdi,%rsi,8)\n"
 	    "mov $1,%eax\n jmp 1f\n mov $2,%eax\n 1: add $8,%rsp\n pop %rbx\n pop %rbp\n ret\n"
 	    "mov $3,%eax\n jmp 1b");
 
-static void test_cases(void **state)
+CASE(test_cases)
 {
 	CHECK(cases, "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n6: rsp+32 rbp-16\n"
 		     "25: rsp+24 rbp-16\n26: rsp+16 rbp-16\n27: rsp+8\n28: rsp+32 rbp-16\n");
@@ -130,7 +127,7 @@ static void test_cases(void **state)
 CODE(patched, "cmp %rax,%r10\n jne 1f+4096\n 1: jmp 1b+8192\n .byte 0xfe, 0xff\n push %rbp\n"
 	      "sub $0x100,%rsp\n call 1b+4096\n add $0x100,%rsp\n pop %rbp\n ret");
 
-static void test_patched(void **state)
+CASE(test_patched)
 {
 	CHECK(patched, "0: rsp+8\n14: unknown\n16: rsp+8\n17: rsp+16 rbp-16\n24: rsp+272 rbp-16\n"
 		       "36: rsp+16 rbp-16\n37: rsp+8\n");
@@ -140,7 +137,7 @@ static void test_patched(void **state)
 CODE(no_return, "test %edi,%edi\n jne 1f\n sub $8,%rsp\n call 1f+4096\n 1: push %rbx\n pop %rbx\n"
 		"ret");
 
-static void test_no_return(void **state)
+CASE(test_no_return)
 {
 	CHECK(no_return, "0: rsp+8\n8: rsp+16\n13: rsp+8\n14: rsp+16\n15: rsp+8\n");
 }
@@ -148,7 +145,7 @@ static void test_no_return(void **state)
 /* Two paths join with different rsp. */
 CODE(disagree, "test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n nop\n ret");
 
-static void test_disagreement(void **state)
+CASE(test_disagreement)
 {
 	CHECK(disagree, "0: rsp+8\n5: unknown\n");
 }
@@ -157,14 +154,14 @@ static void test_disagreement(void **state)
 CODE(partly, "push %rbp\n mov %rsp,%rbp\n test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n leave\n"
 	     "ret");
 
-static void test_partial_agreement(void **state)
+CASE(test_partial_agreement)
 {
 	CHECK(partly, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n11: rsp+8\n");
 }
 
 CODE(switched, "push %rbx\n mov %rdi,%rsp\n nop\n mov (%rdi),%rsp\n ret");
 
-static void test_another_stack(void **state)
+CASE(test_another_stack)
 {
 	CHECK(switched, "0: rsp+8\n1: rsp+16\n4: unknown\n");
 }
@@ -175,7 +172,7 @@ CODE(inside_loop, "dec %eax\n jne inside_loop_begin\n jmp inside_loop_begin+4096
 CODE(inside_more, "sub $0x18,%rsp\n call inside_more_begin+4096\n add $0x20,%rsp\n jmp *(%r15)");
 CODE(inside_helper, "sub $8,%rsp\n call inside_helper_begin+4096\n add $8,%rsp\n ret");
 
-static void test_inside_a_frame(void **state)
+CASE(test_inside_a_frame)
 {
 	struct code_entry entry = {UNWIND_CFA(UNWIND_CFA_RSP, 112), -6, true};
 
@@ -214,7 +211,7 @@ CODE(one_frame, "push %rbp\n sub $0x10,%rsp\n call 1f+4096\n 1: add $0x10,%rsp\n
 CODE(one_frame_patched, "jmp 1f+4096\n .byte 0xfe, 0xff\n push %rbp\n sub $0x10,%rsp\n"
 			"call 1f+4096\n 1: add $0x10,%rsp\n pop %rbp\n ret\n jmp 1b+4096");
 
-static void test_one_frame(void **state)
+CASE(test_one_frame)
 {
 	check_entry(one_frame_begin, one_frame_end, &one_frame_entry,
 		    "0: rsp+8\n1: rsp+16 rbp-16\n5: rsp+32 rbp-16\n14: rsp+16 rbp-16\n"
@@ -230,7 +227,7 @@ static void test_one_frame(void **state)
 CODE(pushed, "push %rdx\n sub $8,%rsp\n mov %rbp,(%rsp)\n and $-16,%rsp\n call 1f+4096\n"
 	     "1: mov (%rsp),%rbp\n add $8,%rsp\n pop %rdx\n jmp *%rax");
 
-static void test_pushed(void **state)
+CASE(test_pushed)
 {
 	check_entry(pushed_begin, pushed_end, &code_entry_pushed,
 		    "0: unknown\n1: rsp+8\n5: rsp+16\n9: rsp+16 rbp-16\n22: rsp+16\n"
@@ -240,13 +237,13 @@ static void test_pushed(void **state)
 /* A jump into the middle of an instruction. */
 CODE(overlapping, "push %rbx\n jmp 1f+1\n 1: .byte 0x3d, 0x5b, 0xc3, 0x90, 0x90\n ret");
 
-static void test_overlapping(void **state)
+CASE(test_overlapping)
 {
 	CHECK(overlapping, "0: rsp+8\n1: rsp+16\n3: rsp+8\n4: rsp+16\n5: rsp+8\n"
 			   "6: unknown\n8: rsp+8\n");
 }
 
-static void test_bounds(void **state)
+CASE(test_bounds)
 {
 	static const uint8_t cut[] = {0x53, 0x48, 0x8b};
 	struct unwind_rows rows = {0};
@@ -260,7 +257,7 @@ static void test_bounds(void **state)
 }
 
 /* A distinct frame per byte of a large region: beyond the limit rows are unknown. */
-static void test_many_frames(void **state)
+CASE(test_many_frames)
 {
 	size_t size_bytes = 1 << 20;
 	AUTO_FREE uint8_t *code = malloc(size_bytes);
@@ -274,23 +271,4 @@ static void test_many_frames(void **state)
 	assert_int_equal(unwind_rows_at(&rows, size_bytes - 1).cfa,
 			 UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 	unwind_rows_deinit(&rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_no_frame_pointer),
-		cmocka_unit_test(test_stored_rbp),    cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_variable),      cmocka_unit_test(test_copy_of_rsp),
-		cmocka_unit_test(test_copy_lost),     cmocka_unit_test(test_touched),
-		cmocka_unit_test(test_odd),	      cmocka_unit_test(test_two_ends),
-		cmocka_unit_test(test_cases),	      cmocka_unit_test(test_no_return),
-		cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_partial_agreement),
-		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
-		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_patched),	      cmocka_unit_test(test_many_frames),
-		cmocka_unit_test(test_one_frame),     cmocka_unit_test(test_pushed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

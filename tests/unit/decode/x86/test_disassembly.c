@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/x86/disassembly.h"
+#include "tests/unit/cases.h"
 
 #define BASE 0x401000
 
@@ -20,7 +17,7 @@ static struct disassembled text_of(enum disassembly_style style, bool is_32_bit,
 	return ret;
 }
 
-static void test_styles(void **state)
+CASE(test_styles)
 {
 	static const uint8_t add[] = {0x48, 0x83, 0xc0, 0x10}; /* add rax, 16 */
 	struct disassembled att = text_of(DISASSEMBLY_ATT, false, add, sizeof(add));
@@ -32,7 +29,7 @@ static void test_styles(void **state)
 	assert_int_equal(att.length, 4);
 }
 
-static void test_targets(void **state)
+CASE(test_targets)
 {
 	static const uint8_t back[] = {0x75, 0xfe};		 /* jnz to itself */
 	static const uint8_t call[] = {0xe8, 0x0b, 0, 0, 0};	 /* call */
@@ -50,7 +47,7 @@ static void test_targets(void **state)
 	assert_true(text_of(DISASSEMBLY_ATT, false, begin, sizeof(begin)).valid);
 }
 
-static void test_bad_code(void **state)
+CASE(test_bad_code)
 {
 	static const uint8_t push_es[] = {0x06}, cut[] = {0x48, 0x83, 0xc0};
 	struct disassembled ret = text_of(DISASSEMBLY_ATT, false, push_es, sizeof(push_es));
@@ -63,15 +60,4 @@ static void test_bad_code(void **state)
 	assert_string_equal(ret.text, "push %es");
 	ret = text_of(DISASSEMBLY_ATT, false, cut, sizeof(cut));
 	assert_string_equal(ret.text, ".byte 0x48");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_styles),
-		cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_bad_code),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

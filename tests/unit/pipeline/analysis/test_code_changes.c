@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reports of JIT code changes to sinks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "sink/annotate/code_history.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 /* One reported change. */
@@ -80,7 +76,7 @@ static void make_events(void)
 	make_load(&run, 70, 4, "")->event = 2; /* a shutdown is no change of code */
 }
 
-static void loads_and_unloads_are_told(void **state)
+CASE(loads_and_unloads_are_told)
 {
 	struct notes notes;
 
@@ -106,7 +102,7 @@ static void loads_and_unloads_are_told(void **state)
 }
 
 /* Two loads at one address in one round: both are reported, with their names. */
-static void code_that_is_overwritten_was_there(void **state)
+CASE(code_that_is_overwritten_was_there)
 {
 	struct notes notes;
 
@@ -122,7 +118,7 @@ static void code_that_is_overwritten_was_there(void **state)
 	made_run_end(&run);
 }
 
-static void filters_hold_for_code(void **state)
+CASE(filters_hold_for_code)
 {
 	static const uint32_t pids[] = {200}, tids[] = {200};
 	const struct sample_filter filters[] = {
@@ -165,7 +161,7 @@ static const struct code_life *life_of(const struct sink *history, const char *n
 }
 
 /* Code ends when it is overwritten or unloaded, when its process runs another program, or ends. */
-static void each_end_of_code_is_known(void **state)
+CASE(each_end_of_code_is_known)
 {
 	struct sink *history = begin_history(NULL);
 	struct jitbpf_jit_header *header;
@@ -192,7 +188,7 @@ static void each_end_of_code_is_known(void **state)
 	made_run_end(&run);
 }
 
-static void filters_hold_for_lives(void **state)
+CASE(filters_hold_for_lives)
 {
 	static const uint32_t pids[] = {200};
 	const struct sample_filter filter = {.pids = pids, .pid_count = 1};
@@ -204,17 +200,4 @@ static void filters_hold_for_lives(void **state)
 	assert_non_null(life_of(history, "other"));
 	made_finish(&run, 110);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_and_unloads_are_told),
-		cmocka_unit_test(code_that_is_overwritten_was_there),
-		cmocka_unit_test(filters_hold_for_code),
-		cmocka_unit_test(each_end_of_code_is_known),
-		cmocka_unit_test(filters_hold_for_lives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The memory of a profile: what an owner has no room for, and that nobody else loses anything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/text.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define MS	    1000000ull
@@ -150,7 +146,7 @@ static void map_all(uint32_t pid)
 	mapping->size_bytes = 1ull << 40;
 }
 
-static void paths_are_cut(void **state)
+CASE(paths_are_cut)
 {
 	uint64_t random = 1, left_out = 0;
 
@@ -180,7 +176,7 @@ static void paths_are_cut(void **state)
 	made_run_end(&run);
 }
 
-static void places_are_left_out(void **state)
+CASE(places_are_left_out)
 {
 	begin(PROFILE);
 	make_owner(MADE_PID, ATTACKER);
@@ -197,7 +193,7 @@ static void places_are_left_out(void **state)
 	made_run_end(&run);
 }
 
-static void threads_are_counted_together(void **state)
+CASE(threads_are_counted_together)
 {
 	const uint64_t ips[] = {0x1000};
 
@@ -245,7 +241,7 @@ static uint64_t processes_named(const char *name, bool shared)
 	return count;
 }
 
-static void processes_of_a_command_share_paths(void **state)
+CASE(processes_of_a_command_share_paths)
 {
 	begin(PROFILE);
 	run_processes(50000, 5);
@@ -264,7 +260,7 @@ static void processes_of_a_command_share_paths(void **state)
 }
 
 /* Nothing helps against names that are all different. */
-static void processes_are_counted_together(void **state)
+CASE(processes_are_counted_together)
 {
 	begin(PROFILE);
 	run_processes(20000, 20000);
@@ -277,7 +273,7 @@ static void processes_are_counted_together(void **state)
 }
 
 /* A process with new paths all the time leaves room for the names of others. */
-static void paths_leave_room_for_commands(void **state)
+CASE(paths_leave_room_for_commands)
 {
 	begin(PROFILE);
 	make_owner(MADE_PID, ATTACKER);
@@ -315,7 +311,7 @@ static uint64_t shared_samples(const char *comm, const char *unit)
 }
 
 /* A process in a shared row gets another name, and moves to another cgroup. */
-static void a_process_changes_its_shared_row(void **state)
+CASE(a_process_changes_its_shared_row)
 {
 	const uint64_t ips[] = {0x10, 0x20};
 	struct jitbpf_owner *owner;
@@ -349,7 +345,7 @@ static void a_process_changes_its_shared_row(void **state)
 }
 
 /* The next epoch has the room of the one that was closed. */
-static void a_new_epoch_has_room(void **state)
+CASE(a_new_epoch_has_room)
 {
 	const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
 	const struct view *closed;
@@ -373,20 +369,4 @@ static void a_new_epoch_has_room(void **state)
 	check_sums();
 	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_are_cut),
-		cmocka_unit_test(places_are_left_out),
-		cmocka_unit_test(threads_are_counted_together),
-		cmocka_unit_test(processes_of_a_command_share_paths),
-		cmocka_unit_test(processes_are_counted_together),
-		cmocka_unit_test(paths_leave_room_for_commands),
-		cmocka_unit_test(a_process_changes_its_shared_row),
-		cmocka_unit_test(a_new_epoch_has_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

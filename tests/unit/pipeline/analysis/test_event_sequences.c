@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 
 #include "pipeline/analysis/event_sequences.h"
+#include "tests/unit/cases.h"
 
 static struct origin_sequences *get(struct event_sequences *sequences,
 				    enum jitbpf_publisher publisher, uint64_t engine,
@@ -27,7 +24,7 @@ static int add(struct event_sequences *sequences, enum jitbpf_publisher publishe
 }
 
 /* Each publisher counts for itself, and each dump file; the shim's engines share a count. */
-static void test_origins(void **state)
+CASE(test_origins)
 {
 	struct event_sequences sequences = {0};
 
@@ -47,7 +44,7 @@ static void test_origins(void **state)
 }
 
 /* An event that comes both ways is applied once; a number that comes twice live is new. */
-static void test_both_ways(void **state)
+CASE(test_both_ways)
 {
 	struct event_sequences sequences = {0};
 	struct origin_sequences *shim = get(&sequences, JITBPF_PUBLISHER_SHIM, 0, 0);
@@ -62,7 +59,7 @@ static void test_both_ways(void **state)
 }
 
 /* A new program counts from 0; gaps of the one before stay. */
-static void test_programs(void **state)
+CASE(test_programs)
 {
 	struct event_sequences sequences = {0};
 
@@ -79,7 +76,7 @@ static void test_programs(void **state)
 }
 
 /* An epoch counts what is missing since it began. */
-static void test_epochs(void **state)
+CASE(test_epochs)
 {
 	struct event_sequences sequences = {0};
 
@@ -99,7 +96,7 @@ static void test_epochs(void **state)
 	assert_int_equal(event_sequences_gaps(&sequences), 0);
 }
 
-static void test_too_many(void **state)
+CASE(test_too_many)
 {
 	struct code_origin one_more = {.publisher = JITBPF_PUBLISHER_JITDUMP, .engine = 10000};
 	struct event_sequences sequences = {0};
@@ -111,15 +108,4 @@ static void test_too_many(void **state)
 	assert_null(found);
 	assert_non_null(get(&sequences, JITBPF_PUBLISHER_JITDUMP, 3, 0));
 	event_sequences_deinit(&sequences);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_origins),	 cmocka_unit_test(test_both_ways),
-		cmocka_unit_test(test_programs), cmocka_unit_test(test_epochs),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * The ledger at any time is the one that the run would have if it ended then,
  * and reading it changes nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/random_run.h"
 
 #define ROUNDS	   12
@@ -86,14 +82,14 @@ static void check(uint32_t seed, uint64_t step_ns)
 	}
 }
 
-static void a_ledger_is_complete_at_any_time(void **state)
+CASE(a_ledger_is_complete_at_any_time)
 {
 	for (uint32_t seed = 1; seed <= 6; seed++)
 		check(seed, seed % 2 ? 1000 : LONG_STEPS);
 }
 
 /* A row that has changed since a round has that round's number, or a later one. */
-static void rows_say_when_they_changed(void **state)
+CASE(rows_say_when_they_changed)
 {
 	struct random_run random;
 	struct ledger before, after;
@@ -125,14 +121,4 @@ static void rows_say_when_they_changed(void **state)
 	}
 	assert_true(unchanged > 0);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ledger_is_complete_at_any_time),
-		cmocka_unit_test(rows_say_when_they_changed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

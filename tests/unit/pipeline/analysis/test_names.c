@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* When locations are named: as they are first seen, and as the symbol service answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "decode/recording/recording_reader.h"
 #include "pipeline/record/replay_source.h"
 #include "sink/frame_text.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define LIB    0x700000
@@ -109,7 +105,7 @@ static void begin(const struct symbol_service *with)
 	made_round(&run, 9);
 }
 
-static void locations_are_named_as_they_are_seen(void **state)
+CASE(locations_are_named_as_they_are_seen)
 {
 	begin(&symbols);
 	make_samples(10);
@@ -134,7 +130,7 @@ static void locations_are_named_as_they_are_seen(void **state)
 }
 
 /* The method that a place had when it was sampled, though another is there now. */
-static void a_name_stays_when_its_code_is_replaced(void **state)
+CASE(a_name_stays_when_its_code_is_replaced)
 {
 	begin(NULL);
 	make_samples(10);
@@ -147,7 +143,7 @@ static void a_name_stays_when_its_code_is_replaced(void **state)
 }
 
 /* At the end, the service is waited for; without one, the stand-ins stay. */
-static void at_the_end_names_are_complete(void **state)
+CASE(at_the_end_names_are_complete)
 {
 	begin(&symbols);
 	make_samples(10);
@@ -205,7 +201,7 @@ static void rotate(struct part *from, struct part *to, uint64_t time_ns)
 }
 
 /* Files are the same in the next epoch, and their names; a kernel module can be another. */
-static void names_are_taken_over(void **state)
+CASE(names_are_taken_over)
 {
 	struct part first, second;
 
@@ -256,7 +252,7 @@ static void check_replay(const struct part *part, const char *native, uint64_t l
 }
 
 /* A recording is complete after ANALYSIS_CLOSE_NS. It says how many names it lacks. */
-static void names_that_are_late_are_counted(void **state)
+CASE(names_that_are_late_are_counted)
 {
 	uint64_t time_ns = 20 + ANALYSIS_CLOSE_NS;
 	struct pipeline_epoch epoch;
@@ -305,7 +301,7 @@ static void make_inline(uint64_t time_ns, uint64_t sequence, uint32_t parent_id,
 }
 
 /* Names of many levels at one place are read up to a limit, so that they cannot stop the loop. */
-static void long_names_of_one_place_are_bounded(void **state)
+CASE(long_names_of_one_place_are_bounded)
 {
 	enum { LEVELS = 20, BYTES = 40000 };
 	const struct view *view;
@@ -338,18 +334,4 @@ static void long_names_of_one_place_are_bounded(void **state)
 	}
 	assert_int_equal(named, 4); /* of 16 KB each */
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(locations_are_named_as_they_are_seen),
-		cmocka_unit_test(a_name_stays_when_its_code_is_replaced),
-		cmocka_unit_test(at_the_end_names_are_complete),
-		cmocka_unit_test(names_are_taken_over),
-		cmocka_unit_test(names_that_are_late_are_counted),
-		cmocka_unit_test(long_names_of_one_place_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

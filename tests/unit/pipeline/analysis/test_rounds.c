@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Live views: what they see, and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define MS 1000000ull
@@ -109,7 +105,7 @@ static void rounds(uint64_t from_ms, uint64_t to_ms)
 	}
 }
 
-static void rounds_come_at_the_period_of_a_subscription(void **state)
+CASE(rounds_come_at_the_period_of_a_subscription)
 {
 	struct watcher watchers[2] = {0}, *w = watchers;
 
@@ -139,7 +135,7 @@ static void rounds_come_at_the_period_of_a_subscription(void **state)
 	assert_int_equal(watchers[1].destroyed, 1);
 }
 
-static void a_view_may_ask_for_the_next_round(void **state)
+CASE(a_view_may_ask_for_the_next_round)
 {
 	struct watcher w = {.times = 3};
 
@@ -152,7 +148,7 @@ static void a_view_may_ask_for_the_next_round(void **state)
 }
 
 /* The end is shown in any case, until no view asks for more. */
-static void the_end_is_shown(void **state)
+CASE(the_end_is_shown)
 {
 	struct watcher w = {0};
 
@@ -168,7 +164,7 @@ static void the_end_is_shown(void **state)
 	made_run_end(&run);
 }
 
-static void a_view_that_fails_ends_alone(void **state)
+CASE(a_view_that_fails_ends_alone)
 {
 	struct watcher watchers[2] = {{.result = -ENOMEM}};
 
@@ -185,7 +181,7 @@ static void a_view_that_fails_ends_alone(void **state)
 }
 
 /* A closing epoch is shown before the current one, with the samples that still came to it. */
-static void views_of_all_open_epochs_are_shown(void **state)
+CASE(views_of_all_open_epochs_are_shown)
 {
 	const struct run_info info = {
 		.start_ns = 100 * MS, .event = "", .command = "", .host = "", .kernel = ""};
@@ -206,7 +202,7 @@ static void views_of_all_open_epochs_are_shown(void **state)
 }
 
 /* A process that renames itself for ever takes no memory for ever, and has its latest name. */
-static void names_are_bounded(void **state)
+CASE(names_are_bounded)
 {
 	struct analysis *a;
 	uint64_t time_ns = 10 * 1000 * MS;
@@ -227,18 +223,4 @@ static void names_are_bounded(void **state)
 	made_round(&run, ++time_ns);
 	assert_string_equal(run.seen[run.seen_count - 1].comm, name);
 	made_run_end(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_come_at_the_period_of_a_subscription),
-		cmocka_unit_test(a_view_may_ask_for_the_next_round),
-		cmocka_unit_test(the_end_is_shown),
-		cmocka_unit_test(a_view_that_fails_ends_alone),
-		cmocka_unit_test(views_of_all_open_epochs_are_shown),
-		cmocka_unit_test(names_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "pipeline/analysis/sample_filter.h"
+#include "tests/unit/cases.h"
 
 #define START 1000
 
@@ -22,7 +18,7 @@ static bool passes(const struct sample_filter *filter, uint64_t at_ns, uint32_t 
 	return sample_filter_passes(filter, &sample, sample.comm, "server", NULL, START);
 }
 
-static void test_empty_lets_all_pass(void **state)
+CASE(test_empty_lets_all_pass)
 {
 	struct sample_filter filter = {0};
 
@@ -31,7 +27,7 @@ static void test_empty_lets_all_pass(void **state)
 	assert_true(sample_filter_passes_lost(&filter, 1, "server", NULL));
 }
 
-static void test_time_is_half_open(void **state)
+CASE(test_time_is_half_open)
 {
 	struct sample_filter filter = {.from_ns = 10, .to_ns = 20};
 
@@ -43,7 +39,7 @@ static void test_time_is_half_open(void **state)
 	assert_false(sample_filter_passes_lost(&filter, 1, "server", NULL));
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
 	static const uint32_t numbers[] = {5, 7};
 	static const char *const workers[] = {"nobody", "worker"};
@@ -68,7 +64,7 @@ static void test_lists(void **state)
 }
 
 /* A name of at most 15 bytes may be an abbreviation; longer ones are compared whole. */
-static void test_long_names(void **state)
+CASE(test_long_names)
 {
 	static const struct {
 		const char *wanted, *name;
@@ -89,16 +85,4 @@ static void test_long_names(void **state)
 						      NULL, START),
 				 cases[i].passes);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty_lets_all_pass),
-		cmocka_unit_test(test_time_is_half_open),
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_long_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

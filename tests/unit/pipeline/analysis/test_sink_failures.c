@@ -5,13 +5,9 @@
  * it reports that, and the others are written as if nothing had happened. Linked
  * with --wrap, so that allocations can be made to fail.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "tests/unit/failing_memory.h"
 #include "tests/unit/pipeline/random_run.h"
 
@@ -164,7 +160,7 @@ static void run_first(struct output before[ARRAY_SIZE(kinds)])
 }
 
 /* Each of the first allocations, then fewer and fewer of them. */
-static void a_sink_without_memory_fails_alone(void **state)
+CASE(a_sink_without_memory_fails_alone)
 {
 	AUTO_FCLOSE FILE *disk = fopen("/dev/null", "w");
 	struct output before[ARRAY_SIZE(kinds)];
@@ -205,7 +201,7 @@ static ssize_t disk_write(void *disk_, const char *bytes, size_t size_bytes)
 	return (ssize_t)some;
 }
 
-static void a_sink_with_a_full_disk_fails_alone(void **state)
+CASE(a_sink_with_a_full_disk_fails_alone)
 {
 	static const cookie_io_functions_t functions = {.write = disk_write};
 	struct output before[ARRAY_SIZE(kinds)];
@@ -230,14 +226,4 @@ static void a_sink_with_a_full_disk_fails_alone(void **state)
 		}
 	}
 	release(before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sink_without_memory_fails_alone),
-		cmocka_unit_test(a_sink_with_a_full_disk_fails_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

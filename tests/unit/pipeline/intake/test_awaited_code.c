@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Samples of code that a Java virtual machine reports after it ran. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 #include "uapi/jit_record.h"
 #include "unwind/code_successors.h"
@@ -52,7 +48,7 @@ static struct intake *intake_of(struct made_run *run)
 	return run->pipeline->intake;
 }
 
-static void test_waits_for_the_load(void **state)
+CASE_WITH(test_waits_for_the_load, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -76,7 +72,7 @@ static void test_waits_for_the_load(void **state)
 }
 
 /* A caller of code that is known. */
-static void test_caller(void **state)
+CASE_WITH(test_caller, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const uint64_t callers[] = {MADE_CODE + 8};
@@ -92,7 +88,7 @@ static void test_caller(void **state)
 	assert_int_equal(run->seen[0].user_frames, 2);
 }
 
-static void test_given_up_after_a_second(void **state)
+CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -109,7 +105,7 @@ static void test_given_up_after_a_second(void **state)
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
 }
 
-static void test_end(void **state)
+CASE_WITH(test_end, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -122,7 +118,7 @@ static void test_end(void **state)
 }
 
 /* The run ends while the sample waits: its memory is released (which sanitizers check). */
-static void test_dropped(void **state)
+CASE_WITH(test_dropped, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -132,7 +128,7 @@ static void test_dropped(void **state)
 }
 
 /* Code of other publishers is reported before it runs. */
-static void test_others(void **state)
+CASE_WITH(test_others, setup, made_run_teardown)
 {
 	CLEANUP(made_run_end) struct made_run run;
 
@@ -145,7 +141,7 @@ static void test_others(void **state)
 }
 
 /* Samples beyond the budget do not wait. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -159,20 +155,4 @@ static void test_budget(void **state)
 	made_round(run, SECOND + 100);
 	made_round(run, SECOND + 110);
 	assert_int_equal(run->seen_count, 16);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_waits_for_the_load),
-		TEST(test_caller),
-		TEST(test_given_up_after_a_second),
-		TEST(test_end),
-		TEST(test_dropped),
-		TEST(test_others),
-		TEST(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

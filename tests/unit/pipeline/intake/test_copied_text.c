@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Text that a program copies to anonymous memory at the same addresses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sys/mman.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define TEXT 0x700000
@@ -70,7 +66,7 @@ static void check(struct fixture *f, size_t sample, enum location_kind kind, uin
 }
 
 /* A part of the text is copied; the copy is complete at the second event. */
-static void test_copied(void **state)
+CASE_WITH(test_copied, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -102,7 +98,7 @@ static void map_huge(struct fixture *f, uint64_t time_ns, uint64_t address, uint
 }
 
 /* Memory of explicit huge pages, which the kernel maps as a file of its own. */
-static void test_huge_pages(void **state)
+CASE_WITH(test_huge_pages, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -121,7 +117,7 @@ static void test_huge_pages(void **state)
 }
 
 /* Other bytes at the addresses of a file, and memory beyond the file, are no text. */
-static void test_not_copied(void **state)
+CASE_WITH(test_not_copied, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -140,7 +136,7 @@ static void test_not_copied(void **state)
 }
 
 /* Only the present program's files count, and only executable memory is compared. */
-static void test_not_compared(void **state)
+CASE_WITH(test_not_compared, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -152,16 +148,4 @@ static void test_not_compared(void **state)
 	made_round(&f->run, 100);
 	check(f, 0, LOCATION_ANON, TEXT);
 	assert_int_equal(f->compared, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_huge_pages, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_compared, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What one process may add to the recording, and what is recorded of the rest. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "pipeline/intake/event_budget.h"
+#include "tests/unit/cases.h"
 
 #define EVENT_BYTES (1u << 20)
 #define SECOND_NS   1000000000ull
@@ -59,7 +56,7 @@ static unsigned send(struct event_budget *budget, uint32_t pid, unsigned count, 
 	return admitted;
 }
 
-static void test_burst_and_rate(void **state)
+CASE(test_burst_and_rate)
 {
 	const unsigned burst = EVENT_BUDGET_BURST_BYTES / EVENT_BYTES;
 	const unsigned rate = EVENT_BUDGET_BYTES_PER_S / EVENT_BYTES;
@@ -100,7 +97,7 @@ static void test_burst_and_rate(void **state)
 }
 
 /* At half of the burst, events are to lose what they can do without. */
-static void test_tight(void **state)
+CASE(test_tight)
 {
 	const unsigned half = EVENT_BUDGET_TIGHT_BYTES / EVENT_BYTES;
 	struct jitbpf_code_event event = {
@@ -123,7 +120,7 @@ static void test_tight(void **state)
 	event_budget_deinit(&budget);
 }
 
-static void test_many_processes(void **state)
+CASE(test_many_processes)
 {
 	const uint64_t bytes = EVENT_BUDGET_BYTES_PER_S / 20; /* of a period */
 	struct event_budget budget = {0};
@@ -157,7 +154,7 @@ static void own(uint32_t pid, uint32_t uid)
 }
 
 /* A user with many processes adds no more than one owner may, and another user has room. */
-static void test_owners(void **state)
+CASE(test_owners)
 {
 	const unsigned all = EVENT_BUDGET_ALL_BYTES / EVENT_BYTES;
 	const unsigned rate = EVENT_BUDGET_OWNER_BYTES_PER_S / EVENT_BYTES;
@@ -202,16 +199,4 @@ static void test_owners(void **state)
 	module_table_deinit(&modules);
 	string_pool_destroy(strings);
 	processes = (struct process_table){0};
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_burst_and_rate),
-		cmocka_unit_test(test_tight),
-		cmocka_unit_test(test_many_processes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

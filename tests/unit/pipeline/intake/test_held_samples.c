@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Samples of a Java virtual machine are held until the end of their code is reported. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 #include "uapi/jit_record.h"
 #include "unwind/code_successors.h"
@@ -41,7 +37,7 @@ static struct held_samples *held_of(struct made_run *run)
 	return &run->pipeline->intake->held;
 }
 
-static void test_held(void **state)
+CASE_WITH(test_held, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -62,7 +58,7 @@ static void test_held(void **state)
 }
 
 /* A sample whose rows came late has waited already. */
-static void test_waited_already(void **state)
+CASE_WITH(test_waited_already, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -94,7 +90,7 @@ static void make_unfinished_of(struct made_run *run, bool with_bytes)
 }
 
 /* The code is unknown, and the callers were found by its rows. */
-static void test_untold(void **state)
+CASE_WITH(test_untold, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -121,7 +117,7 @@ static void test_untold(void **state)
 	assert_int_equal(ledger->fate[FATE_RESOLVED], 0);
 }
 
-static void test_cut(void **state)
+CASE_WITH(test_cut, setup, made_run_teardown)
 {
 	struct {
 		struct jitbpf_sample sample;
@@ -148,7 +144,7 @@ static void test_cut(void **state)
 	assert_int_equal(made.sample.h.flags, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_CODE_UNTOLD);
 }
 
-static void test_end(void **state)
+CASE_WITH(test_end, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -162,7 +158,7 @@ static void test_end(void **state)
 }
 
 /* The run ends with an error, and samples that are held are released (which sanitizers check). */
-static void test_dropped(void **state)
+CASE_WITH(test_dropped, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -172,7 +168,7 @@ static void test_dropped(void **state)
 }
 
 /* Code of other publishers ends before its memory has other code. */
-static void test_others(void **state)
+CASE_WITH(test_others, setup, made_run_teardown)
 {
 	CLEANUP(made_run_end) struct made_run run;
 
@@ -184,7 +180,7 @@ static void test_others(void **state)
 	assert_int_equal(run.seen_count, 1);
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -201,7 +197,7 @@ static void test_budget(void **state)
 }
 
 /* Where much code ends all the time, each look-up would be expensive. */
-static void test_much_ended_code(void **state)
+CASE_WITH(test_much_ended_code, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -214,22 +210,4 @@ static void test_much_ended_code(void **state)
 	made_round(run, 30000);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(made_unwinder.told_of, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_held),
-		TEST(test_waited_already),
-		TEST(test_untold),
-		TEST(test_cut),
-		TEST(test_end),
-		TEST(test_dropped),
-		TEST(test_others),
-		TEST(test_budget),
-		TEST(test_much_ended_code),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

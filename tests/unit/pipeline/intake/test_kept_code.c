@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `record --code`: the code of what is sampled, once for each region and recording. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline_state.h"
 #include "state/code/code_region.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define CODE_BYTES 0x40
@@ -66,7 +62,7 @@ static const struct recorded_region *code_of(const struct made_run *run, const c
 }
 
 /* Each generation of the code has its own bytes, also after it was overwritten. */
-static void test_generations(void **state)
+CASE(test_generations)
 {
 	const struct recorded_region *code;
 	struct made_run run;
@@ -100,7 +96,7 @@ static void test_generations(void **state)
 }
 
 /* Without the option nothing is emitted, and a live run keeps none of it in memory. */
-static void test_off(void **state)
+CASE(test_off)
 {
 	struct made_run run;
 
@@ -130,7 +126,7 @@ static int count_code(void *context, const struct jitbpf_record *record)
 }
 
 /* An owner gets a part of the budget; what is beyond is counted. A new recording begins anew. */
-static void test_budget(void **state)
+CASE(test_budget)
 {
 	struct kept_code kept = {0};
 	uint64_t emitted = 0, lone;
@@ -162,15 +158,4 @@ static void test_budget(void **state)
 	assert_int_equal(emitted, lone + 2);
 	assert_int_equal(kept.refused, 2 * (64 - lone));
 	kept_code_deinit(&kept);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_generations),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Mappings and names that are read again after a loss of side-band records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define FILE_CODE 0x700000
@@ -40,7 +36,7 @@ static enum location_kind kind_at(const struct made_run *run, uint64_t time_ns)
 }
 
 /* What is known stays, with its own time. */
-static void test_known(void **state)
+CASE_WITH(test_known, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -57,7 +53,7 @@ static void test_known(void **state)
 }
 
 /* A mapping whose record was lost: named from the reading on. */
-static void test_missed(void **state)
+CASE_WITH(test_missed, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -71,7 +67,7 @@ static void test_missed(void **state)
 }
 
 /* Another file than the known one: unknown from the loss to the reading. */
-static void test_replaced(void **state)
+CASE_WITH(test_replaced, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -87,7 +83,7 @@ static void test_replaced(void **state)
 }
 
 /* The same file at another offset is another mapping. */
-static void test_moved_in_file(void **state)
+CASE_WITH(test_moved_in_file, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -101,7 +97,7 @@ static void test_moved_in_file(void **state)
 }
 
 /* Mappings that were made after the loss, and reported, are what the reading finds. */
-static void test_reported_after_loss(void **state)
+CASE_WITH(test_reported_after_loss, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -116,7 +112,7 @@ static void test_reported_after_loss(void **state)
  * The file of a mapping was identified late: a known mapping is of that file from then on. A
  * mapping that is another one by then stays as it is.
  */
-static void test_identified_late(void **state)
+CASE_WITH(test_identified_late, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct module_table *modules = pipeline_modules(run->pipeline);
@@ -146,7 +142,7 @@ static void test_identified_late(void **state)
  * Engines can report code that lies in a file, as V8's builtins in its program. The file does not
  * replace this code when it is identified: it was mapped before.
  */
-static void test_code_in_a_file_identified_late(void **state)
+CASE_WITH(test_code_in_a_file_identified_late, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_mapping *late;
@@ -167,7 +163,7 @@ static void test_code_in_a_file_identified_late(void **state)
 	assert_int_equal(kind_at(run, 70), LOCATION_NATIVE);
 }
 
-static void test_name(void **state)
+CASE_WITH(test_name, made_run_setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -178,24 +174,4 @@ static void test_name(void **state)
 	make_sample(run, 120, FILE_CODE);
 	made_round(run, 200);
 	assert_string_equal(run->seen[1].comm, "renamed");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_known, made_run_setup, made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_missed, made_run_setup, made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_replaced, made_run_setup, made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_moved_in_file, made_run_setup,
-						made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_reported_after_loss, made_run_setup,
-						made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_identified_late, made_run_setup,
-						made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_code_in_a_file_identified_late, made_run_setup,
-						made_run_teardown),
-		cmocka_unit_test_setup_teardown(test_name, made_run_setup, made_run_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

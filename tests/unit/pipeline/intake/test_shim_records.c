@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* JIT records to code events, in one part or several, and what is refused of them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "decode/media/jit_event.h"
 #include "decode/record/record_check.h"
 #include "pipeline/intake/shim_records.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jit.h"
 
 #define OUT_MAX 600
@@ -131,7 +128,7 @@ static void assert_refused(const struct fixture *f, size_t i, uint32_t pid, uint
 }
 
 /* Events come at their own times, in whatever order they were reported. */
-static void test_whole(void **state)
+CASE_WITH(test_whole, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -147,7 +144,7 @@ static void test_whole(void **state)
 	assert_int_equal(f->records.unfinished.size, 0);
 }
 
-static void test_parts(void **state)
+CASE_WITH(test_parts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit a, b;
@@ -174,7 +171,7 @@ static void test_parts(void **state)
 }
 
 /* A whole event of the same thread: the rest of the unfinished one will not come. */
-static void test_part_missing(void **state)
+CASE_WITH(test_part_missing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -197,7 +194,7 @@ static void test_part_missing(void **state)
 }
 
 /* A journal's record is whole, and leaves the unfinished event of its thread as it is. */
-static void test_journal(void **state)
+CASE_WITH(test_journal, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit live, read;
@@ -217,7 +214,7 @@ static void test_journal(void **state)
 	assert_int_equal(f->out[2]->flags, 0);
 }
 
-static void test_malformed(void **state)
+CASE_WITH(test_malformed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -251,7 +248,7 @@ static void test_malformed(void **state)
 }
 
 /* More than a process may have unfinished. */
-static void test_over_budget(void **state)
+CASE_WITH(test_over_budget, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -269,7 +266,7 @@ static void test_over_budget(void **state)
 	assert_refused(f, 0, 10, 0, 1, 1);
 }
 
-static void test_end(void **state)
+CASE_WITH(test_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -294,7 +291,7 @@ static void test_end(void **state)
 }
 
 /* Processes that never finish: the stalest makes room. */
-static void test_too_many_processes(void **state)
+CASE_WITH(test_too_many_processes, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct made_jit made;
@@ -311,18 +308,4 @@ static void test_too_many_processes(void **state)
 	take_round(f);
 	assert_int_equal(f->count, 1);
 	assert_event(f, 0, 1, 1000, "name");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_whole),	 TEST(test_parts),
-		TEST(test_part_missing), TEST(test_journal),
-		TEST(test_malformed),	 TEST(test_over_budget),
-		TEST(test_end),		 TEST(test_too_many_processes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

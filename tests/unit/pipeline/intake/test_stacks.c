@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Stacks that the source could not complete: deferred, completed, and counted like any other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define SECOND 1000000000ull
@@ -57,7 +53,7 @@ static void make_unfinished_in_kernel(struct made_run *run, uint64_t time_ns, ui
 	sample->kernel_frames = 1;
 }
 
-static void test_finished_comes_at_the_end_of_its_round(void **state)
+CASE_WITH(test_finished_comes_at_the_end_of_its_round, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -83,7 +79,7 @@ static void test_finished_comes_at_the_end_of_its_round(void **state)
 }
 
 /* A deferred sample is located by the code of its own time, however long it was deferred. */
-static void test_what_stood_there_at_its_time(void **state)
+CASE_WITH(test_what_stood_there_at_its_time, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -112,7 +108,7 @@ static void test_what_stood_there_at_its_time(void **state)
 }
 
 /* A process may execute another program while its sample is deferred. */
-static void test_what_it_was_at_its_time(void **state)
+CASE_WITH(test_what_it_was_at_its_time, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -137,7 +133,7 @@ static void test_what_it_was_at_its_time(void **state)
 }
 
 /* A long round, as after a suspend. */
-static void test_what_stood_there_in_a_long_round(void **state)
+CASE_WITH(test_what_stood_there_in_a_long_round, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -153,7 +149,7 @@ static void test_what_stood_there_in_a_long_round(void **state)
 }
 
 /* Rounds are short while a sample is deferred, and for a while after. */
-static void test_rounds_come_soon(void **state)
+CASE_WITH(test_rounds_come_soon, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -174,7 +170,7 @@ static void test_rounds_come_soon(void **state)
 }
 
 /* The kernel's mappings were 50 ns old; frames found by a mapping that had changed are cut. */
-static void test_mappings_that_had_changed(void **state)
+CASE_WITH(test_mappings_that_had_changed, setup, made_run_teardown)
 {
 	const uint64_t ips[] = {MADE_CODE + 8, LIB + 8, MADE_CODE + 0x100, LIB + 0x100};
 	struct made_run *run = *state;
@@ -221,7 +217,7 @@ static bool is_checked(uint64_t time_ns)
 }
 
 /* A sample in code that is in doubt waits, whether its stack is complete or not. */
-static void test_waits_for_a_check(void **state)
+CASE_WITH(test_waits_for_a_check, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -244,7 +240,7 @@ static void test_waits_for_a_check(void **state)
 }
 
 /* Code that is not vouched for in time ends before its samples are located. */
-static void test_not_checked(void **state)
+CASE_WITH(test_not_checked, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -277,7 +273,7 @@ static void test_not_checked(void **state)
 }
 
 /* A sample of unknown code whose region goes on: the next one has its name. */
-static void test_goes_on(void **state)
+CASE_WITH(test_goes_on, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -301,7 +297,7 @@ static void test_goes_on(void **state)
 	assert_int_equal(ledger->jit.replaced + ledger->jit.unchecked, 0);
 }
 
-static void test_registers_stay(void **state)
+CASE_WITH(test_registers_stay, setup, made_run_teardown)
 {
 	const uint64_t caller = LIB + 0x100;
 	struct made_run *run = *state;
@@ -329,7 +325,7 @@ static void test_registers_stay(void **state)
 	emitted = NULL;
 }
 
-static void test_kernel_frames_stay(void **state)
+CASE_WITH(test_kernel_frames_stay, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -343,7 +339,7 @@ static void test_kernel_frames_stay(void **state)
 }
 
 /* The time of deferral is limited, per round and in total. */
-static void test_given_up_after_a_second(void **state)
+CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -372,7 +368,7 @@ static void test_given_up_after_a_second(void **state)
 static const struct sink_ops deaf_sink = {.destroy = made_sink_destroy};
 
 /* Over the memory limit, the oldest deferred samples are completed with what is known. */
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
 	struct made_run *run = *state;
@@ -406,7 +402,7 @@ static void make_user(struct made_run *run, uint32_t pid, uint32_t uid)
 }
 
 /* A user who fills the memory loses their own deferred samples, not the older ones of another. */
-static void test_budget_of_another_user(void **state)
+CASE_WITH(test_budget_of_another_user, setup, made_run_teardown)
 {
 	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
 	struct made_run *run = *state;
@@ -431,7 +427,7 @@ static void test_budget_of_another_user(void **state)
 }
 
 /* At the end, deferred samples are completed, and so are samples later than the last drain. */
-static void test_end(void **state)
+CASE_WITH(test_end, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -454,7 +450,7 @@ static void test_end(void **state)
 }
 
 /* The same if the source fails. */
-static void test_source_fails(void **state)
+CASE_WITH(test_source_fails, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -464,7 +460,7 @@ static void test_source_fails(void **state)
 }
 
 /* The stack of an unknown process is unchanged. */
-static void test_process_not_known(void **state)
+CASE_WITH(test_process_not_known, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	const struct ledger *ledger;
@@ -477,7 +473,7 @@ static void test_process_not_known(void **state)
 	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
 }
 
-static void test_errors(void **state)
+CASE_WITH(test_errors, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -491,7 +487,7 @@ static void test_errors(void **state)
 }
 
 /* A recording with such a sample is invalid. */
-static void test_nobody_to_finish_it(void **state)
+CASE_WITH(test_nobody_to_finish_it, setup, made_run_teardown)
 {
 	CLEANUP(made_run_end) struct made_run run;
 	const struct ledger *ledger;
@@ -504,32 +500,4 @@ static void test_nobody_to_finish_it(void **state)
 	ledger = made_finish(&run, 200);
 	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 1);
 	assert_int_equal(ledger->malformed_records, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_finished_comes_at_the_end_of_its_round),
-		TEST(test_what_stood_there_at_its_time),
-		TEST(test_what_stood_there_in_a_long_round),
-		TEST(test_what_it_was_at_its_time),
-		TEST(test_rounds_come_soon),
-		TEST(test_mappings_that_had_changed),
-		TEST(test_waits_for_a_check),
-		TEST(test_not_checked),
-		TEST(test_goes_on),
-		TEST(test_registers_stay),
-		TEST(test_kernel_frames_stay),
-		TEST(test_given_up_after_a_second),
-		TEST(test_budget),
-		TEST(test_budget_of_another_user),
-		TEST(test_end),
-		TEST(test_source_fails),
-		TEST(test_process_not_known),
-		TEST(test_errors),
-		TEST(test_nobody_to_finish_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

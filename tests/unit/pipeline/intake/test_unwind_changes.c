@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reports of processes and code changes to the unwinder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define CHILD 101
@@ -44,7 +40,7 @@ static void assert_told(const struct made_change *changes, size_t count)
 	assert_told((struct made_change[]){__VA_ARGS__},                                           \
 		    ARRAY_SIZE(((struct made_change[]){__VA_ARGS__})))
 
-static void test_processes(void **state)
+CASE_WITH(test_processes, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -68,7 +64,7 @@ static void test_processes(void **state)
 }
 
 /* Threads do not change anything. */
-static void test_threads(void **state)
+CASE_WITH(test_threads, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -81,7 +77,7 @@ static void test_threads(void **state)
 	assert_int_equal(made_unwinder.change_count, 0);
 }
 
-static void test_code(void **state)
+CASE_WITH(test_code, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_jit_header *jit;
@@ -103,7 +99,7 @@ static void test_code(void **state)
 }
 
 /* An unload of a JVM has only the address. */
-static void test_code_that_was_unloaded(void **state)
+CASE_WITH(test_code_that_was_unloaded, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_jit_header *jit;
@@ -140,7 +136,7 @@ static struct jitbpf_code *make_copy(struct made_run *run, uint64_t time_ns, siz
 }
 
 /* A copy of code is reported after its load, however the source delivers it. */
-static void test_code_that_was_copied(void **state)
+CASE_WITH(test_code_that_was_copied, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -158,7 +154,7 @@ static void test_code_that_was_copied(void **state)
 }
 
 /* Only memory without a file is in doubt, and only what may end code is reported before. */
-static void test_memory_that_was_mapped(void **state)
+CASE_WITH(test_memory_that_was_mapped, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
@@ -183,7 +179,7 @@ static void test_memory_that_was_mapped(void **state)
 }
 
 /* Lost events may concern any address. */
-static void test_code_that_was_lost(void **state)
+CASE_WITH(test_code_that_was_lost, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 	struct jitbpf_journal *journal;
@@ -198,21 +194,4 @@ static void test_code_that_was_lost(void **state)
 	journal->to_ns = 12;
 	made_round(run, 20);
 	ASSERT_TOLD({MADE_PID, 0, UINT64_MAX});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_processes),
-		TEST(test_threads),
-		TEST(test_code),
-		TEST(test_code_that_was_unloaded),
-		TEST(test_code_that_was_copied),
-		TEST(test_memory_that_was_mapped),
-		TEST(test_code_that_was_lost),
-
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

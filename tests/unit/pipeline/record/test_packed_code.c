@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code events with scope tables, packed for a recording and unpacked. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "base/vec.h"
 #include "decode/recording/record_unpacker.h"
 #include "pipeline/record/record_packer.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/small_recording.h"
 
 static struct jitbpf_code_event *event_with(const void *scopes, size_t scope_bytes)
@@ -52,7 +49,7 @@ static size_t text_of(const struct jitbpf_record *record)
 	return text_bytes;
 }
 
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
 	struct jitbpf_code_event *event = event_with(&small_scopes, sizeof(small_scopes));
 
@@ -61,7 +58,7 @@ static void test_round_trip(void **state)
 }
 
 /* Other records are as they were: no table, a malformed one, one that is not the last part. */
-static void test_others(void **state)
+CASE(test_others)
 {
 	struct small_scopes scopes = small_scopes;
 	struct jitbpf_code_event *event = event_with(NULL, 0);
@@ -81,7 +78,7 @@ static void test_others(void **state)
 }
 
 /* A packed form that is malformed is a part of unknown type. */
-static void test_malformed(void **state)
+CASE(test_malformed)
 {
 	const uint8_t packed[] = {0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
 	struct jitbpf_code_event *event = event_with(packed, sizeof(packed));
@@ -95,15 +92,4 @@ static void test_malformed(void **state)
 	assert_null(decoded.scopes);
 	assert_int_equal(decoded.unknown_fields, 1);
 	free(event);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_malformed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

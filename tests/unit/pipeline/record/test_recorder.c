@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Recorder and reader together: records are read as they were written, and damage is detected. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "decode/recording/recording_reader.h"
 #include "pipeline/finished_records.h"
 #include "symbolize/recorded_frames.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/small_recording.h"
 #include "uapi/packed_recording.h"
 
@@ -134,7 +131,7 @@ static size_t segments_before(const struct fixture *f, size_t size, size_t *ret_
 	return segments;
 }
 
-static void test_round_trip(void **state)
+CASE_WITH(test_round_trip, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct outcome outcome = read_all(&f->small, f->bytes, f->size);
@@ -150,7 +147,7 @@ static void test_round_trip(void **state)
 }
 
 /* The time of a sample takes up to two bytes if the period varies by some us, all else little. */
-static void test_samples_are_small(void **state)
+CASE_WITH(test_samples_are_small, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct ledger ledger = {0};
@@ -180,7 +177,7 @@ static void test_samples_are_small(void **state)
 	free(sample);
 }
 
-static void test_info(void **state)
+CASE_WITH(test_info, setup, teardown)
 {
 	struct fixture *f = *state;
 	static const char texts[] = "cpu-clock\0java -jar 'a b'.jar\0box\0"
@@ -221,7 +218,7 @@ static struct recorded_frames *read_frames(const struct fixture *f, struct strin
 	return recorded;
 }
 
-static void test_names_come_back(void **state)
+CASE_WITH(test_names_come_back, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct string_pool *strings;
@@ -265,7 +262,7 @@ static void test_names_come_back(void **state)
 	string_pool_destroy(strings);
 }
 
-static void test_cut_everywhere(void **state)
+CASE_WITH(test_cut_everywhere, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -287,7 +284,7 @@ static void test_cut_everywhere(void **state)
 }
 
 /* Any flipped bit is detected, at the segment that has it. */
-static void test_flip_everywhere(void **state)
+CASE_WITH(test_flip_everywhere, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -311,7 +308,7 @@ static void test_flip_everywhere(void **state)
  * Short rounds: one ROUND chunk for each step, one before each flush, and one before a JOURNAL
  * record, whose effect depends on the last round. All records are there.
  */
-static void test_short_rounds(void **state)
+CASE_WITH(test_short_rounds, setup, teardown)
 {
 	const uint64_t start_ns = 100 * ROUND_STEP_NS + 1, step_ns = ROUND_STEP_NS / 10;
 	struct fixture *f = *state;
@@ -361,7 +358,7 @@ static void test_short_rounds(void **state)
 	assert_int_equal(rounds, 1 + 4 + 1);
 }
 
-static void test_failing_file(void **state)
+CASE_WITH(test_failing_file, setup, teardown)
 {
 	struct fixture *f = *state;
 	FILE *out = fopen("/dev/full", "w");
@@ -391,7 +388,7 @@ static void test_failing_file(void **state)
 	fclose(out);
 }
 
-static void test_refuses_what_a_reader_would(void **state)
+CASE_WITH(test_refuses_what_a_reader_would, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct jitbpf_record record = {.size_bytes = sizeof(record), .type = JITBPF_CHUNK_END};
@@ -419,7 +416,7 @@ static void test_refuses_what_a_reader_would(void **state)
 }
 
 /* An endless text is truncated, and the recording stays valid. */
-static void test_long_text(void **state)
+CASE_WITH(test_long_text, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct run_info info = f->small.info;
@@ -456,22 +453,4 @@ static void test_long_text(void **state)
 	location_table_deinit(&locations);
 	free(bytes);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples_are_small, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_info, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names_come_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cut_everywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flip_everywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_short_rounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failing_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refuses_what_a_reader_would, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_long_text, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* More distinct stacks or threads than the limit: the recorder starts again, the reader follows. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +10,7 @@
 #include "decode/recording/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
+#include "tests/unit/cases.h"
 #include "uapi/packed_recording.h"
 
 #define FRAMES	     JITBPF_SAMPLE_FRAMES_MAX
@@ -89,7 +86,7 @@ static int read_recording(const char *bytes, size_t size, size_t *ret_samples,
 	return err;
 }
 
-static void test_many_stacks(void **state)
+CASE(test_many_stacks)
 {
 	struct recording_error error;
 	size_t size, samples;
@@ -126,7 +123,7 @@ static uint32_t nth_tid(uint32_t n)
 	return n % 5000 ? n % (JITBPF_THREADS_MAX + 1000) : 1;
 }
 
-static void test_many_threads(void **state)
+CASE(test_many_threads)
 {
 	static const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
 	const uint32_t count = 2 * JITBPF_THREADS_MAX + 5000;
@@ -158,14 +155,4 @@ static void test_many_threads(void **state)
 	}
 	recording_reader_close(reader);
 	free(bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_stacks),
-		cmocka_unit_test(test_many_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copies of a recording that is still being written: both files are complete. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "decode/recording/recording_reader.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/pipeline/small_recording.h"
 
 #define NAMES 3 /* of the small recording */
@@ -115,7 +112,7 @@ static void copy_after(const struct small_recording *small, size_t records, bool
 	free_text(&end);
 }
 
-static void test_copy_at_any_time(void **state)
+CASE(test_copy_at_any_time)
 {
 	struct small_recording small;
 
@@ -125,7 +122,7 @@ static void test_copy_at_any_time(void **state)
 	small_recording_deinit(&small);
 }
 
-static void test_abandoned_copy(void **state)
+CASE(test_abandoned_copy)
 {
 	struct small_recording small;
 
@@ -135,7 +132,7 @@ static void test_abandoned_copy(void **state)
 }
 
 /* A failed recording cannot be flushed, so nothing is written as its copy. */
-static void test_copy_of_a_failed_recording(void **state)
+CASE(test_copy_of_a_failed_recording)
 {
 	const struct ledger ledger = {0};
 	struct small_recording small;
@@ -162,15 +159,4 @@ static void test_copy_of_a_failed_recording(void **state)
 	assert_int_equal(end.size, 0);
 	free_text(&end);
 	small_recording_deinit(&small);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy_at_any_time),
-		cmocka_unit_test(test_abandoned_copy),
-		cmocka_unit_test(test_copy_of_a_failed_recording),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "run/messages/status_line.h"
+#include "tests/unit/cases.h"
 
 static const struct status_figures figures = {
 	.seconds = 12.34,
@@ -19,7 +16,7 @@ static const struct status_figures figures = {
 
 static const char whole[] = "12.3 s  77 lost  2.5% unresolved  1000 samples  4096 JIT methods";
 
-static void bad_news_come_first(void **state)
+CASE(bad_news_come_first)
 {
 	char line[STATUS_PROGRESS_BYTES];
 
@@ -31,7 +28,7 @@ static void bad_news_come_first(void **state)
 }
 
 /* "100" of "1000 samples" would be another number. */
-static void figures_are_whole_at_any_width(void **state)
+CASE(figures_are_whole_at_any_width)
 {
 	for (uint32_t columns = 0; columns <= sizeof(whole); columns++) {
 		char line[STATUS_PROGRESS_BYTES];
@@ -45,7 +42,7 @@ static void figures_are_whole_at_any_width(void **state)
 	}
 }
 
-static void the_largest_figures_fit(void **state)
+CASE(the_largest_figures_fit)
 {
 	const struct status_figures largest = {
 		.seconds = 1e9,
@@ -59,15 +56,4 @@ static void the_largest_figures_fit(void **state)
 	status_line_write_progress(&largest, UINT32_MAX, line, sizeof(line));
 	assert_true(strlen(line) < sizeof(line));
 	assert_non_null(strstr(line, "18446744073709551615 JIT methods"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_news_come_first),
-		cmocka_unit_test(figures_are_whole_at_any_width),
-		cmocka_unit_test(the_largest_figures_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "sink/annotate/annotation_output.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/made_view.h"
 
 #define START  0x100 /* file offset of the function */
@@ -117,7 +114,7 @@ static uint64_t sum_of(const struct annotation *annotation)
 	return sum;
 }
 
-static void test_names(void **state)
+CASE_WITH(test_names, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -135,7 +132,7 @@ static void test_names(void **state)
 	assert_int_equal(f->samples.total, 33);
 }
 
-static void test_hidden_kernel(void **state)
+CASE_WITH(test_hidden_kernel, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -146,7 +143,7 @@ static void test_hidden_kernel(void **state)
 }
 
 /* An instruction begins at each sampled offset, also behind data. */
-static void test_instructions(void **state)
+CASE_WITH(test_instructions, setup, teardown)
 {
 	static const struct {
 		uint64_t offset, samples;
@@ -180,7 +177,7 @@ static void test_instructions(void **state)
 }
 
 /* Without the file, the samples are there, and the reason. */
-static void test_file_changed(void **state)
+CASE_WITH(test_file_changed, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct annotation annotation;
@@ -210,7 +207,7 @@ static const char *nasty_line(void *context, const char *path, uint32_t line, si
 }
 
 /* Neither names nor source lines can control a terminal. */
-static void test_nasty_text(void **state)
+CASE_WITH(test_nasty_text, setup, teardown)
 {
 	struct fixture *f = *state;
 	const struct source_lines lines = {.line = nasty_line};
@@ -242,17 +239,4 @@ static void test_nasty_text(void **state)
 		free(text);
 	}
 	annotation_deinit(&annotation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hidden_kernel, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_instructions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_file_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nasty_text, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +9,7 @@
 #include "sink/annotate/code_history.h"
 #include "sink/timeline/code_lives.h"
 #include "state/code/code_region.h"
+#include "tests/unit/cases.h"
 
 #define CODE 0x5000
 
@@ -82,7 +79,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_life_has_names_and_times(void **state)
+CASE_WITH(a_life_has_names_and_times, setup, teardown)
 {
 	struct code_lives *lives = *state;
 	const struct code_life *life;
@@ -113,7 +110,7 @@ static void a_life_has_names_and_times(void **state)
 }
 
 /* A clock that goes back gives no negative life. */
-static void a_life_does_not_end_before_it_begins(void **state)
+CASE_WITH(a_life_does_not_end_before_it_begins, setup, teardown)
 {
 	load(*state, (struct loading){.identity = 1, .time_ns = 10});
 	end(*state, 1, 9);
@@ -121,7 +118,7 @@ static void a_life_does_not_end_before_it_begins(void **state)
 }
 
 /* A new version of a region ends the one before, and a child can hold a version of its own. */
-static void versions_are_one_life(void **state)
+CASE_WITH(versions_are_one_life, setup, teardown)
 {
 	struct code_lives *lives = *state;
 	const struct loading first = {.identity = 1, .time_ns = 10, .name = ""};
@@ -140,7 +137,7 @@ static void versions_are_one_life(void **state)
 	assert_int_equal(code_lives_find(lives, 1)->ended_ns, 50);
 }
 
-static void code_ends_with_its_process(void **state)
+CASE_WITH(code_ends_with_its_process, setup, teardown)
 {
 	struct code_lives *lives = *state;
 
@@ -160,7 +157,7 @@ static void code_ends_with_its_process(void **state)
 }
 
 /* Of an owner's regions, the largest are kept; each life is kept or counted. */
-static void a_storm_keeps_the_largest(void **state)
+CASE(a_storm_keeps_the_largest)
 {
 	CLEANUP(code_lives_deinit) struct code_lives lives;
 	const uint64_t count = 20000;
@@ -198,7 +195,7 @@ static void a_storm_keeps_the_largest(void **state)
 }
 
 /* Whoever loads endless code, with long names and wrong sizes, costs others nothing. */
-static void an_owner_cannot_evict_others(void **state)
+CASE(an_owner_cannot_evict_others)
 {
 	CLEANUP(code_lives_deinit) struct code_lives lives;
 	AUTO_FREE char *name = malloc(20001);
@@ -225,7 +222,7 @@ static void an_owner_cannot_evict_others(void **state)
 	assert_true(lives.forgotten.bytes == UINT64_MAX);
 }
 
-static void the_history_says_when_code_ended(void **state)
+CASE(the_history_says_when_code_ended)
 {
 	const struct code_claim claim = {.time_ns = 10};
 	struct code_record record = {.identity = 5,
@@ -248,20 +245,4 @@ static void the_history_says_when_code_ended(void **state)
 	assert_int_equal(sink_code_history.region(history, NULL, &told), 0);
 	assert_int_equal(code_history_end(history, 5), 12);
 	sink_code_history.destroy(history);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_life_has_names_and_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_life_does_not_end_before_it_begins, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(versions_are_one_life, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_ends_with_its_process, setup, teardown),
-		cmocka_unit_test(a_storm_keeps_the_largest),
-		cmocka_unit_test(an_owner_cannot_evict_others),
-		cmocka_unit_test(the_history_says_when_code_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 
 #include "base/scope.h"
 #include "sink/annotate/function_search.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/made_view.h"
 
 static uint32_t place(struct made_view *m, uint64_t start, uint64_t offset, const char *name)
@@ -34,7 +31,7 @@ static int search_all(struct made_view *m, uint32_t location, uint32_t max,
 	return err ?: function_search_result(search, &m->view, ret);
 }
 
-static void samples_are_those_of_the_function(void **state)
+CASE(samples_are_those_of_the_function)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t a, b, other, kernel;
@@ -65,7 +62,7 @@ static void samples_are_those_of_the_function(void **state)
 }
 
 /* Two codes of one name, as of a function that is compiled again. */
-static void generations_are_found(void **state)
+CASE(generations_are_found)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(function_search_deinit) struct function_search search = {0};
@@ -84,7 +81,7 @@ static void generations_are_found(void **state)
 }
 
 /* The profile grows during the search: new nodes count, new locations do not. */
-static void the_profile_may_grow(void **state)
+CASE(the_profile_may_grow)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(function_search_deinit) struct function_search search = {0};
@@ -109,7 +106,7 @@ static void the_profile_may_grow(void **state)
 }
 
 /* Numbers are a browser's: of no location, or of another epoch. */
-static void any_number_is_allowed(void **state)
+CASE(any_number_is_allowed)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(function_search_deinit) struct function_search search = {0};
@@ -136,7 +133,7 @@ static void any_number_is_allowed(void **state)
 }
 
 /* Anybody can give all their code one name: what the event loop does for it at once is bounded. */
-static void locations_of_a_function_are_bounded(void **state)
+CASE(locations_of_a_function_are_bounded)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(function_search_deinit) struct function_search search = {0};
@@ -151,17 +148,4 @@ static void locations_of_a_function_are_bounded(void **state)
 	assert_int_equal(search_all(&m, last, 10000, &search, &samples), 0);
 	assert_int_equal(samples.functions.data[0].count, FUNCTION_SEARCH_MAX);
 	assert_int_equal(samples.total, FUNCTION_SEARCH_MAX + 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_those_of_the_function),
-		cmocka_unit_test(generations_are_found),
-		cmocka_unit_test(the_profile_may_grow),
-		cmocka_unit_test(any_number_is_allowed),
-		cmocka_unit_test(locations_of_a_function_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

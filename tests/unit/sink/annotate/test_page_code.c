@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "sink/annotate/annotation_page.h"
 #include "sink/annotate/page_code.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/json_check.h"
 #include "tests/unit/sink/made_view.h"
 
@@ -133,7 +130,7 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-static void a_function_has_instructions_and_lines(void **state)
+CASE_WITH(a_function_has_instructions_and_lines, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -156,7 +153,7 @@ static void a_function_has_instructions_and_lines(void **state)
 	assert_null(strchr(text, '<'));
 }
 
-static void source_text_needs_to_be_asked_for(void **state)
+CASE_WITH(source_text_needs_to_be_asked_for, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -169,7 +166,7 @@ static void source_text_needs_to_be_asked_for(void **state)
 }
 
 /* Of a large function, what is near samples is kept; all samples are there. */
-static void a_large_function_is_cut(void **state)
+CASE_WITH(a_large_function_is_cut, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -188,7 +185,7 @@ static void a_large_function_is_cut(void **state)
 }
 
 /* Samples at more instructions than are kept are counted. */
-static void samples_that_are_not_shown_are_counted(void **state)
+CASE_WITH(samples_that_are_not_shown_are_counted, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -200,7 +197,7 @@ static void samples_that_are_not_shown_are_counted(void **state)
 	assert_non_null(strstr(text, "\"unshown\":100"));
 }
 
-static void the_functions_with_most_samples_come_first(void **state)
+CASE_WITH(the_functions_with_most_samples_come_first, setup, teardown)
 {
 	struct fixture *f = *state;
 	char name[16];
@@ -218,7 +215,7 @@ static void the_functions_with_most_samples_come_first(void **state)
 }
 
 /* Beyond the limit of bytes, functions have their samples, but no code. */
-static void the_page_has_a_limit(void **state)
+CASE_WITH(the_page_has_a_limit, setup, teardown)
 {
 	struct fixture *f = *state;
 	char name[16];
@@ -234,21 +231,4 @@ static void the_page_has_a_limit(void **state)
 	assert_true(strlen(text) > PAGE_CODE_BYTES_MAX / 2);
 	assert_int_equal(count_of(text, "\"generations\":"), PAGE_CODE_FUNCTIONS_MAX);
 	assert_in_range(count_of(text, "\"code\":"), 10, PAGE_CODE_FUNCTIONS_MAX - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_function_has_instructions_and_lines, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(source_text_needs_to_be_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_large_function_is_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(samples_that_are_not_shown_are_counted, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_functions_with_most_samples_come_first, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_page_has_a_limit, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

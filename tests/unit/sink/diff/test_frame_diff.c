@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/diff/frame_diff.h"
+#include "tests/unit/cases.h"
 
 /* Two views and their difference. */
 struct made_diff {
@@ -92,7 +93,7 @@ static void make_change(struct made_diff *d)
 	made_stack(after, 0, "p", 180, STACK(f, main_));
 }
 
-static void what_is_shown_alike_is_one_node(void **state)
+CASE(what_is_shown_alike_is_one_node)
 {
 	static const struct {
 		const char *name;
@@ -135,7 +136,7 @@ static void what_is_shown_alike_is_one_node(void **state)
 	assert_string_equal(labels[nodes[1].label].module, "");
 }
 
-static void folded_has_a_line_for_each_stack_of_either(void **state)
+CASE(folded_has_a_line_for_each_stack_of_either)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 
@@ -155,7 +156,7 @@ static void folded_has_a_line_for_each_stack_of_either(void **state)
 }
 
 /* Frames with equal text but different modules or kinds: their stacks are merged. */
-static void folded_has_no_line_twice(void **state)
+CASE(folded_has_no_line_twice)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 	struct made_view *m;
@@ -173,7 +174,7 @@ static void folded_has_no_line_twice(void **state)
 	assert_string_equal(text, "p;f 3 0\np;f;leaf 7 0\n");
 }
 
-static void table_shows_what_changed_most_first(void **state)
+CASE(table_shows_what_changed_most_first)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 	const char *at;
@@ -202,7 +203,7 @@ static void table_shows_what_changed_most_first(void **state)
 }
 
 /* f calls itself: its stacks count once. Small differences may be chance. */
-static void recursion_counts_once(void **state)
+CASE(recursion_counts_once)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 
@@ -225,7 +226,7 @@ static void recursion_counts_once(void **state)
 	assert_null(strstr(text, "sampled differently"));
 }
 
-static void addresses_in_names_can_be_left_out(void **state)
+CASE(addresses_in_names_can_be_left_out)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 
@@ -246,7 +247,7 @@ static void addresses_in_names_can_be_left_out(void **state)
 				   "p;stub_0xbeef_0x1(0x)_[j] 0 1\n");
 }
 
-static void nothing_can_be_compared_with_something(void **state)
+CASE(nothing_can_be_compared_with_something)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 	struct made_view *after;
@@ -269,7 +270,7 @@ static void nothing_can_be_compared_with_something(void **state)
 }
 
 /* A stack of maximum depth, with one name in all frames. */
-static void a_deep_stack_is_no_trouble(void **state)
+CASE(a_deep_stack_is_no_trouble)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 	AUTO_FREE uint32_t *stack = calloc(20000, sizeof(*stack));
@@ -289,7 +290,7 @@ static void a_deep_stack_is_no_trouble(void **state)
 	assert_has(table, "100.00%  +100.00   f (p)\n");
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
 	FILE *out;
@@ -320,7 +321,7 @@ static void make_numbered(struct made_view *m, const struct numbered *code)
 			   STACK(made_named(m, LOCATION_JIT, i + 1, code[i].name, "[jit]")));
 }
 
-static void numbers_of_an_engine_are_folded_with_care(void **state)
+CASE(numbers_of_an_engine_are_folded_with_care)
 {
 	static const struct {
 		struct numbered before[4], after[4];
@@ -358,22 +359,4 @@ static void numbers_of_an_engine_are_folded_with_care(void **state)
 		AUTO_FREE char *text = folded_of(&d, false);
 		assert_string_equal(text, rows[i].folded);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_shown_alike_is_one_node),
-		cmocka_unit_test(numbers_of_an_engine_are_folded_with_care),
-		cmocka_unit_test(folded_has_a_line_for_each_stack_of_either),
-		cmocka_unit_test(folded_has_no_line_twice),
-		cmocka_unit_test(table_shows_what_changed_most_first),
-		cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(addresses_in_names_can_be_left_out),
-		cmocka_unit_test(nothing_can_be_compared_with_something),
-		cmocka_unit_test(a_deep_stack_is_no_trouble),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

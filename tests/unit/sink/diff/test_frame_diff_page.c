@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "sink/diff/frame_diff.h"
+#include "tests/unit/cases.h"
 
 static char *page_of(struct made_view *before, struct made_view *after)
 {
@@ -22,7 +23,7 @@ static char *page_of(struct made_view *before, struct made_view *after)
 }
 
 /* all > p > f, g, h: f only before, h only after, g on both sides. */
-static void both_sides_are_counted(void **state)
+CASE(both_sides_are_counted)
 {
 	CLEANUP(made_deinit) struct made_view before, after;
 
@@ -45,7 +46,7 @@ static void both_sides_are_counted(void **state)
 	page_expect(data, "counts", "samples", "3 9 5 1");
 }
 
-static void two_empty_profiles_are_a_page(void **state)
+CASE(two_empty_profiles_are_a_page)
 {
 	CLEANUP(made_deinit) struct made_view before, after;
 
@@ -58,7 +59,7 @@ static void two_empty_profiles_are_a_page(void **state)
 	page_expect(data, "counts", "samples", "");
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(scope_fclose) FILE *out = fopen("/dev/full", "w");
@@ -70,15 +71,4 @@ static void a_full_disk_is_an_error(void **state)
 	err = frame_diff_write_html(out, diff, &m.view, &m.view);
 	frame_diff_destroy(diff);
 	assert_true(err == -ENOSPC || err == -EIO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_sides_are_counted),
-		cmocka_unit_test(two_empty_profiles_are_a_page),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/scope.h"
 #include "sink/timeline/code_markers.h"
+#include "tests/unit/cases.h"
 
 /* Returns the JSON that the Profiler reads. The caller frees it. */
 static char *firefox_of(struct made_view *m, const struct sink_sample *samples, size_t count)
@@ -40,7 +41,7 @@ static uint64_t made_module(struct made_view *m, const char *path, const uint8_t
 	return module->number;
 }
 
-static void threads_are_over_time(void **state)
+CASE(threads_are_over_time)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t node, idle;
@@ -110,7 +111,7 @@ static char *firefox_with_code(struct made_view *m, const struct sink_sample *sa
 	return text;
 }
 
-static void code_is_on_the_time_line_of_its_thread(void **state)
+CASE(code_is_on_the_time_line_of_its_thread)
 {
 	static const struct code_region method = {
 		.name = "run", .class_name = "App", .source = "a.js", .module = ""};
@@ -157,7 +158,7 @@ static void code_is_on_the_time_line_of_its_thread(void **state)
 	assert_has(text, "{\"label\":\"before the start\",\"format\":\"integer\",\"value\":1}");
 }
 
-static void a_storm_ends_in_one_marker(void **state)
+CASE(a_storm_ends_in_one_marker)
 {
 	static const struct code_region method = {
 		.name = "run", .class_name = "", .source = "", .module = ""};
@@ -178,7 +179,7 @@ static void a_storm_ends_in_one_marker(void **state)
 }
 
 /* jit (inlined in a method) < main < outer: frames have categories and symbols. */
-static void frames_have_categories_and_symbols(void **state)
+CASE(frames_have_categories_and_symbols)
 {
 	static const uint8_t build_id[20] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd,
 					     0xef, 0x10, 0x32, 0x54, 0x76, 0x98, 0xba,
@@ -231,7 +232,7 @@ static void frames_have_categories_and_symbols(void **state)
 			 "\"codeId\":null},{\"arch\":\"x86_64\",\"name\":\"[kernel.kallsyms]\",");
 }
 
-static void addresses_that_cannot_be_said_are_none(void **state)
+CASE(addresses_that_cannot_be_said_are_none)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t low_kernel, bad_offset, no_code;
@@ -252,7 +253,7 @@ static void addresses_that_cannot_be_said_are_none(void **state)
 	assert_has(text, "\"nativeSymbols\":{\"length\":0,");
 }
 
-static void samples_of_an_unknown_rate_have_no_cpu_time(void **state)
+CASE(samples_of_an_unknown_rate_have_no_cpu_time)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -264,7 +265,7 @@ static void samples_of_an_unknown_rate_have_no_cpu_time(void **state)
 	assert_has(text, "\"name\":\"[unknown]\"");
 }
 
-static void nothing_sampled_has_no_threads(void **state)
+CASE(nothing_sampled_has_no_threads)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -274,7 +275,7 @@ static void nothing_sampled_has_no_threads(void **state)
 	assert_has(text, "\"stringArray\":[\"\"]},\"threads\":[]}");
 }
 
-static void no_name_breaks_the_format(void **state)
+CASE(no_name_breaks_the_format)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	int quotes = 0;
@@ -305,27 +306,10 @@ static void no_name_breaks_the_format(void **state)
 	}
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
 	made_check_full_disk(&m, &sink_firefox);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_are_over_time),
-		cmocka_unit_test(code_is_on_the_time_line_of_its_thread),
-		cmocka_unit_test(a_storm_ends_in_one_marker),
-		cmocka_unit_test(frames_have_categories_and_symbols),
-		cmocka_unit_test(addresses_that_cannot_be_said_are_none),
-		cmocka_unit_test(samples_of_an_unknown_rate_have_no_cpu_time),
-		cmocka_unit_test(nothing_sampled_has_no_threads),
-		cmocka_unit_test(no_name_breaks_the_format),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

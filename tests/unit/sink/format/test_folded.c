@@ -2,8 +2,9 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
-static void frames_stand_root_first_with_their_suffixes(void **state)
+CASE(frames_stand_root_first_with_their_suffixes)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t main_, method, sys;
@@ -22,7 +23,7 @@ static void frames_stand_root_first_with_their_suffixes(void **state)
 }
 
 /* stackcollapse-perf.pl --all marks inlined frames with _[i], whatever their kind. */
-static void inlined_frames_are_frames_of_their_own(void **state)
+CASE(inlined_frames_are_frames_of_their_own)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct frame frames[3];
@@ -40,7 +41,7 @@ static void inlined_frames_are_frames_of_their_own(void **state)
 	assert_string_equal(text, "e;compiled_[j];middle_[i];innermost_[i] 4\n");
 }
 
-static void what_has_no_name_has_a_stand_in(void **state)
+CASE(what_has_no_name_has_a_stand_in)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -56,7 +57,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 				  "[unknown];[unknown];[unknown];[x.so];[unknown]_[j] 1\n");
 }
 
-static void the_same_text_is_one_line(void **state)
+CASE(the_same_text_is_one_line)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t f, g1, g2, other;
@@ -74,7 +75,7 @@ static void the_same_text_is_one_line(void **state)
 }
 
 /* In the order of `LC_ALL=C sort`, also if one name is a prefix of another. */
-static void lines_are_in_the_order_of_their_bytes(void **state)
+CASE(lines_are_in_the_order_of_their_bytes)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	static const char *const names[] = {"f", "f 5", "f5", "f x", "f$", "f(int)", "g", "F"};
@@ -101,7 +102,7 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 	assert_int_equal(lines, 2 * ARRAY_SIZE(names));
 }
 
-static void no_name_breaks_the_format(void **state)
+CASE(no_name_breaks_the_format)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -134,7 +135,7 @@ static void no_name_breaks_the_format(void **state)
 	assert_int_equal(lines, MADE_NASTY_COUNT);
 }
 
-static void a_stack_as_deep_as_they_come(void **state)
+CASE(a_stack_as_deep_as_they_come)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	AUTO_FREE uint32_t *stack = calloc(20000, sizeof(*stack));
@@ -153,7 +154,7 @@ static void a_stack_as_deep_as_they_come(void **state)
 	free(text);
 }
 
-static void nothing_sampled_is_nothing_written(void **state)
+CASE(nothing_sampled_is_nothing_written)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -163,28 +164,11 @@ static void nothing_sampled_is_nothing_written(void **state)
 	assert_string_equal(text, "");
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
 	made_stack(&m, 0, "p", 1, 0, NULL);
 	made_check_full_disk(&m, &sink_folded);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_stand_root_first_with_their_suffixes),
-		cmocka_unit_test(inlined_frames_are_frames_of_their_own),
-		cmocka_unit_test(what_has_no_name_has_a_stand_in),
-		cmocka_unit_test(the_same_text_is_one_line),
-		cmocka_unit_test(lines_are_in_the_order_of_their_bytes),
-		cmocka_unit_test(no_name_breaks_the_format),
-		cmocka_unit_test(a_stack_as_deep_as_they_come),
-		cmocka_unit_test(nothing_sampled_is_nothing_written),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/scope.h"
 #include "sink/ledger_rows.h"
+#include "tests/unit/cases.h"
 
 /* Returns the data from "strings" on; the summary before it has its own test. */
 static const char *strings_of(const char *data)
@@ -31,7 +32,7 @@ static char *page_of(struct made_view *m)
 	return made_output_of(m, &sink_html, samples, count, &size);
 }
 
-static void the_tree_is_in_order_of_names(void **state)
+CASE(the_tree_is_in_order_of_names)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct frame frames[2];
@@ -70,7 +71,7 @@ static void the_tree_is_in_order_of_names(void **state)
 }
 
 /* Samples are counted per thread, even if the frames are the same. */
-static void samples_are_counted_by_thread(void **state)
+CASE(samples_are_counted_by_thread)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct sink_sample samples[5];
@@ -104,7 +105,7 @@ static void samples_are_counted_by_thread(void **state)
 }
 
 /* If the view separates threads, each thread has its own subtree and samples. */
-static void threads_that_stand_apart_have_their_samples(void **state)
+CASE(threads_that_stand_apart_have_their_samples)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct sink_sample sample = {.pid = 10};
@@ -128,7 +129,7 @@ static void threads_that_stand_apart_have_their_samples(void **state)
 }
 
 /* Samples by time refer to the page's counts, also if the view merges counts by hiding frames. */
-static void samples_have_their_times(void **state)
+CASE(samples_have_their_times)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct sink_sample samples[6];
@@ -166,7 +167,7 @@ static void samples_have_their_times(void **state)
 }
 
 /* Old ticks are longer: each begins at a multiple of its length. */
-static void long_ticks_have_their_levels(void **state)
+CASE(long_ticks_have_their_levels)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct sink_sample sample = {.pid = 1, .tid = 1, .time_ns = 1000000000};
@@ -185,7 +186,7 @@ static void long_ticks_have_their_levels(void **state)
 	page_expect(data, "levels", "end", "12 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
 }
 
-static void frames_merge_by_name_module_and_kind(void **state)
+CASE(frames_merge_by_name_module_and_kind)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -205,7 +206,7 @@ static void frames_merge_by_name_module_and_kind(void **state)
 }
 
 /* A node merges many locations, and shows the line with most samples. */
-static void a_node_shows_its_hottest_line(void **state)
+CASE(a_node_shows_its_hottest_line)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	static const uint64_t samples[] = {3, 9, 5};
@@ -225,7 +226,7 @@ static void a_node_shows_its_hottest_line(void **state)
 	page_expect(data, "sources", "line", "0 11");
 }
 
-static void no_name_gets_out_of_the_data(void **state)
+CASE(no_name_gets_out_of_the_data)
 {
 	CLEANUP(made_deinit) struct made_view m, empty;
 	uint32_t brackets = 0, empty_brackets = 0;
@@ -252,7 +253,7 @@ static void no_name_gets_out_of_the_data(void **state)
 		assert_true((uint8_t)*c >= 0x20);
 }
 
-static void the_page_asks_for_nothing(void **state)
+CASE(the_page_asks_for_nothing)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -272,7 +273,7 @@ static void the_page_asks_for_nothing(void **state)
 }
 
 /* The page has no texts of its own for the ledger: they are those of the summary. */
-static void the_ledger_has_the_words_of_the_summary(void **state)
+CASE(the_ledger_has_the_words_of_the_summary)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	char expected[256];
@@ -293,22 +294,4 @@ static void the_ledger_has_the_words_of_the_summary(void **state)
 			 ledger_counters[i].words);
 		assert_non_null(strstr(page, expected));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tree_is_in_order_of_names),
-		cmocka_unit_test(samples_are_counted_by_thread),
-		cmocka_unit_test(threads_that_stand_apart_have_their_samples),
-		cmocka_unit_test(samples_have_their_times),
-		cmocka_unit_test(long_ticks_have_their_levels),
-		cmocka_unit_test(frames_merge_by_name_module_and_kind),
-		cmocka_unit_test(a_node_shows_its_hottest_line),
-		cmocka_unit_test(no_name_gets_out_of_the_data),
-		cmocka_unit_test(the_page_asks_for_nothing),
-		cmocka_unit_test(the_ledger_has_the_words_of_the_summary),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

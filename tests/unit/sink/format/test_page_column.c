@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/format/page_column.h"
+#include "tests/unit/cases.h"
 
 /* {"t":{"rows":0,"c":"..."}} */
 static char *written(const uint64_t *values, size_t count)
@@ -28,7 +29,7 @@ static char *written(const uint64_t *values, size_t count)
 	return text;
 }
 
-static void numbers_take_as_many_bytes_as_they_need(void **state)
+CASE(numbers_take_as_many_bytes_as_they_need)
 {
 	static const uint64_t values[] = {0, 127, 128, 300, UINT32_MAX, UINT64_MAX};
 	AUTO_FREE char *text = written(values, ARRAY_SIZE(values));
@@ -38,7 +39,7 @@ static void numbers_take_as_many_bytes_as_they_need(void **state)
 }
 
 /* Padding as in RFC 4648. */
-static void the_end_is_padded(void **state)
+CASE(the_end_is_padded)
 {
 	static const uint64_t values[] = {'f', 'o', 'o', 'b'};
 	static const char *const expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="};
@@ -50,14 +51,4 @@ static void the_end_is_padded(void **state)
 		assert_int_equal(strcspn(value, "\""), strlen(expected[count]));
 		assert_memory_equal(value, expected[count], strlen(expected[count]));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_take_as_many_bytes_as_they_need),
-		cmocka_unit_test(the_end_is_padded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

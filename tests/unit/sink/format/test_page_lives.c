@@ -9,6 +9,7 @@
 #include "sink/write/json.h"
 #include "state/code/code_region.h"
 #include "symbolize/name/method_name.h"
+#include "tests/unit/cases.h"
 
 struct fixture {
 	struct made_lives m;
@@ -56,14 +57,14 @@ static const char *string_at(struct fixture *f, uint32_t number)
 	return string_pool_get(f->page.strings, number);
 }
 
-static void a_view_without_lives_has_no_table(void **state)
+CASE_WITH(a_view_without_lives_has_no_table, setup, teardown)
 {
 	AUTO_FREE char *data = data_of(*state, PAGE_LIVES_BYTES_MAX);
 
 	assert_string_equal(data, "{}");
 }
 
-static void sampled_lives_come_first_then_large_ones(void **state)
+CASE_WITH(sampled_lives_come_first_then_large_ones, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -89,7 +90,7 @@ static void sampled_lives_come_first_then_large_ones(void **state)
 }
 
 /* A page of this size, with names in it, has no room for more. */
-static void what_has_no_room_is_counted(void **state)
+CASE_WITH(what_has_no_room_is_counted, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t max_bytes = 20000, kept_bytes = 0, all_bytes = 0;
@@ -121,7 +122,7 @@ static void what_has_no_room_is_counted(void **state)
 }
 
 /* Only names of samples are in the page anyway. */
-static void long_names_are_cut(void **state)
+CASE_WITH(long_names_are_cut, setup, teardown)
 {
 	struct fixture *f = *state;
 	AUTO_FREE char *name = malloc(METHOD_NAME_PART_MAX);
@@ -137,7 +138,7 @@ static void long_names_are_cut(void **state)
 	assert_int_equal(kept[PAGE_LIVES_NAME_MAX - 2], 'x');
 }
 
-static void a_method_without_a_name_is_unknown(void **state)
+CASE_WITH(a_method_without_a_name_is_unknown, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -170,7 +171,7 @@ static char *answer_of(struct fixture *f)
 	return text;
 }
 
-static void an_answer_has_strings_and_numbers(void **state)
+CASE_WITH(an_answer_has_strings_and_numbers, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -192,7 +193,7 @@ static void an_answer_has_strings_and_numbers(void **state)
 }
 
 /* Whatever the names are, an answer is not much longer than LIVES_ANSWER_BYTES. */
-static void an_answer_is_bounded(void **state)
+CASE_WITH(an_answer_is_bounded, setup, teardown)
 {
 	struct fixture *f = *state;
 	char name[METHOD_NAME_PART_MAX];
@@ -212,21 +213,4 @@ static void an_answer_is_bounded(void **state)
 	left = strtoull(page_member(data, "lives", "left_lives"), NULL, 10);
 	assert_true(rows > 10 && left > 10);
 	assert_int_equal(rows + left, 2000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_view_without_lives_has_no_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(sampled_lives_come_first_then_large_ones, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_has_no_room_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_method_without_a_name_is_unknown, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_answer_has_strings_and_numbers, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_is_bounded, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/sink/made_ledger.h"
 #include "tests/unit/sink/profile_proto.h"
 
@@ -82,7 +83,7 @@ static struct pb_bytes pp_label(const struct profile_proto *p, struct pb_bytes s
 	return (struct pb_bytes){0};
 }
 
-static void the_run_is_said(void **state)
+CASE(the_run_is_said)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -108,7 +109,7 @@ static void the_run_is_said(void **state)
 	assert_int_equal(pb_count(p.all, PP_LOCATION), 0);
 }
 
-static void the_ledger_is_said_in_comments(void **state)
+CASE(the_ledger_is_said_in_comments)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -138,7 +139,7 @@ static void the_ledger_is_said_in_comments(void **state)
 	assert_int_equal(seen, ARRAY_SIZE(expected));
 }
 
-static void samples_are_counted_by_stack_and_thread(void **state)
+CASE(samples_are_counted_by_stack_and_thread)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -177,7 +178,7 @@ static void samples_are_counted_by_stack_and_thread(void **state)
 }
 
 /* Innermost first; only the code's own frame is not inlined. */
-static void inlined_frames_are_lines_of_one_location(void **state)
+CASE(inlined_frames_are_lines_of_one_location)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -215,7 +216,7 @@ static void inlined_frames_are_lines_of_one_location(void **state)
 }
 
 /* A name in a file is one function in all locations. */
-static void functions_stand_once(void **state)
+CASE(functions_stand_once)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -236,7 +237,7 @@ static void functions_stand_once(void **state)
 	assert_int_equal(pb_count(p.all, PP_MAPPING), 1);
 }
 
-static void files_have_their_build_id_and_the_program_is_first(void **state)
+CASE(files_have_their_build_id_and_the_program_is_first)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -275,7 +276,7 @@ static void files_have_their_build_id_and_the_program_is_first(void **state)
 	assert_true(pb_number(location, 3) < pb_number(mapping, 3));
 }
 
-static void what_has_no_name_has_a_stand_in(void **state)
+CASE(what_has_no_name_has_a_stand_in)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -306,7 +307,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 	assert_int_equal(pp_value(sample, 0), 1);
 }
 
-static void no_name_breaks_the_format(void **state)
+CASE(no_name_breaks_the_format)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -338,7 +339,7 @@ static void no_name_breaks_the_format(void **state)
 	assert_string_equal(pp_name(&p, pp_location(&p, pp_sample(&p, 2), 0), 0), "line?break");
 }
 
-static void a_stack_as_deep_as_they_come(void **state)
+CASE(a_stack_as_deep_as_they_come)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -361,7 +362,7 @@ static void a_stack_as_deep_as_they_come(void **state)
 }
 
 /* A recording may have no sampling rate, or times near the maximum. */
-static void odd_runs_are_no_trouble(void **state)
+CASE(odd_runs_are_no_trouble)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
@@ -378,29 +379,10 @@ static void odd_runs_are_no_trouble(void **state)
 	assert_true(pb_number(p.all, 9) == UINT64_MAX);
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
 	made_check_full_disk(&m, &sink_pprof);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_run_is_said),
-		cmocka_unit_test(the_ledger_is_said_in_comments),
-		cmocka_unit_test(samples_are_counted_by_stack_and_thread),
-		cmocka_unit_test(inlined_frames_are_lines_of_one_location),
-		cmocka_unit_test(functions_stand_once),
-		cmocka_unit_test(files_have_their_build_id_and_the_program_is_first),
-		cmocka_unit_test(what_has_no_name_has_a_stand_in),
-		cmocka_unit_test(no_name_breaks_the_format),
-		cmocka_unit_test(a_stack_as_deep_as_they_come),
-		cmocka_unit_test(odd_runs_are_no_trouble),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

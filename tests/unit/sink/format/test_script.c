@@ -2,6 +2,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 static char *script_of(struct made_view *m, const struct sink_sample *samples, size_t count)
 {
@@ -11,7 +12,7 @@ static char *script_of(struct made_view *m, const struct sink_sample *samples, s
 }
 
 /* Output of perf 6.1, with other numbers. */
-static void the_layout_is_that_of_perf_script(void **state)
+CASE(the_layout_is_that_of_perf_script)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct frame frames[2];
@@ -49,7 +50,7 @@ static void the_layout_is_that_of_perf_script(void **state)
 				  "\n");
 }
 
-static void return_addresses_are_one_behind_what_was_looked_up(void **state)
+CASE(return_addresses_are_one_behind_what_was_looked_up)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct code_region region = {.value = {.refs = 1}, .address = 0x7f0000001000};
@@ -89,7 +90,7 @@ static void return_addresses_are_one_behind_what_was_looked_up(void **state)
 				  "\n");
 }
 
-static void what_is_not_known_is_unknown(void **state)
+CASE(what_is_not_known_is_unknown)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t node;
@@ -115,7 +116,7 @@ static void what_is_not_known_is_unknown(void **state)
 				  "\n");
 }
 
-static void a_cut_stack_ends_in_a_mark(void **state)
+CASE(a_cut_stack_ends_in_a_mark)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	const uint64_t ips[] = {0x10, 0x21};
@@ -139,7 +140,7 @@ static void a_cut_stack_ends_in_a_mark(void **state)
 				  "\n");
 }
 
-static void each_sample_keeps_its_own_addresses(void **state)
+CASE(each_sample_keeps_its_own_addresses)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	enum { SAMPLES = 3000 };
@@ -177,7 +178,7 @@ static void each_sample_keeps_its_own_addresses(void **state)
 	free(ips);
 }
 
-static void no_name_breaks_the_format(void **state)
+CASE(no_name_breaks_the_format)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -206,7 +207,7 @@ static void no_name_breaks_the_format(void **state)
 	}
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	FILE *out = fopen("/dev/full", "w");
@@ -225,7 +226,7 @@ static void a_full_disk_is_an_error(void **state)
 }
 
 /* Of samples at one time, the first to arrive is the first. */
-static void samples_whose_stacks_came_late_are_in_order(void **state)
+CASE(samples_whose_stacks_came_late_are_in_order)
 {
 	const uint64_t times_ns[] = {2000000000, 3000000000, 1000000000, 2000000000};
 	const uint64_t ip = 0x1000;
@@ -255,20 +256,4 @@ static void samples_whose_stacks_came_late_are_in_order(void **state)
 	at = strstr(at, "pp     7/13    [000]     2.000000000");
 	assert_non_null(at);
 	assert_non_null(strstr(at, "pp     7/11    [000]     3.000000000"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_layout_is_that_of_perf_script),
-		cmocka_unit_test(return_addresses_are_one_behind_what_was_looked_up),
-		cmocka_unit_test(what_is_not_known_is_unknown),
-		cmocka_unit_test(a_cut_stack_ends_in_a_mark),
-		cmocka_unit_test(each_sample_keeps_its_own_addresses),
-		cmocka_unit_test(no_name_breaks_the_format),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(samples_whose_stacks_came_late_are_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

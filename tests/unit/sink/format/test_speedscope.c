@@ -2,6 +2,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define HEAD                                                                                       \
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
@@ -23,7 +24,7 @@ static char *speedscope_of(struct made_view *m, const uint32_t *nodes, size_t co
 	return made_output_of(m, &sink_speedscope, samples, count, &size);
 }
 
-static void each_thread_is_a_profile(void **state)
+CASE(each_thread_is_a_profile)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct frame frames[2];
@@ -65,7 +66,7 @@ static void each_thread_is_a_profile(void **state)
 }
 
 /* Lines do not make separate frames of a function. */
-static void a_function_is_one_frame(void **state)
+CASE(a_function_is_one_frame)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t nodes[3];
@@ -86,7 +87,7 @@ static void a_function_is_one_frame(void **state)
 	assert_non_null(strstr(text, "\"samples\":[[0],[1]]"));
 }
 
-static void samples_of_an_unknown_rate_are_counted(void **state)
+CASE(samples_of_an_unknown_rate_are_counted)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t nodes[2];
@@ -101,7 +102,7 @@ static void samples_of_an_unknown_rate_are_counted(void **state)
 				     "\"samples\":[[]],\"weights\":[2]"));
 }
 
-static void nothing_sampled_is_no_profile(void **state)
+CASE(nothing_sampled_is_no_profile)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -110,7 +111,7 @@ static void nothing_sampled_is_no_profile(void **state)
 	assert_string_equal(text, HEAD "0,\"shared\":{\"frames\":[]},\"profiles\":[]}");
 }
 
-static void no_name_breaks_the_format(void **state)
+CASE(no_name_breaks_the_format)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -130,24 +131,10 @@ static void no_name_breaks_the_format(void **state)
 	}
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
 	made_check_full_disk(&m, &sink_speedscope);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_thread_is_a_profile),
-		cmocka_unit_test(a_function_is_one_frame),
-		cmocka_unit_test(samples_of_an_unknown_rate_are_counted),
-		cmocka_unit_test(nothing_sampled_is_no_profile),
-		cmocka_unit_test(no_name_breaks_the_format),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,9 @@
 
 #include "base/scope.h"
 #include "sink/ledger_rows.h"
+#include "tests/unit/cases.h"
 
-static void every_sample_is_accounted_for(void **state)
+CASE(every_sample_is_accounted_for)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -44,7 +45,7 @@ static void every_sample_is_accounted_for(void **state)
 		      " 0.2%        2    100.0%                             1  tiny\n");
 }
 
-static void a_clean_run_is_short(void **state)
+CASE(a_clean_run_is_short)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -58,7 +59,7 @@ static void a_clean_run_is_short(void **state)
 }
 
 /* A compilation: the samples of 250 processes are in one row, which is the first one. */
-static void processes_of_a_command_are_one_row(void **state)
+CASE(processes_of_a_command_are_one_row)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -72,7 +73,7 @@ static void processes_of_a_command_are_one_row(void **state)
 						   " 9.1%      100    100.0%          1  make\n");
 }
 
-static void twenty_rows_and_how_many_more(void **state)
+CASE(twenty_rows_and_how_many_more)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -86,7 +87,7 @@ static void twenty_rows_and_how_many_more(void **state)
 	assert_null(strstr(text, " 120  worker"));
 }
 
-static void a_process_with_code_and_no_samples_is_shown(void **state)
+CASE(a_process_with_code_and_no_samples_is_shown)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -111,7 +112,7 @@ static uint32_t add_thread(struct made_view *m, uint32_t process, uint32_t tid, 
 }
 
 /* Two of three stacks end in a function with a name; one ends in a file. */
-static void samples_with_names_are_counted(void **state)
+CASE(samples_with_names_are_counted)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	uint32_t jit, file, kernel;
@@ -140,7 +141,7 @@ static void samples_with_names_are_counted(void **state)
 }
 
 /* A command in two containers is two rows; a command outside of containers has an empty cell. */
-static void containers_have_rows(void **state)
+CASE(containers_have_rows)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	struct ledger_process *rows;
@@ -208,17 +209,17 @@ static void check_fits(uint32_t limit)
 	assert_non_null(strstr(text, "  PID"));
 }
 
-static void all_fits_80_columns(void **state)
+CASE(all_fits_80_columns)
 {
 	check_fits(80);
 }
 
-static void all_fits_40_columns(void **state)
+CASE(all_fits_40_columns)
 {
 	check_fits(40);
 }
 
-static void colours_only_where_they_are_allowed(void **state)
+CASE(colours_only_where_they_are_allowed)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -233,7 +234,7 @@ static void colours_only_where_they_are_allowed(void **state)
 	assert_non_null(strstr(coloured, "\x1b[1mSHARE "));
 }
 
-static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
+CASE(unpublished_code_is_worth_a_word_where_it_is_much)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	const char *words = "            10  samples in [unknown] code that no engine published: "
@@ -253,7 +254,7 @@ static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 }
 
 /* The advice names the engine, and does not repeat what the command has tried. */
-static void unpublished_code_of_a_known_engine(void **state)
+CASE(unpublished_code_of_a_known_engine)
 {
 	static const struct {
 		const char *comm, *command, *words;
@@ -283,7 +284,7 @@ static void unpublished_code_of_a_known_engine(void **state)
 	}
 }
 
-static void a_command_without_its_jit(void **state)
+CASE(a_command_without_its_jit)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	const char *words = "(PHP's JIT is off: -d opcache.enable_cli=1";
@@ -303,7 +304,7 @@ static void a_command_without_its_jit(void **state)
 }
 
 /* The column exists only if some process has another pid inside a container. */
-static void the_pid_inside_a_container_stands_beside(void **state)
+CASE(the_pid_inside_a_container_stands_beside)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -322,7 +323,7 @@ static void the_pid_inside_a_container_stands_beside(void **state)
 	assert_non_null(strstr(json, "\"pid\": 4711,\n\t\t\t\"comm\""));
 }
 
-static void no_name_reaches_the_terminal_raw(void **state)
+CASE(no_name_reaches_the_terminal_raw)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -343,7 +344,7 @@ static void no_name_reaches_the_terminal_raw(void **state)
 	assert_int_equal(lines, 5 + 2 + MADE_NASTY_COUNT);
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -351,28 +352,4 @@ static void a_full_disk_is_an_error(void **state)
 	made_check_full_disk(&m, &sink_summary);
 	made_check_full_disk(&m, &sink_summary_json);
 	made_check_full_disk(&m, &sink_html);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_sample_is_accounted_for),
-		cmocka_unit_test(a_clean_run_is_short),
-		cmocka_unit_test(processes_of_a_command_are_one_row),
-		cmocka_unit_test(twenty_rows_and_how_many_more),
-		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
-		cmocka_unit_test(samples_with_names_are_counted),
-		cmocka_unit_test(all_fits_80_columns),
-		cmocka_unit_test(all_fits_40_columns),
-		cmocka_unit_test(colours_only_where_they_are_allowed),
-		cmocka_unit_test(unpublished_code_is_worth_a_word_where_it_is_much),
-		cmocka_unit_test(unpublished_code_of_a_known_engine),
-		cmocka_unit_test(a_command_without_its_jit),
-		cmocka_unit_test(the_pid_inside_a_container_stands_beside),
-		cmocka_unit_test(no_name_reaches_the_terminal_raw),
-		cmocka_unit_test(containers_have_rows),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 /* A program: main calls work, which calls itself, JIT code and the kernel. */
 static void made_program(struct made_view *m)
@@ -25,7 +26,7 @@ static void made_program(struct made_view *m)
 	m->ledger.fate[FATE_RESOLVED] = 100;
 }
 
-static void recursion_counts_once_and_straight_paths_are_short(void **state)
+CASE(recursion_counts_once_and_straight_paths_are_short)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -57,7 +58,7 @@ static void recursion_counts_once_and_straight_paths_are_short(void **state)
 		      " 10.00%      10  kernel        sys_read\n");
 }
 
-static void tables_have_the_rows_that_were_asked_for(void **state)
+CASE(tables_have_the_rows_that_were_asked_for)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -76,7 +77,7 @@ static void tables_have_the_rows_that_were_asked_for(void **state)
 }
 
 /* Rows fit any width, whatever the names are. */
-static void rows_fit_the_terminal(void **state)
+CASE(rows_fit_the_terminal)
 {
 	static char name[10001];
 
@@ -104,7 +105,7 @@ static void rows_fit_the_terminal(void **state)
 	}
 }
 
-static void colours_are_for_terminals(void **state)
+CASE(colours_are_for_terminals)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -117,7 +118,7 @@ static void colours_are_for_terminals(void **state)
 	assert_non_null(strstr(coloured, "\033[31m 60.00%\033[m"));
 }
 
-static void nothing_was_sampled(void **state)
+CASE(nothing_was_sampled)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -127,24 +128,10 @@ static void nothing_was_sampled(void **state)
 	assert_null(strstr(text, "FUNCTION"));
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_program(&m);
 	made_check_full_disk(&m, &sink_top);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recursion_counts_once_and_straight_paths_are_short),
-		cmocka_unit_test(tables_have_the_rows_that_were_asked_for),
-		cmocka_unit_test(rows_fit_the_terminal),
-		cmocka_unit_test(colours_are_for_terminals),
-		cmocka_unit_test(nothing_was_sampled),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "sink/live/delta_format.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/delta_writer.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/failing_memory.h"
 #include "tests/unit/sink/made_ledger.h"
 #include "tests/unit/sink/made_view.h"
@@ -87,7 +88,7 @@ static uint32_t catch_up(struct fixture *f)
 	return count;
 }
 
-static void what_does_not_fit_comes_next(void **state)
+CASE(what_does_not_fit_comes_next)
 {
 	struct fixture f;
 
@@ -140,7 +141,7 @@ static void name_late(struct made_view *m, uint32_t number)
 }
 
 /* The profile grows and changes while a reader is still being sent what was there. */
-static void slices_of_a_profile_that_grows(void **state)
+CASE(slices_of_a_profile_that_grows)
 {
 	struct fixture f;
 	uint32_t seed = 1;
@@ -187,7 +188,7 @@ static void add_code(struct fixture *f, uint32_t step)
 }
 
 /* Slices fold after some of them were sent, and before: these are sent again, or once. */
-static void slices_that_fold_on_the_way(void **state)
+CASE(slices_that_fold_on_the_way)
 {
 	static const uint32_t steps[] = {100, 10, 900, 50, 5000, 1, 20000, 300};
 	uint32_t at = 0, folds, refolds = 0;
@@ -213,7 +214,7 @@ static void slices_that_fold_on_the_way(void **state)
 }
 
 /* A delta that is cut, or has one wrong bit, is refused or means something else: no more. */
-static void damaged_deltas(void **state)
+CASE(damaged_deltas)
 {
 	AUTO_FREE uint8_t *bytes = NULL;
 	uint32_t refused = 0;
@@ -249,7 +250,7 @@ static void damaged_deltas(void **state)
 	end(&f);
 }
 
-static void deltas_of_other_states(void **state)
+CASE(deltas_of_other_states)
 {
 	struct delta_bytes second = {0};
 	struct fixture f;
@@ -280,7 +281,7 @@ static void deltas_of_other_states(void **state)
 	end(&f);
 }
 
-static void a_profile_has_a_budget(void **state)
+CASE(a_profile_has_a_budget)
 {
 	struct fixture f;
 	int err = 0;
@@ -300,7 +301,7 @@ static void a_profile_has_a_budget(void **state)
 }
 
 /* Memory that runs out at any one allocation is an error, and leaves an empty profile. */
-static void memory_that_runs_out(void **state)
+CASE(memory_that_runs_out)
 {
 	uint32_t failures = 0;
 	struct fixture f;
@@ -335,19 +336,4 @@ static void memory_that_runs_out(void **state)
 	assert_true(failures > 20);
 	assert_same_view(&f.profile.view, &f.m.view);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_fit_comes_next),
-		cmocka_unit_test(slices_of_a_profile_that_grows),
-		cmocka_unit_test(slices_that_fold_on_the_way),
-		cmocka_unit_test(damaged_deltas),
-		cmocka_unit_test(deltas_of_other_states),
-		cmocka_unit_test(a_profile_has_a_budget),
-		cmocka_unit_test(memory_that_runs_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

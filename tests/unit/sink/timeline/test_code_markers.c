@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "sink/timeline/code_markers.h"
 #include "symbolize/name/shown_name.h"
+#include "tests/unit/cases.h"
 
 static struct sink_code code_at(uint64_t time_ns, const struct code_region *region)
 {
@@ -29,7 +30,7 @@ static void add(struct code_markers *markers, uint32_t thread, uint64_t time_ns,
 static const struct code_region method = {
 	.name = "run", .class_name = "App", .source = "App.java", .module = "app"};
 
-static void a_thread_has_its_own_in_order(void **state)
+CASE(a_thread_has_its_own_in_order)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
 	struct code_thread thread;
@@ -54,7 +55,7 @@ static void a_thread_has_its_own_in_order(void **state)
 	assert_int_equal(code_markers_thread(&markers, 99).first, CODE_MARKER_NONE);
 }
 
-static void a_storm_is_counted(void **state)
+CASE(a_storm_is_counted)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
 	struct code_thread thread;
@@ -69,7 +70,7 @@ static void a_storm_is_counted(void **state)
 	assert_int_equal(thread.left_to_ns, CODE_MARKERS_MAX + 9);
 }
 
-static void names_have_a_budget(void **state)
+CASE(names_have_a_budget)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
 	const uint32_t fits = CODE_MARKER_NAMES_MAX / SHOWN_NAME_MAX;
@@ -87,15 +88,4 @@ static void names_have_a_budget(void **state)
 	}
 	assert_int_equal(markers.markers.size, 2 * fits - 1);
 	assert_int_equal(markers.left_out, 2 * (fits + 10) - markers.markers.size);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_has_its_own_in_order),
-		cmocka_unit_test(a_storm_is_counted),
-		cmocka_unit_test(names_have_a_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

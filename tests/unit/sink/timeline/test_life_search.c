@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "sink/timeline/life_search.h"
+#include "tests/unit/cases.h"
 
 static const struct lives_wanted all = {.to_ns = UINT64_MAX};
 
@@ -34,7 +35,7 @@ static void expect(const struct life_list *list, const char *expected)
 	assert_string_equal(said, expected);
 }
 
-static void lives_of_a_range(void **state)
+CASE(lives_of_a_range)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 
@@ -66,7 +67,7 @@ static void lives_of_a_range(void **state)
 }
 
 /* All lives of the epoch, whatever the range is; the order is that of samples and bytes. */
-static void lives_of_a_method(void **state)
+CASE(lives_of_a_method)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_list_deinit) struct life_list list = {0}, other = {0};
@@ -83,7 +84,7 @@ static void lives_of_a_method(void **state)
 	expect(&other, "cold");
 }
 
-static void samples_are_those_of_the_tree(void **state)
+CASE(samples_are_those_of_the_tree)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	uint32_t hot, native;
@@ -112,7 +113,7 @@ static void samples_are_those_of_the_tree(void **state)
 }
 
 /* New nodes count until their step is over, and new lives; the search ends in any case. */
-static void the_profile_may_grow(void **state)
+CASE(the_profile_may_grow)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_search_deinit) struct life_search search = {0};
@@ -148,7 +149,7 @@ static void the_profile_may_grow(void **state)
 }
 
 /* Numbers are a browser's: of no life, or of another epoch. */
-static void any_number_is_allowed(void **state)
+CASE(any_number_is_allowed)
 {
 	static const uint32_t numbers[] = {2, 77, UINT32_MAX, 1u << 31, (1u << 31) + 1};
 	CLEANUP(made_lives_deinit) struct made_lives m;
@@ -173,7 +174,7 @@ static void any_number_is_allowed(void **state)
 }
 
 /* A search goes on where it was when numbers begin anew, or when lives before are forgotten. */
-static void numbers_may_wrap(void **state)
+CASE(numbers_may_wrap)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_list_deinit) struct life_list list = {0}, method = {0};
@@ -191,7 +192,7 @@ static void numbers_may_wrap(void **state)
 }
 
 /* The first lives by samples and size are listed, others are counted. */
-static void rows_are_bounded(void **state)
+CASE(rows_are_bounded)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_list_deinit) struct life_list list = {0};
@@ -212,7 +213,7 @@ static void rows_are_bounded(void **state)
 }
 
 /* Names have no more room than LIFE_SEARCH_TEXT_BYTES, whatever their number is. */
-static void names_are_bounded(void **state)
+CASE(names_are_bounded)
 {
 	CLEANUP(made_lives_deinit) struct made_lives m;
 	CLEANUP(life_list_deinit) struct life_list list = {0};
@@ -230,20 +231,4 @@ static void names_are_bounded(void **state)
 	assert_int_equal(list.lives.size, LIFE_SEARCH_TEXT_BYTES / (sizeof(name) - 1 + 6));
 	assert_int_equal(list.left_out.lives, 1000 - list.lives.size);
 	assert_int_equal(list.left_out.bytes, 1000 - list.lives.size);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lives_of_a_range),
-		cmocka_unit_test(lives_of_a_method),
-		cmocka_unit_test(samples_are_those_of_the_tree),
-		cmocka_unit_test(the_profile_may_grow),
-		cmocka_unit_test(any_number_is_allowed),
-		cmocka_unit_test(numbers_may_wrap),
-		cmocka_unit_test(rows_are_bounded),
-		cmocka_unit_test(names_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Rows are read as they were added, in order of time, and take little memory. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "sink/timeline/row_reader.h"
+#include "tests/unit/cases.h"
 
 struct fixture {
 	struct packed_memory memory;
@@ -51,7 +48,7 @@ static uint64_t random_bits(uint64_t *seed)
 }
 
 /* Numbers of all sizes, in several blocks. The second column is the order of arrival. */
-static void rows_are_read_in_order_of_time(void **state)
+CASE_WITH(rows_are_read_in_order_of_time, setup, teardown)
 {
 	enum { ROWS = 20000, LATE = 3000 };
 	struct fixture *f = *state;
@@ -80,7 +77,7 @@ static void rows_are_read_in_order_of_time(void **state)
 }
 
 /* The window is bounded: a crafted recording can have all of its samples in reverse order. */
-static void reversed_rows_take_a_bounded_window(void **state)
+CASE_WITH(reversed_rows_take_a_bounded_window, setup, teardown)
 {
 	enum { ROWS = 3 * ROW_WINDOW_MAX };
 	struct fixture *f = *state;
@@ -98,7 +95,7 @@ static void reversed_rows_take_a_bounded_window(void **state)
 }
 
 /* The largest numbers, as a crafted recording may have them. */
-static void times_may_wrap(void **state)
+CASE_WITH(times_may_wrap, setup, teardown)
 {
 	struct fixture *f = *state;
 	const uint64_t *row;
@@ -117,7 +114,7 @@ static void times_may_wrap(void **state)
 	assert_int_equal(row_reader_next(&f->reader, &row), 0);
 }
 
-static void without_room_rows_are_unchanged(void **state)
+CASE_WITH(without_room_rows_are_unchanged, setup, teardown)
 {
 	struct fixture *f = *state;
 	uint64_t seed = 2, added = 0, read = 0;
@@ -133,17 +130,4 @@ static void without_room_rows_are_unchanged(void **state)
 	for (; row_reader_next(&f->reader, &row) == 1; read++)
 		assert_int_equal(row[0], read);
 	assert_int_equal(read, added);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rows_are_read_in_order_of_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(reversed_rows_take_a_bounded_window, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(times_may_wrap, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_room_rows_are_unchanged, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,10 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
-#include "sink/write/row_table.h"
 #include "sink/timeline/stack_table.h"
 #include "sink/timeline/timeline.h"
+#include "sink/write/row_table.h"
+#include "tests/unit/cases.h"
 
 static void add(struct timeline *timeline, struct made_view *m, uint64_t time_ns, uint32_t pid,
 		uint32_t tid, const char *comm, uint32_t node)
@@ -52,7 +53,7 @@ static void check_samples(const struct timeline *timeline, size_t number, const 
 	row_reader_deinit(reader);
 }
 
-static void threads_are_put_in_order(void **state)
+CASE(threads_are_put_in_order)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
 	CLEANUP(made_deinit) struct made_view m;
@@ -83,7 +84,7 @@ static void threads_are_put_in_order(void **state)
 }
 
 /* Deferred samples arrive after newer ones. */
-static void samples_are_put_in_order_of_time(void **state)
+CASE(samples_are_put_in_order_of_time)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
 	CLEANUP(made_deinit) struct made_view m;
@@ -102,7 +103,7 @@ static void samples_are_put_in_order_of_time(void **state)
 }
 
 /* A crafted recording of a few kilobytes has millions of them. */
-static void equal_samples_take_no_memory(void **state)
+CASE(equal_samples_take_no_memory)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {.memory.limit_bytes = 64 << 10};
 	CLEANUP(made_deinit) struct made_view m;
@@ -117,7 +118,7 @@ static void equal_samples_take_no_memory(void **state)
 }
 
 /* From the first sample without room on, all are left out, so the output has a definite end. */
-static void samples_without_room_are_counted(void **state)
+CASE(samples_without_room_are_counted)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {.memory.limit_bytes = 64 << 10};
 	CLEANUP(made_deinit) struct made_view m;
@@ -138,7 +139,7 @@ static void samples_without_room_are_counted(void **state)
 	assert_int_equal(timeline.threads.data[0].samples.count, 1);
 }
 
-static void nothing_is_sorted_too(void **state)
+CASE(nothing_is_sorted_too)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
 
@@ -146,7 +147,7 @@ static void nothing_is_sorted_too(void **state)
 	assert_int_equal(timeline.threads.size, 0);
 }
 
-static void a_node_that_is_none_is_refused(void **state)
+CASE(a_node_that_is_none_is_refused)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
 	CLEANUP(made_deinit) struct made_view m;
@@ -157,7 +158,7 @@ static void a_node_that_is_none_is_refused(void **state)
 	assert_int_equal(timeline.threads.size, 0);
 }
 
-static void rows_are_kept_once(void **state)
+CASE(rows_are_kept_once)
 {
 	CLEANUP(row_table_deinit) struct row_table table = {.row_bytes = sizeof(uint64_t)};
 	uint32_t number;
@@ -190,7 +191,7 @@ static void check_row(const struct stack_table *table, uint32_t row, uint32_t fr
 	assert_int_equal(stack_table_row(table, row)->caller, caller);
 }
 
-static void processes_share_stacks(void **state)
+CASE(processes_share_stacks)
 {
 	CLEANUP(stack_table_deinit) struct stack_table table = {0};
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
@@ -221,20 +222,4 @@ static void processes_share_stacks(void **state)
 	assert_int_equal(table.of_node[one], 2);
 	assert_int_equal(table.of_node[two], 2);
 	assert_int_equal(table.of_node[root], ROW_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_are_put_in_order),
-		cmocka_unit_test(samples_are_put_in_order_of_time),
-		cmocka_unit_test(equal_samples_take_no_memory),
-		cmocka_unit_test(samples_without_room_are_counted),
-		cmocka_unit_test(nothing_is_sorted_too),
-		cmocka_unit_test(a_node_that_is_none_is_refused),
-		cmocka_unit_test(rows_are_kept_once),
-		cmocka_unit_test(processes_share_stacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

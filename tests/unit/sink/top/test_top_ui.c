@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/utf8.h"
 #include "sink/top/top_ui.h"
+#include "tests/unit/cases.h"
 
 #define ROWS	24
 #define COLUMNS 100
@@ -143,7 +144,7 @@ static void count_in(struct screen *s, uint32_t process, const char *container, 
 }
 
 /* The containers are above the processes, with the samples that are shown. */
-static void containers_are_the_roots_of_the_tree(void **state)
+CASE(containers_are_the_roots_of_the_tree)
 {
 	CLEANUP(screen_deinit) struct screen s = {0};
 
@@ -165,7 +166,7 @@ static void containers_are_the_roots_of_the_tree(void **state)
 	assert_int_equal(line_with(&s, "shop"), -1);
 }
 
-static void the_selection_stays_while_rows_move(void **state)
+CASE(the_selection_stays_while_rows_move)
 {
 	CLEANUP(screen_deinit) struct screen s;
 	int line;
@@ -192,7 +193,7 @@ static void the_selection_stays_while_rows_move(void **state)
 	assert_int_equal(line_with(&s, "Map.hash"), line);
 }
 
-static void filters_leave_what_they_name(void **state)
+CASE(filters_leave_what_they_name)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -216,7 +217,7 @@ static void filters_leave_what_they_name(void **state)
 	assert_int_not_equal(line_with(&s, "this is no number"), -1);
 }
 
-static void any_script_can_be_typed(void **state)
+CASE(any_script_can_be_typed)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -233,7 +234,7 @@ static void any_script_can_be_typed(void **state)
 	assert_int_equal(line_with(&s, "search:"), -1);
 }
 
-static void the_tree_opens_and_closes(void **state)
+CASE(the_tree_opens_and_closes)
 {
 	CLEANUP(screen_deinit) struct screen s;
 	int line;
@@ -260,7 +261,7 @@ static void the_tree_opens_and_closes(void **state)
 	assert_int_equal(selected(&s), line_with(&s, "Map.hash"));
 }
 
-static void a_pause_keeps_the_screen(void **state)
+CASE(a_pause_keeps_the_screen)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -273,7 +274,7 @@ static void a_pause_keeps_the_screen(void **state)
 	assert_int_not_equal(line_with(&s, "Shop::late"), -1);
 }
 
-static void only_new_samples(void **state)
+CASE(only_new_samples)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -297,7 +298,7 @@ static void hash_at(struct screen *s, uint64_t since_ns)
 		time_slices_add(&m->slices, since_ns, (uint32_t)m->threads.counts.size - 1, 1), 0);
 }
 
-static void a_window_has_the_last_samples(void **state)
+CASE(a_window_has_the_last_samples)
 {
 	const uint64_t second = 1000000000;
 	CLEANUP(screen_deinit) struct screen s;
@@ -329,7 +330,7 @@ static void a_window_has_the_last_samples(void **state)
 	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
 }
 
-static void a_process_is_chosen(void **state)
+CASE(a_process_is_chosen)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -364,7 +365,7 @@ static void check_lines(const struct top_canvas *canvas, uint32_t columns)
 	}
 }
 
-static void any_name_fits_any_screen(void **state)
+CASE(any_name_fits_any_screen)
 {
 	static const uint32_t keys[] = {'1', '2', '3', 'n', '?', ' ', 's', TOP_KEY_END, 'K', '\t'};
 	static char large[10001];
@@ -392,7 +393,7 @@ static void any_name_fits_any_screen(void **state)
 }
 
 /* Of a narrow screen, names get most. */
-static void names_have_room(void **state)
+CASE(names_have_room)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -408,7 +409,7 @@ static void names_have_room(void **state)
 }
 
 /* The column of named samples is the first that a narrow screen lacks. */
-static void named_samples_have_a_column(void **state)
+CASE(named_samples_have_a_column)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -429,7 +430,7 @@ static void named_samples_have_a_column(void **state)
 }
 
 /* Words of the help are never cut, only its end is. */
-static void the_help_is_whole(void **state)
+CASE(the_help_is_whole)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -445,7 +446,7 @@ static void the_help_is_whole(void **state)
 	assert_int_equal(s.canvas.lines.size, 3);
 }
 
-static void any_keys_are_harmless(void **state)
+CASE(any_keys_are_harmless)
 {
 	CLEANUP(screen_deinit) struct screen s;
 	uint32_t seed = 1;
@@ -467,7 +468,7 @@ static void any_keys_are_harmless(void **state)
 	check_lines(&s.canvas, COLUMNS);
 }
 
-static void nothing_has_come_yet(void **state)
+CASE(nothing_has_come_yet)
 {
 	CLEANUP(screen_deinit) struct screen s;
 
@@ -477,27 +478,4 @@ static void nothing_has_come_yet(void **state)
 		if (key != 'q')
 			press(&s, key);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(containers_are_the_roots_of_the_tree),
-		cmocka_unit_test(the_selection_stays_while_rows_move),
-		cmocka_unit_test(filters_leave_what_they_name),
-		cmocka_unit_test(any_script_can_be_typed),
-		cmocka_unit_test(the_tree_opens_and_closes),
-		cmocka_unit_test(a_pause_keeps_the_screen),
-		cmocka_unit_test(only_new_samples),
-		cmocka_unit_test(a_window_has_the_last_samples),
-		cmocka_unit_test(a_process_is_chosen),
-		cmocka_unit_test(any_name_fits_any_screen),
-		cmocka_unit_test(names_have_room),
-		cmocka_unit_test(named_samples_have_a_column),
-		cmocka_unit_test(the_help_is_whole),
-		cmocka_unit_test(any_keys_are_harmless),
-		cmocka_unit_test(nothing_has_come_yet),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

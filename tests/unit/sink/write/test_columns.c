@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +7,7 @@
 #include "base/scope.h"
 #include "base/utf8.h"
 #include "sink/write/columns.h"
+#include "tests/unit/cases.h"
 
 static void check(const char *name, uint32_t columns, const char *expected)
 {
@@ -23,7 +20,7 @@ static void check(const char *name, uint32_t columns, const char *expected)
 	assert_true(used <= columns);
 }
 
-static void long_names_lose_their_middle(void **state)
+CASE(long_names_lose_their_middle)
 {
 	check("short", 5, "short");
 	check("short", COLUMNS_ANY, "short");
@@ -34,7 +31,7 @@ static void long_names_lose_their_middle(void **state)
 	check("std::vector<int, std::allocator<int>>::push_back", 24, "std::vector...:push_back");
 }
 
-static void a_wide_character_is_not_cut(void **state)
+CASE(a_wide_character_is_not_cut)
 {
 	check("関数の名前です", 14, "関数の名前です");
 	check("関数の名前です", 13, "関数...です");
@@ -42,7 +39,7 @@ static void a_wide_character_is_not_cut(void **state)
 	check("a関数の名前です", 8, "a関...す");
 }
 
-static void nothing_controls_the_terminal(void **state)
+CASE(nothing_controls_the_terminal)
 {
 	check("a\033[31mb", 20, "a?[31mb");
 	check("left\u202eright", 20, "left?right");
@@ -50,7 +47,7 @@ static void nothing_controls_the_terminal(void **state)
 	check("e\u0301\u0301\u0301", 20, "e???"); /* marks would take no column */
 }
 
-static void a_name_of_any_length_fits(void **state)
+CASE(a_name_of_any_length_fits)
 {
 	CLEANUP(text_deinit) struct text text = {0};
 	static char name[10001];
@@ -64,7 +61,7 @@ static void a_name_of_any_length_fits(void **state)
 	}
 }
 
-static void a_column_is_filled_up(void **state)
+CASE(a_column_is_filled_up)
 {
 	CLEANUP(text_deinit) struct text text = {0};
 
@@ -73,17 +70,4 @@ static void a_column_is_filled_up(void **state)
 	columns_put_padded(&text, "longer name", 6);
 	text_put(&text, "|", 2);
 	assert_string_equal(text.bytes.data, "php   関数  lo...e|");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_names_lose_their_middle),
-		cmocka_unit_test(a_wide_character_is_not_cut),
-		cmocka_unit_test(nothing_controls_the_terminal),
-		cmocka_unit_test(a_name_of_any_length_fits),
-		cmocka_unit_test(a_column_is_filled_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "sink/write/gzip.h"
+#include "tests/unit/cases.h"
 
 /* Returns the compressed bytes. The caller frees them. */
 static char *pack(const uint8_t *bytes, size_t size_bytes, size_t piece_bytes, size_t *ret_bytes)
@@ -43,7 +44,7 @@ static uint8_t *make_bytes(size_t size_bytes)
 	return bytes;
 }
 
-static void what_goes_in_comes_out(void **state)
+CASE(what_goes_in_comes_out)
 {
 	static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 1000000};
 
@@ -59,7 +60,7 @@ static void what_goes_in_comes_out(void **state)
 }
 
 /* The output depends neither on the time nor on the sizes of the writes. */
-static void the_same_bytes_are_packed_the_same(void **state)
+CASE(the_same_bytes_are_packed_the_same)
 {
 	static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0};
 	AUTO_FREE uint8_t *bytes = make_bytes(300000);
@@ -72,7 +73,7 @@ static void the_same_bytes_are_packed_the_same(void **state)
 	assert_memory_equal(whole, header, sizeof(header));
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	static const size_t sizes[] = {0, 1, 1000000};
 
@@ -86,15 +87,4 @@ static void a_full_disk_is_an_error(void **state)
 		fwrite(bytes, 1, sizes[i], gzip_stream(gzip));
 		assert_int_equal(gzip_close(gzip), -ENOSPC);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_in_comes_out),
-		cmocka_unit_test(the_same_bytes_are_packed_the_same),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

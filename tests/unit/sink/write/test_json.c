@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/write/json.h"
+#include "tests/unit/cases.h"
 
 static char *string_of(const char *s)
 {
@@ -23,7 +24,7 @@ static void check_string(const char *s, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void strings_are_escaped(void **state)
+CASE(strings_are_escaped)
 {
 	check_string("", "\"\"");
 	check_string("plain \xc3\xa9 \xf0\x9f\x94\xa5", "\"plain \xc3\xa9 \xf0\x9f\x94\xa5\"");
@@ -35,7 +36,7 @@ static void strings_are_escaped(void **state)
 }
 
 /* Each invalid byte becomes one U+FFFD. */
-static void what_is_not_utf8_is_replaced(void **state)
+CASE(what_is_not_utf8_is_replaced)
 {
 #define R "\xef\xbf\xbd"
 	check_string("a\xff"
@@ -83,7 +84,7 @@ static char *structure_of(bool lines)
 	return text;
 }
 
-static void commas_stand_between(void **state)
+CASE(commas_stand_between)
 {
 	AUTO_FREE char *compact = structure_of(false);
 	AUTO_FREE char *lines = structure_of(true);
@@ -105,7 +106,7 @@ static void commas_stand_between(void **state)
 				   "}\n");
 }
 
-static void decimals_are_exact(void **state)
+CASE(decimals_are_exact)
 {
 	AUTO_FREE char *text = NULL;
 	size_t size;
@@ -152,7 +153,7 @@ static void squeeze(char *text)
 	*to = 0;
 }
 
-static void the_summary_is_an_object(void **state)
+CASE(the_summary_is_an_object)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -200,7 +201,7 @@ static void the_summary_is_an_object(void **state)
 		"\"frame_pointers\":3,\"named\":0}," NO_JIT "}]}");
 }
 
-static void processes_go_by_samples_then_pid(void **state)
+CASE(processes_go_by_samples_then_pid)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
@@ -212,18 +213,4 @@ static void processes_go_by_samples_then_pid(void **state)
 
 	assert_true(engine && tiny && small && engine < tiny && tiny < small);
 	assert_null(strstr(text, "\"idle\""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strings_are_escaped),
-		cmocka_unit_test(what_is_not_utf8_is_replaced),
-		cmocka_unit_test(commas_stand_between),
-		cmocka_unit_test(decimals_are_exact),
-		cmocka_unit_test(the_summary_is_an_object),
-		cmocka_unit_test(processes_go_by_samples_then_pid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

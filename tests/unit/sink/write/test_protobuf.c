@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The expected bytes are those of the encoding's documentation. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "sink/write/protobuf.h"
+#include "tests/unit/cases.h"
 
 #define CHECK(protobuf, ...)                                                                       \
 	check((protobuf), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
@@ -22,7 +19,7 @@ static void check(const struct protobuf *protobuf, const uint8_t *bytes, size_t 
 	assert_memory_equal(protobuf->bytes.data, bytes, size_bytes);
 }
 
-static void numbers_take_seven_bits_a_byte(void **state)
+CASE(numbers_take_seven_bits_a_byte)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 
@@ -35,7 +32,7 @@ static void numbers_take_seven_bits_a_byte(void **state)
 	      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
 }
 
-static void what_is_zero_can_be_left_out(void **state)
+CASE(what_is_zero_can_be_left_out)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 
@@ -44,7 +41,7 @@ static void what_is_zero_can_be_left_out(void **state)
 	CHECK(&p, 0x10, 0x01);
 }
 
-static void strings_and_packed_numbers_have_a_length(void **state)
+CASE(strings_and_packed_numbers_have_a_length)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 	size_t begin;
@@ -60,7 +57,7 @@ static void strings_and_packed_numbers_have_a_length(void **state)
 	      0x02, 0x9e, 0xa7, 0x05);
 }
 
-static void messages_lie_inside_messages(void **state)
+CASE(messages_lie_inside_messages)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 	size_t outer, inner;
@@ -78,7 +75,7 @@ static void messages_lie_inside_messages(void **state)
 }
 
 /* The length field takes 1, 2 or 3 bytes, so the contents move. */
-static void a_message_may_be_long(void **state)
+CASE(a_message_may_be_long)
 {
 	static const size_t sizes[] = {127, 128, 16383, 16384, 100000};
 
@@ -101,7 +98,7 @@ static void a_message_may_be_long(void **state)
 	}
 }
 
-static void writing_begins_anew(void **state)
+CASE(writing_begins_anew)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 	AUTO_FREE char *text = NULL;
@@ -121,7 +118,7 @@ static void writing_begins_anew(void **state)
 	assert_int_equal(protobuf_write(&p, stderr), -ENOMEM);
 }
 
-static void a_full_disk_is_an_error(void **state)
+CASE(a_full_disk_is_an_error)
 {
 	CLEANUP(protobuf_deinit) struct protobuf p = {0};
 	AUTO_FCLOSE FILE *out = fopen("/dev/full", "w");
@@ -130,19 +127,4 @@ static void a_full_disk_is_an_error(void **state)
 	setvbuf(out, NULL, _IONBF, 0);
 	protobuf_put(&p, 1, 1);
 	assert_int_equal(protobuf_write(&p, out), -ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_take_seven_bits_a_byte),
-		cmocka_unit_test(what_is_zero_can_be_left_out),
-		cmocka_unit_test(strings_and_packed_numbers_have_a_length),
-		cmocka_unit_test(messages_lie_inside_messages),
-		cmocka_unit_test(a_message_may_be_long),
-		cmocka_unit_test(writing_begins_anew),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/write/text_table.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "sink/write/paragraph.h"
+#include "tests/unit/cases.h"
 
 static const struct text_column columns[] = {
 	{"COUNT", false},
@@ -38,7 +35,7 @@ static char *shown(const struct text_table *table, uint32_t limit)
 	return strdup(text.bytes.data);
 }
 
-static void columns_are_as_wide_as_needed(void **state)
+CASE(columns_are_as_wide_as_needed)
 {
 	CLEANUP(text_table_deinit)
 	struct text_table table = {.columns = columns, .column_count = ARRAY_SIZE(columns)};
@@ -52,7 +49,7 @@ static void columns_are_as_wide_as_needed(void **state)
 }
 
 /* The widest text gives way; a name with wide or hostile characters keeps its row aligned. */
-static void rows_fit_a_terminal(void **state)
+CASE(rows_fit_a_terminal)
 {
 	CLEANUP(text_table_deinit)
 	struct text_table table = {.columns = columns, .column_count = ARRAY_SIZE(columns)};
@@ -67,7 +64,7 @@ static void rows_fit_a_terminal(void **state)
 	assert_non_null(strstr(narrow, "    1  a n...ng  in ...ce\n"));
 }
 
-static void paragraphs_are_wrapped_between_words(void **state)
+CASE(paragraphs_are_wrapped_between_words)
 {
 	CLEANUP(text_deinit) struct text text = {0};
 
@@ -78,15 +75,4 @@ static void paragraphs_are_wrapped_between_words(void **state)
 	paragraph_put(&text, "one two", 4, 2, 0);
 	text_put(&text, "", 1);
 	assert_string_equal(text.bytes.data, "one two");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_as_wide_as_needed),
-		cmocka_unit_test(rows_fit_a_terminal),
-		cmocka_unit_test(paragraphs_are_wrapped_between_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the code map counts, refuses and forgets; lost events; memory sizes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/code/code_layout.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
@@ -87,7 +84,7 @@ static void assert_at(const struct fixture *f, uint64_t address, uint64_t time_n
 	assert_string_equal(text, want ?: "nothing");
 }
 
-static void test_counts_by_kind(void **state)
+CASE(test_counts_by_kind)
 {
 	struct fixture f;
 
@@ -128,7 +125,7 @@ static void test_counts_by_kind(void **state)
 }
 
 /* An inlined range counts as without a parent only as long as it waits for one. */
-static void test_waiting(void **state)
+CASE(test_waiting)
 {
 	struct code_budget budget = code_budget_default;
 	struct fixture f;
@@ -172,7 +169,7 @@ static void assert_waiting(const struct fixture *f, const char *want)
 }
 
 /* Above the budget, the first ones are dropped, in order of arrival, at any addresses. */
-static void test_first_ones_are_dropped(void **state)
+CASE(test_first_ones_are_dropped)
 {
 	struct code_budget budget = code_budget_default;
 	struct fixture f;
@@ -217,7 +214,7 @@ static void test_first_ones_are_dropped(void **state)
 	end(&f);
 }
 
-static void test_budget_of_inlines(void **state)
+CASE(test_budget_of_inlines)
 {
 	struct code_budget budget = code_budget_default;
 	struct fixture f;
@@ -249,7 +246,7 @@ static void test_budget_of_inlines(void **state)
 	end(&f);
 }
 
-static void test_deepest(void **state)
+CASE(test_deepest)
 {
 	struct code_level levels[CODE_LEVELS_MAX];
 	struct fixture f;
@@ -268,7 +265,7 @@ static void test_deepest(void **state)
 }
 
 /* 10,000 inlined methods, innermost first, then their parents, then the region. */
-static void test_many(void **state)
+CASE(test_many)
 {
 	const uint32_t count = 10000;
 	struct fixture f;
@@ -289,7 +286,7 @@ static void test_many(void **state)
 	end(&f);
 }
 
-static void test_gap(void **state)
+CASE(test_gap)
 {
 	/* Events 0, 2, 4 and 6 are still live after the gap. */
 	static const uint64_t live[] = {0, 2, 4, 6};
@@ -332,7 +329,7 @@ static void test_gap(void **state)
 }
 
 /* A record that is committed late is applied after the gap, although its time is before it. */
-static void test_late_in_gap(void **state)
+CASE(test_late_in_gap)
 {
 	static const uint64_t live[] = {2};
 	struct fixture f;
@@ -352,7 +349,7 @@ static void test_late_in_gap(void **state)
 }
 
 /* An engine is identified by its DSO; an event without a caller may be of any engine. */
-static void test_engines_not_known(void **state)
+CASE(test_engines_not_known)
 {
 	struct jit_event event = {.header = {.event = JIT_EVENT_UNLOAD, .method_id = 1}};
 	struct fixture f;
@@ -365,21 +362,4 @@ static void test_engines_not_known(void **state)
 	assert_int_equal(apply_jit(f.map, f.account, &event, 0x4711, 3), 0);
 	assert_at(&f, 0x100, 3, NULL);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_by_kind),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_first_ones_are_dropped),
-		cmocka_unit_test(test_budget_of_inlines),
-		cmocka_unit_test(test_deepest),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_late_in_gap),
-		cmocka_unit_test(test_engines_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/code/code_lines.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/space_model.h"
 
 #define COUNT_MAX 12
@@ -43,7 +40,7 @@ static uint32_t line_of(const struct jitbpf_code_line *sent, size_t count, uint6
 	return line;
 }
 
-static void test_random_tables(void **state)
+CASE(test_random_tables)
 {
 	for (uint64_t seed = 0; seed < 20000; seed++) {
 		struct dice dice = {seed};
@@ -73,7 +70,7 @@ static void test_random_tables(void **state)
 	}
 }
 
-static void test_large_table(void **state)
+CASE(test_large_table)
 {
 	const size_t count = 100000;
 	struct jitbpf_code_line *sent = calloc(count, sizeof(*sent));
@@ -95,7 +92,7 @@ static void test_large_table(void **state)
 	free(table);
 }
 
-static void test_rules_of_modules(void **state)
+CASE(test_rules_of_modules)
 {
 	static const struct code_line_rule rules[] = {
 		{"v8", LINE_OFFSETS_START},
@@ -109,15 +106,4 @@ static void test_rules_of_modules(void **state)
 	assert_int_equal(code_line_rules_find(&all, ""), LINE_OFFSETS_END);
 	assert_int_equal(code_line_rules_find(&all, "[jit]"), LINE_OFFSETS_END);
 	assert_int_equal(code_line_rules_find(NULL, "v8"), LINE_OFFSETS_GUESS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_tables),
-		cmocka_unit_test(test_large_table),
-		cmocka_unit_test(test_rules_of_modules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/space_model.h"
 
@@ -72,7 +69,7 @@ static int drop_account(void **state)
 	return 0;
 }
 
-static void test_region_keeps_all(void **state)
+CASE_WITH(test_region_keeps_all, NULL, drop_account)
 {
 	struct jitbpf_code_line lines[] = {{0, 3}, {8, 4}}; /* begins of ranges: as settled */
 	unsigned char unaligned[sizeof(lines) + 1];
@@ -111,7 +108,7 @@ static void test_region_keeps_all(void **state)
 	code_map_destroy(map);
 }
 
-static void test_time_decides(void **state)
+CASE_WITH(test_time_decides, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -132,7 +129,7 @@ static void test_time_decides(void **state)
 	code_map_destroy(map);
 }
 
-static void test_unload_by_id(void **state)
+CASE_WITH(test_unload_by_id, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -161,7 +158,7 @@ static void test_unload_by_id(void **state)
 	code_map_destroy(map);
 }
 
-static void test_unload_of_the_latest(void **state)
+CASE_WITH(test_unload_of_the_latest, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -182,7 +179,7 @@ static void test_unload_of_the_latest(void **state)
 	code_map_destroy(map);
 }
 
-static void test_unload_by_address(void **state)
+CASE_WITH(test_unload_by_address, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -206,7 +203,7 @@ static void test_unload_by_address(void **state)
 	code_map_destroy(map);
 }
 
-static void test_kept_out(void **state)
+CASE_WITH(test_kept_out, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -235,7 +232,7 @@ static void test_kept_out(void **state)
 }
 
 /* Methods without code are charged as others are, and end with their map, on exec, in a gap. */
-static void test_registered(void **state)
+CASE_WITH(test_registered, NULL, drop_account)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 20};
 	uint64_t next_number = 0;
@@ -287,7 +284,7 @@ static void test_registered(void **state)
 	assert_int_equal(account->methods, 0);
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, NULL, drop_account)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 20, .lines = 4};
 	struct jitbpf_code_line lines[3] = {{0, 1}};
@@ -326,7 +323,7 @@ static int add_name(void *context, const struct code_region *region)
 }
 
 /* Iterates over the live regions by address, until the callback stops it. */
-static void test_each_in_force(void **state)
+CASE_WITH(test_each_in_force, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = create(NULL, &next_number);
@@ -347,7 +344,7 @@ static void test_each_in_force(void **state)
 }
 
 /* A region with a reference outlives its map, and counts against the budget. */
-static void test_held_region(void **state)
+CASE_WITH(test_held_region, NULL, drop_account)
 {
 	struct code_budget budget = {.methods = 1, .name_bytes = 20, .lines = 0};
 	uint64_t next_number = 0;
@@ -366,7 +363,7 @@ static void test_held_region(void **state)
 	space_value_put(&region->value);
 }
 
-static void test_fork_and_exec(void **state)
+CASE_WITH(test_fork_and_exec, NULL, drop_account)
 {
 	uint64_t next_number = 0;
 	struct code_map *parent = create(NULL, &next_number), *child;
@@ -522,7 +519,7 @@ static void trial_compare(struct trial *trial, size_t which)
 	}
 }
 
-static void test_model(void **state)
+CASE_WITH(test_model, NULL, drop_account)
 {
 	struct model *models = calloc(MAPS, sizeof(*models));
 	struct said *said = calloc(STEPS, sizeof(*said));
@@ -549,20 +546,4 @@ static void test_model(void **state)
 	}
 	free(models);
 	free(said);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, drop_account)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_region_keeps_all),  TEST(test_time_decides),
-		TEST(test_unload_by_id),      TEST(test_unload_of_the_latest),
-		TEST(test_unload_by_address), TEST(test_kept_out),
-		TEST(test_registered),	      TEST(test_budget),
-		TEST(test_each_in_force),     TEST(test_held_region),
-		TEST(test_fork_and_exec),     TEST(test_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random events, applied to a code map and to a simple model of one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +10,7 @@
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_model.h"
 
+#include "tests/unit/cases.h"
 #include "tests/unit/state/space_model.h"
 
 #define MAPS  2
@@ -424,7 +421,7 @@ static void run_trial(struct trial *trial)
 	}
 }
 
-static void test_model(void **state)
+CASE(test_model)
 {
 	struct code_model *models = calloc(MAPS, sizeof(*models));
 	struct past *pasts = calloc(MAPS, sizeof(*pasts));
@@ -462,13 +459,4 @@ static void test_model(void **state)
 	free(pasts);
 	free(inlines);
 	free(held);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code that several publishers describe; moves; line tables; late loads; snapshots. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
@@ -189,7 +186,7 @@ static void load_poor(struct fixture *f, uint64_t time_ns)
 #define BOTH_FIRST_HALF	 "Class::shim's@a.c:3 [module]"
 #define BOTH_SECOND_HALF "Class::shim's@a.c:4 [module]"
 
-static void test_richer_first(void **state)
+CASE(test_richer_first)
 {
 	struct fixture f;
 
@@ -212,7 +209,7 @@ static void test_richer_first(void **state)
 	end(&f);
 }
 
-static void test_richer_second(void **state)
+CASE(test_richer_second)
 {
 	struct fixture f;
 
@@ -231,7 +228,7 @@ static void test_richer_second(void **state)
 }
 
 /* The richer one's later time does not take anything away; another name holds from then on. */
-static void test_richer_second_and_later(void **state)
+CASE(test_richer_second_and_later)
 {
 	struct fixture f;
 
@@ -246,7 +243,7 @@ static void test_richer_second_and_later(void **state)
 }
 
 /* A richer publisher that gives no name, source and lines leaves the poorer one's. */
-static void test_richer_says_less(void **state)
+CASE(test_richer_says_less)
 {
 	struct fixture f;
 
@@ -259,7 +256,7 @@ static void test_richer_says_less(void **state)
 	end(&f);
 }
 
-static void test_three_publishers(void **state)
+CASE(test_three_publishers)
 {
 	struct fixture f;
 
@@ -278,7 +275,7 @@ static void test_three_publishers(void **state)
 }
 
 /* Whatever a sample was told stays what it means. */
-static void test_held_stays(void **state)
+CASE(test_held_stays)
 {
 	struct fixture f;
 	struct code_region *held;
@@ -298,7 +295,7 @@ static void test_held_stays(void **state)
 	end(&f);
 }
 
-static void test_not_the_same(void **state)
+CASE(test_not_the_same)
 {
 	struct fixture f;
 
@@ -326,7 +323,7 @@ static void test_not_the_same(void **state)
  * A thread is preempted between its reports of "a", and code is loaded at one place all the time:
  * the dump's "a" is not taken for the next code, nor all that follow for those after them.
  */
-static void test_preempted_between_reports(void **state)
+CASE(test_preempted_between_reports)
 {
 	for (int same = 0; same < 2; same++) {
 		struct fixture f;
@@ -357,7 +354,7 @@ static void test_preempted_between_reports(void **state)
 }
 
 /* A jitdump file numbers its loads. */
-static void test_numbered_names(void **state)
+CASE(test_numbered_names)
 {
 	static const struct {
 		const char *dump;
@@ -365,7 +362,6 @@ static void test_numbered_names(void **state)
 	} cases[] = {{"gemm.0", 1},  {"gemm.12", 1}, {"gemm", 1}, {"gemm.", 0},
 		     {"gemm.1a", 0}, {"gemm0", 0},   {"gem", 0},  {"", 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fixture f;
 
@@ -379,7 +375,7 @@ static void test_numbered_names(void **state)
 	}
 }
 
-static void test_time_error_of_the_poorer(void **state)
+CASE(test_time_error_of_the_poorer)
 {
 	struct fixture f;
 
@@ -398,7 +394,7 @@ static void test_time_error_of_the_poorer(void **state)
 }
 
 /* Both from before the profiler ran: their times say nothing, that both are live does. */
-static void test_before_the_run(void **state)
+CASE(test_before_the_run)
 {
 	struct code_event event;
 	struct fixture f;
@@ -421,7 +417,7 @@ static void test_before_the_run(void **state)
 
 /* --- the end of it --------------------------------------------------------------------- */
 
-static void test_unload_by_either(void **state)
+CASE(test_unload_by_either)
 {
 	const enum jitbpf_publisher publishers[] = {SHIM, JITDUMP};
 
@@ -445,7 +441,7 @@ static void test_unload_by_either(void **state)
 }
 
 /* Ids are each publisher's own. */
-static void test_unload_of_the_same_id(void **state)
+CASE(test_unload_of_the_same_id)
 {
 	struct code_event event;
 	struct fixture f;
@@ -475,7 +471,7 @@ static void test_unload_of_the_same_id(void **state)
 }
 
 /* What one publisher has ended, a late report by the other does not bring back. */
-static void test_reported_after_its_end(void **state)
+CASE(test_reported_after_its_end)
 {
 	struct fixture f;
 
@@ -497,7 +493,7 @@ static void test_reported_after_its_end(void **state)
  * Code that is loaded anew at one place within the time error: each report finds its own, by
  * name or time, though the other publisher is ahead.
  */
-static void test_loaded_anew_at_one_place(void **state)
+CASE(test_loaded_anew_at_one_place)
 {
 	for (int named = 0; named < 2; named++) {
 		struct fixture f;
@@ -524,7 +520,7 @@ static void test_loaded_anew_at_one_place(void **state)
 }
 
 /* A version that an update made is no other code: it is not claimed twice. */
-static void test_versions_are_one(void **state)
+CASE(test_versions_are_one)
 {
 	struct code_event update;
 	struct fixture f;
@@ -544,7 +540,7 @@ static void test_versions_are_one(void **state)
 }
 
 /* A gap in one publisher's events ends what that one described, whoever else did. */
-static void test_gap(void **state)
+CASE(test_gap)
 {
 	struct fixture f;
 
@@ -566,7 +562,7 @@ static void test_gap(void **state)
 }
 
 /* Inlined methods of the shim go into a region that a dump told of first. */
-static void test_inlined_into_merged(void **state)
+CASE(test_inlined_into_merged)
 {
 	struct fixture f;
 
@@ -587,7 +583,7 @@ static void test_inlined_into_merged(void **state)
 }
 
 /* A child's publisher describes inherited code: the parent's region stays the parent's. */
-static void test_fork(void **state)
+CASE(test_fork)
 {
 	struct code_map *child;
 	struct fixture f;
@@ -614,7 +610,7 @@ static void test_fork(void **state)
 }
 
 /* Claims alone, without anything new to show: the other map does not see them either. */
-static void test_fork_claims(void **state)
+CASE(test_fork_claims)
 {
 	struct code_map *child;
 	struct fixture f;
@@ -633,7 +629,7 @@ static void test_fork_claims(void **state)
 }
 
 /* Without a budget for what it adds, a report is merged all the same. */
-static void test_over_budget(void **state)
+CASE(test_over_budget)
 {
 	struct code_budget budget = {.methods = 10, .name_bytes = 12, .lines = 0};
 	struct fixture f;
@@ -651,7 +647,7 @@ static void test_over_budget(void **state)
 
 /* --- moves, lines ------------------------------------------------------------------------ */
 
-static void test_move(void **state)
+CASE(test_move)
 {
 	struct fixture f;
 
@@ -679,7 +675,7 @@ static void test_move(void **state)
 }
 
 /* Onto a part of itself; and back. */
-static void test_move_overlaps(void **state)
+CASE(test_move_overlaps)
 {
 	struct fixture f;
 
@@ -700,7 +696,7 @@ static void test_move_overlaps(void **state)
 	end(&f);
 }
 
-static void test_move_unknown(void **state)
+CASE(test_move_unknown)
 {
 	struct fixture f;
 
@@ -728,7 +724,7 @@ static void test_move_unknown(void **state)
 }
 
 /* A sample at the old place keeps what it means, and budgets hold. */
-static void test_move_held(void **state)
+CASE(test_move_held)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 100, .lines = 0};
 	struct code_region *held;
@@ -762,7 +758,7 @@ static void replace_lines(struct fixture *f, enum jitbpf_publisher publisher, ui
 	apply(f, &event);
 }
 
-static void test_lines(void **state)
+CASE(test_lines)
 {
 	struct code_region *held;
 	struct fixture f;
@@ -805,7 +801,7 @@ static void load_late(struct fixture *f, uint64_t id, uint64_t address, uint64_t
 	apply(f, &event);
 }
 
-static void test_late(void **state)
+CASE(test_late)
 {
 	struct fixture f;
 
@@ -831,7 +827,7 @@ static void test_late(void **state)
 }
 
 /* Not from before exec; and what is newer than the report stays. */
-static void test_late_bounds(void **state)
+CASE(test_late_bounds)
 {
 	struct fixture f;
 
@@ -850,7 +846,7 @@ static void test_late_bounds(void **state)
 }
 
 /* A late report of code that another publisher told of when it was loaded. */
-static void test_late_merged(void **state)
+CASE(test_late_merged)
 {
 	struct fixture f;
 
@@ -894,7 +890,7 @@ static void apply_snapshots(struct fixture *f, const struct line *before, const 
 	assert_int_equal(code_map_apply_snapshot(f->map, f->account, &a, &b, time_ns), 0);
 }
 
-static void test_snapshots(void **state)
+CASE(test_snapshots)
 {
 	static const struct line none[] = {{0}};
 	static const struct line one[] = {
@@ -930,7 +926,7 @@ static void test_snapshots(void **state)
 }
 
 /* What the file loses is the end of a region that it shares with another publisher. */
-static void test_snapshot_of_merged(void **state)
+CASE(test_snapshot_of_merged)
 {
 	static const struct line none[] = {{0}};
 	static const struct line one[] = {{0x1000, 0x40, "a"}, {0x2000, 0x40, "b"}, {0}};
@@ -951,7 +947,7 @@ static void test_snapshot_of_merged(void **state)
 /* --- ids ------------------------------------------------------------------------------------- */
 
 /* 64 bits count; publishers that need no id may have none. */
-static void test_ids(void **state)
+CASE(test_ids)
 {
 	const uint64_t folded = 5ull << 32 | 6; /* its halves make 3, as does 3 itself */
 	struct code_event event;
@@ -983,44 +979,4 @@ static void test_ids(void **state)
 	apply(&f, &event);
 	assert_int_equal(f.counts->invalid, 1);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_richer_first),
-		cmocka_unit_test(test_richer_second),
-		cmocka_unit_test(test_richer_second_and_later),
-		cmocka_unit_test(test_richer_says_less),
-		cmocka_unit_test(test_three_publishers),
-		cmocka_unit_test(test_held_stays),
-		cmocka_unit_test(test_not_the_same),
-		cmocka_unit_test(test_preempted_between_reports),
-		cmocka_unit_test(test_numbered_names),
-		cmocka_unit_test(test_time_error_of_the_poorer),
-		cmocka_unit_test(test_before_the_run),
-		cmocka_unit_test(test_unload_by_either),
-		cmocka_unit_test(test_unload_of_the_same_id),
-		cmocka_unit_test(test_reported_after_its_end),
-		cmocka_unit_test(test_loaded_anew_at_one_place),
-		cmocka_unit_test(test_versions_are_one),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_inlined_into_merged),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_fork_claims),
-		cmocka_unit_test(test_over_budget),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_move_overlaps),
-		cmocka_unit_test(test_move_unknown),
-		cmocka_unit_test(test_move_held),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_late_bounds),
-		cmocka_unit_test(test_late_merged),
-		cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_snapshot_of_merged),
-		cmocka_unit_test(test_ids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

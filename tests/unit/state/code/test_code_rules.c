@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rules of the JIT API (tests/conformance/rules.c), applied to the code map. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "tests/conformance/rules.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
@@ -106,20 +103,11 @@ static void run(const struct rule *rule, bool hold)
 	assert_held(rule, held, held_count);
 }
 
-static void test_rules(void **state)
+CASE(test_rules)
 {
 	for (size_t i = 0; i < rule_count; i++) {
 		assert_true(rules[i].queries[0].after > 0);
 		run(&rules[i], false);
 		run(&rules[i], true);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Loads with a scope table. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <sys/mman.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
@@ -116,7 +113,7 @@ static void assert_all(const struct fixture *f, uint64_t time_ns)
 	assert_at(f, 63, time_ns, "fill@F.c:12");
 }
 
-static void test_levels(void **state)
+CASE(test_levels)
 {
 	struct fixture f;
 
@@ -128,7 +125,7 @@ static void test_levels(void **state)
 	end(&f);
 }
 
-static void test_fork(void **state)
+CASE(test_fork)
 {
 	struct code_map *child;
 	struct fixture f;
@@ -143,7 +140,7 @@ static void test_fork(void **state)
 }
 
 /* A line table and the scopes: the scopes decide where they have any. */
-static void test_line_table(void **state)
+CASE(test_line_table)
 {
 	static const struct jitbpf_code_line lines[] = {{0, 70}, {40, 80}};
 	struct code_event event;
@@ -163,7 +160,7 @@ static void test_line_table(void **state)
 }
 
 /* The scopes stay whichever publisher is first. */
-static void test_merged(void **state)
+CASE(test_merged)
 {
 	struct code_event event;
 	struct fixture f;
@@ -186,7 +183,7 @@ static void test_merged(void **state)
 	end(&f);
 }
 
-static void test_new_lines_keep_scopes(void **state)
+CASE(test_new_lines_keep_scopes)
 {
 	static const struct jitbpf_code_line lines[] = {{0, 70}};
 	struct code_event event;
@@ -204,7 +201,7 @@ static void test_new_lines_keep_scopes(void **state)
 	end(&f);
 }
 
-static void test_update_ends_scopes(void **state)
+CASE(test_update_ends_scopes)
 {
 	struct code_event event;
 	struct fixture f;
@@ -221,7 +218,7 @@ static void test_update_ends_scopes(void **state)
 	end(&f);
 }
 
-static void test_over_budget(void **state)
+CASE(test_over_budget)
 {
 	struct code_budget budget = code_budget_default;
 	struct fixture f;
@@ -235,7 +232,7 @@ static void test_over_budget(void **state)
 }
 
 /* What the agent reports applies to earlier samples too, down to the end of the code before it. */
-static void test_late(void **state)
+CASE(test_late)
 {
 	struct jit_event jit = {.header = {.event = JIT_EVENT_JVM_LOAD,
 					   .time_ns = T0,
@@ -271,7 +268,7 @@ static void test_late(void **state)
  * A look-up reads a few bytes of a table, whatever its size: here, the pages between those that it
  * needs cannot be read.
  */
-static void test_look_up_in_a_large_table(void **state)
+CASE(test_look_up_in_a_large_table)
 {
 	enum { SCOPES = 400000, PAGE = 4096 };
 	const struct jitbpf_scope_table counts = {
@@ -303,21 +300,4 @@ static void test_look_up_in_a_large_table(void **state)
 	assert_int_equal(levels[0].line, 8);
 	assert_int_equal(levels[1].line, 7);
 	munmap(bytes, size_bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_line_table),
-		cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_new_lines_keep_scopes),
-		cmocka_unit_test(test_update_ends_scopes),
-		cmocka_unit_test(test_over_budget),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_look_up_in_a_large_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

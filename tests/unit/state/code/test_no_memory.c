@@ -4,11 +4,7 @@
  * works when memory is available again. The sources are included, so that their
  * allocations can be made to fail.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,26 +27,27 @@ static bool allocation_fails(void)
 #define calloc(count, size)	     (allocation_fails() ? NULL : calloc(count, size))
 #define reallocarray(p, count, size) (allocation_fails() ? NULL : reallocarray(p, count, size))
 
-#include "state/space/cow_pool.c"
-#include "state/space/cow_tree.c"
-#include "state/space/space_history.c"
-#include "state/space/space_pieces.c"
-#include "state/space/space_map.c"
-#include "state/space/cow_range.c"
 #include "state/code/code_account.c"
-#include "state/code/code_lines.c"
-#include "state/code/code_layout.c"
-#include "state/code/code_region.c"
-#include "state/code/code_inlines.c"
-#include "state/code/code_update.c"
-#include "state/code/code_unload.c"
-#include "state/code/code_gap.c"
-#include "state/code/code_load.c"
 #include "state/code/code_described.c"
+#include "state/code/code_force.c"
+#include "state/code/code_gap.c"
+#include "state/code/code_inlines.c"
+#include "state/code/code_layout.c"
+#include "state/code/code_lines.c"
+#include "state/code/code_load.c"
+#include "state/code/code_map.c"
 #include "state/code/code_merge.c"
 #include "state/code/code_move.c"
-#include "state/code/code_force.c"
-#include "state/code/code_map.c"
+#include "state/code/code_region.c"
+#include "state/code/code_unload.c"
+#include "state/code/code_update.c"
+#include "state/space/cow_pool.c"
+#include "state/space/cow_range.c"
+#include "state/space/cow_tree.c"
+#include "state/space/space_history.c"
+#include "state/space/space_map.c"
+#include "state/space/space_pieces.c"
+#include "tests/unit/cases.h"
 
 #define UNITS 40
 
@@ -141,7 +138,7 @@ static size_t apply_starved(struct space_map *map, const struct change *change, 
 	}
 }
 
-static void test_space_map(void **state)
+CASE(test_space_map)
 {
 	struct dice dice = {3};
 	size_t failures = 0;
@@ -305,7 +302,7 @@ static int count_claims(void *context, const struct code_region *region)
 	return 0;
 }
 
-static void test_code_map(void **state)
+CASE(test_code_map)
 {
 	struct code_budget budget = {.methods = 60,
 				     .name_bytes = 2000,
@@ -351,7 +348,7 @@ static void test_code_map(void **state)
 	assert_true(merged > 50 && moves > 20 && updates > 50);
 }
 
-static void test_create_and_clone(void **state)
+CASE(test_create_and_clone)
 {
 	uint64_t next_number = 0;
 	struct code_map *map = NULL, *clone = NULL;
@@ -375,15 +372,4 @@ static void test_create_and_clone(void **state)
 	allocations_left = SIZE_MAX;
 	code_map_destroy(clone);
 	code_map_destroy(map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_space_map),
-		cmocka_unit_test(test_code_map),
-		cmocka_unit_test(test_create_and_clone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +7,7 @@
 
 #include "base/scope.h"
 #include "state/process/cgroup_table.h"
+#include "tests/unit/cases.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
 #define A   A16 A16 A16 A16
@@ -32,7 +29,7 @@ static int take(struct cgroup_table *table, uint64_t id, const char *path, const
 	return cgroup_table_take(table, record);
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	CLEANUP(cgroup_table_deinit) struct cgroup_table table = {0};
 	const struct known_cgroup *found;
@@ -59,7 +56,7 @@ static void test_names(void **state)
 #define OF_USER "/user.slice/user-7.slice/user@7.service"
 
 /* A user names units and containers as the system's: the labels tell them apart. */
-static void test_labels_of_delegated_cgroups(void **state)
+CASE(test_labels_of_delegated_cgroups)
 {
 	CLEANUP(cgroup_table_deinit) struct cgroup_table table = {0};
 
@@ -76,7 +73,7 @@ static void test_labels_of_delegated_cgroups(void **state)
 			    "aaaaaaaaaaaa (user@7.service)");
 }
 
-static void test_matches(void **state)
+CASE(test_matches)
 {
 	static const struct {
 		const char *wanted, *path, *name;
@@ -121,7 +118,7 @@ static void test_matches(void **state)
 	}
 }
 
-static void test_changes(void **state)
+CASE(test_changes)
 {
 	CLEANUP(cgroup_table_deinit) struct cgroup_table table = {0};
 	uint64_t version;
@@ -146,7 +143,7 @@ static void test_changes(void **state)
 	assert_int_equal(table.bytes, 0);
 }
 
-static void test_memory_is_bounded(void **state)
+CASE(test_memory_is_bounded)
 {
 	CLEANUP(cgroup_table_deinit) struct cgroup_table table = {0};
 	static char path[JITBPF_CGROUP_PATH_MAX];
@@ -161,17 +158,4 @@ static void test_memory_is_bounded(void **state)
 	/* A known one is forgotten if what replaces it has no room. */
 	assert_int_equal(take(&table, 1, "", "", JITBPF_CGROUP_GONE), 0);
 	assert_int_equal(take(&table, id, path, "", 0), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_labels_of_delegated_cgroups),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_memory_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "state/process/module_table.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/made_mapping.h"
 
 static const struct owner_key root = {.uid = 0}, user = {.uid = 1000};
@@ -28,7 +25,7 @@ static const struct module *add_of_user(struct module_table *table,
 }
 
 /* A file that claims another one's build ID is a module of its own. */
-static void test_build_id_is_no_identity(void **state)
+CASE(test_build_id_is_no_identity)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -51,7 +48,7 @@ static void test_build_id_is_no_identity(void **state)
 }
 
 /* Files differ by device, inode, generation and path. */
-static void test_file_is_identity(void **state)
+CASE(test_file_is_identity)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -76,7 +73,7 @@ static void test_file_is_identity(void **state)
 	module_table_deinit(&table);
 }
 
-static void test_long_path_is_cut(void **state)
+CASE(test_long_path_is_cut)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -92,7 +89,7 @@ static void test_long_path_is_cut(void **state)
 	module_table_deinit(&table);
 }
 
-static void test_get(void **state)
+CASE(test_get)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -154,18 +151,18 @@ static void check_too_many(size_t path_bytes)
 	module_table_deinit(&table);
 }
 
-static void test_too_many(void **state)
+CASE(test_too_many)
 {
 	check_too_many(8);
 }
 
-static void test_too_long_paths(void **state)
+CASE(test_too_long_paths)
 {
 	check_too_many(MODULE_PATH_MAX - 1);
 }
 
 /* A user over the part leaves modules that nothing uses, at once. */
-static void test_unused_give_way(void **state)
+CASE(test_unused_give_way)
 {
 	struct module_table table = {0};
 	const struct module *module, *used;
@@ -191,7 +188,7 @@ static void forget(struct module_table *table, uint32_t oldest_epoch, uint64_t *
 		module_table_forget(table, oldest_epoch, *time_ns += SECOND_NS);
 }
 
-static void test_unused_is_forgotten(void **state)
+CASE(test_unused_is_forgotten)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -239,7 +236,7 @@ static void test_unused_is_forgotten(void **state)
 }
 
 /* Files come and go: with room for them, none has too many files. */
-static void test_rest_is_for_a_while(void **state)
+CASE(test_rest_is_for_a_while)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -265,7 +262,7 @@ static void test_rest_is_for_a_while(void **state)
 }
 
 /* Numbers of a slot are used up, then it stays empty; no number is given out twice. */
-static void test_numbers_are_not_reused(void **state)
+CASE(test_numbers_are_not_reused)
 {
 	uint32_t uses = 1u << (31 - MODULE_SLOT_BITS);
 	struct module_table table = {0};
@@ -287,7 +284,7 @@ static void test_numbers_are_not_reused(void **state)
 	module_table_deinit(&table);
 }
 
-static void test_held_beyond_the_table(void **state)
+CASE(test_held_beyond_the_table)
 {
 	struct module_table table = {0};
 	uint64_t time_ns = SECOND_NS;
@@ -304,23 +301,4 @@ static void test_held_beyond_the_table(void **state)
 	assert_null(module_hold(NULL));
 	module_release(NULL);
 	module_table_deinit(&table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_build_id_is_no_identity),
-		cmocka_unit_test(test_file_is_identity),
-		cmocka_unit_test(test_long_path_is_cut),
-		cmocka_unit_test(test_get),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_too_long_paths),
-		cmocka_unit_test(test_unused_give_way),
-		cmocka_unit_test(test_unused_is_forgotten),
-		cmocka_unit_test(test_rest_is_for_a_while),
-		cmocka_unit_test(test_numbers_are_not_reused),
-		cmocka_unit_test(test_held_beyond_the_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "state/process/process_filter.h"
+#include "tests/unit/cases.h"
 
 static int fork_at(struct process_filter *filter, uint32_t parent, uint32_t child, uint64_t time_ns)
 {
@@ -32,7 +28,7 @@ static int comm_of(struct process_filter *filter, uint32_t pid)
 	return process_filter_take(filter, &comm.h);
 }
 
-static void test_follows_forks(void **state)
+CASE(test_follows_forks)
 {
 	struct process_filter filter = {0};
 	struct jitbpf_record symbol = {.size_bytes = 32, .type = JITBPF_KERNEL_SYMBOL};
@@ -51,7 +47,7 @@ static void test_follows_forks(void **state)
 	process_filter_deinit(&filter);
 }
 
-static void test_pid_used_again(void **state)
+CASE(test_pid_used_again)
 {
 	struct process_filter filter = {0};
 
@@ -63,14 +59,4 @@ static void test_pid_used_again(void **state)
 	assert_int_equal(fork_at(&filter, 10, 11, 600), 1); /* a child of a tracked process again */
 	assert_int_equal(comm_of(&filter, 11), 1);
 	process_filter_deinit(&filter);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_follows_forks),
-		cmocka_unit_test(test_pid_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

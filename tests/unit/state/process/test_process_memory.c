@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The memory of processes themselves: what an owner of many has no room for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "state/process/process_table_state.h"
+#include "tests/unit/cases.h"
 
 #define MEMORY	  (4u << 20)
 #define PROCESSES 10000
@@ -84,7 +80,7 @@ static void make_many(void)
 		apply(process_table_fork, 1000 + i, 1000, SECOND_NS);
 }
 
-static void many_processes_have_no_maps(void **state)
+CASE_WITH(many_processes_have_no_maps, setup, teardown)
 {
 	unsigned without = 0;
 
@@ -101,7 +97,7 @@ static void many_processes_have_no_maps(void **state)
 	assert_non_null(latest(8)->code);
 }
 
-static void they_have_maps_again_when_there_is_room(void **state)
+CASE_WITH(they_have_maps_again_when_there_is_room, setup, teardown)
 {
 	uint32_t last = 1000 + PROCESSES - 1;
 
@@ -119,7 +115,7 @@ static void they_have_maps_again_when_there_is_room(void **state)
 }
 
 /* Processes of an owner without memory are not kept after their end; all others are. */
-static void ended_processes_are_freed(void **state)
+CASE_WITH(ended_processes_are_freed, setup, teardown)
 {
 	make_many();
 	own(7, 2);
@@ -135,16 +131,4 @@ static void ended_processes_are_freed(void **state)
 	assert_null(latest(1001));
 	assert_null(latest(7));
 	assert_true(table.memory.used <= 2 * (PROCESS_BYTES + PROCESS_MAPS_BYTES));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(many_processes_have_no_maps, setup, teardown),
-		cmocka_unit_test_setup_teardown(they_have_maps_again_when_there_is_room, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(ended_processes_are_freed, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "state/process/process_code.h"
 #include "state/process/process_table.h"
+#include "tests/unit/cases.h"
 
 static struct jitbpf_owner owner_of(uint32_t pid, uint32_t uid, uint64_t time_ns)
 {
@@ -46,7 +42,7 @@ static bool is_known(const struct process_owners *owners, uint32_t pid)
 	return process_owners_find(owners, pid).uid != JITBPF_UNKNOWN_USER;
 }
 
-static void test_finds_owners(void **state)
+CASE(test_finds_owners)
 {
 	struct process_owners owners = {0};
 	struct process_owner owner;
@@ -63,7 +59,7 @@ static void test_finds_owners(void **state)
 	process_owners_deinit(&owners);
 }
 
-static void test_exited_are_forgotten_a_round_later(void **state)
+CASE(test_exited_are_forgotten_a_round_later)
 {
 	struct process_owners owners = {0};
 
@@ -91,7 +87,7 @@ static void test_exited_are_forgotten_a_round_later(void **state)
 }
 
 /* A child has the owner of its parent until its own is reported. */
-static void test_owner_in_process_table(void **state)
+CASE(test_owner_in_process_table)
 {
 	struct jitbpf_task fork = {
 		.h = {.size_bytes = sizeof(fork), .type = JITBPF_FORK, .time_ns = 200},
@@ -148,7 +144,7 @@ static const char *name_at(const struct process *process, uint64_t address, uint
 }
 
 /* An owner that has used its share gets no more code, and what was refused has no other name. */
-static void test_code_within_the_memory_of_the_owner(void **state)
+CASE(test_code_within_the_memory_of_the_owner)
 {
 	struct jitbpf_owner greedy = owner_of(10, 1000, 1), modest = owner_of(20, 2000, 1);
 	struct process *first, *second;
@@ -210,7 +206,7 @@ static void map(struct process_table *table, uint64_t address, uint64_t time_ns)
 }
 
 /* Without room for a mapping, the process has none: those before it would be wrong. */
-static void test_mappings_within_the_memory_of_the_owner(void **state)
+CASE(test_mappings_within_the_memory_of_the_owner)
 {
 	struct jitbpf_owner greedy = owner_of(10, 1000, 1);
 	struct jitbpf_comm exec = {
@@ -250,17 +246,4 @@ static void test_mappings_within_the_memory_of_the_owner(void **state)
 	process_table_deinit(&table);
 	module_table_deinit(&modules);
 	string_pool_destroy(strings);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds_owners),
-		cmocka_unit_test(test_exited_are_forgotten_a_round_later),
-		cmocka_unit_test(test_owner_in_process_table),
-		cmocka_unit_test(test_code_within_the_memory_of_the_owner),
-		cmocka_unit_test(test_mappings_within_the_memory_of_the_owner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "base/scope.h"
 #include "state/process/process_table.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/made_mapping.h"
 
@@ -125,7 +122,7 @@ static const char *name_of(struct fixture *f, const struct process *process)
 	return string_pool_get(f->strings, process->comm);
 }
 
-static void test_start_tells_apart(void **state)
+CASE_WITH(test_start_tells_apart, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *a = at(f, 5, 1000, 10), *b;
@@ -149,7 +146,7 @@ static void test_start_tells_apart(void **state)
 	assert_ptr_not_equal(at(f, 6, 1000, 10), a);
 }
 
-static void test_start_is_learned(void **state)
+CASE_WITH(test_start_is_learned, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *a = at(f, 5, 0, 10);
@@ -160,7 +157,7 @@ static void test_start_is_learned(void **state)
 }
 
 /* The inner pid belongs to one process, not to others with the same pid, nor to its parent. */
-static void test_inner_pid(void **state)
+CASE_WITH(test_inner_pid, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct jitbpf_inner_pid record = {
@@ -177,7 +174,7 @@ static void test_inner_pid(void **state)
 	assert_int_equal(child->inner_pid, 0);
 }
 
-static void test_known_start_wins(void **state)
+CASE_WITH(test_known_start_wins, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *known = at(f, 5, 1000, 10), *fresh;
@@ -191,7 +188,7 @@ static void test_known_start_wins(void **state)
 }
 
 /* A record of an unknown process that has exited does not create the latest process of the pid. */
-static void test_older_stranger(void **state)
+CASE_WITH(test_older_stranger, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *now = at(f, 5, 3000, 100), *old, *older;
@@ -206,7 +203,7 @@ static void test_older_stranger(void **state)
 	assert_true(now->exit_ns == UINT64_MAX);
 }
 
-static void test_exit_and_grace(void **state)
+CASE_WITH(test_exit_and_grace, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *a = at(f, 5, 0, 10), *b;
@@ -225,7 +222,7 @@ static void test_exit_and_grace(void **state)
 	assert_int_equal(f->table.processes.size, 2);
 }
 
-static void test_fork_inherits(void **state)
+CASE_WITH(test_fork_inherits, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *parent = at(f, 5, 0, 10), *child;
@@ -252,7 +249,7 @@ static void test_fork_inherits(void **state)
 	assert_int_equal(f->table.processes.size, 2);
 }
 
-static void test_fork_of_a_used_pid(void **state)
+CASE_WITH(test_fork_of_a_used_pid, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *old = at(f, 6, 0, 10), *child;
@@ -272,7 +269,7 @@ static void test_fork_of_a_used_pid(void **state)
 	assert_int_equal(child->from_ns, 45);
 }
 
-static void test_exec_begins_anew(void **state)
+CASE_WITH(test_exec_begins_anew, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *process = at(f, 5, 0, 10);
@@ -302,7 +299,7 @@ static void assert_name_at(struct fixture *f, const struct process *process, uin
 	assert_string_equal(string_pool_get(f->strings, process_comm_at(process, time_ns)), name);
 }
 
-static void test_what_it_was_called(void **state)
+CASE_WITH(test_what_it_was_called, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *process = at(f, 5, 0, 10), *child;
@@ -331,7 +328,7 @@ static void test_what_it_was_called(void **state)
 	assert_name_at(f, process, 9, "late");
 }
 
-static void test_called_many_names(void **state)
+CASE_WITH(test_called_many_names, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *process = at(f, 5, 0, 10);
@@ -348,7 +345,7 @@ static void test_called_many_names(void **state)
 }
 
 /* A name of 16 bytes without a NUL does no harm. */
-static void test_full_name(void **state)
+CASE_WITH(test_full_name, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct jitbpf_comm record = {.pid = 5, .tid = 5};
@@ -358,7 +355,7 @@ static void test_full_name(void **state)
 	assert_string_equal(name_of(f, at(f, 5, 0, 0)), "nnnnnnnnnnnnnnnn");
 }
 
-static void test_modules_of_mappings(void **state)
+CASE_WITH(test_modules_of_mappings, set_up, tear_down)
 {
 	static const struct {
 		const char *path;
@@ -403,7 +400,7 @@ static void test_modules_of_mappings(void **state)
 	}
 }
 
-static void test_forget_retires(void **state)
+CASE_WITH(test_forget_retires, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *gone = at(f, 5, 1000, 10), *lives = at(f, 6, 0, 10);
@@ -430,7 +427,7 @@ static void test_forget_retires(void **state)
 }
 
 /* A retired process is kept for a while, then offered to those who point at it, then freed. */
-static void test_forget_frees(void **state)
+CASE_WITH(test_forget_frees, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct process *gone = at(f, 5, 1000, 10), *next;
@@ -464,7 +461,7 @@ static void test_forget_frees(void **state)
 }
 
 /* Pids that are reused many times. */
-static void test_many_generations(void **state)
+CASE_WITH(test_many_generations, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t time_ns = 1;
@@ -484,22 +481,4 @@ static void test_many_generations(void **state)
 	assert_int_equal(f->table.next_number, 2001);
 	assert_in_range(f->table.processes.size, 20, 30); /* those of the last 20 s, and a few */
 	assert_in_range(f->table.active.size, 1, 4);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_start_tells_apart),	TEST(test_start_is_learned),
-		TEST(test_inner_pid),		TEST(test_known_start_wins),
-		TEST(test_older_stranger),	TEST(test_exit_and_grace),
-		TEST(test_fork_inherits),	TEST(test_fork_of_a_used_pid),
-		TEST(test_exec_begins_anew),	TEST(test_full_name),
-		TEST(test_modules_of_mappings), TEST(test_forget_retires),
-		TEST(test_what_it_was_called),	TEST(test_called_many_names),
-		TEST(test_many_generations),	TEST(test_forget_frees),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "state/process/sequence_set.h"
+#include "tests/unit/cases.h"
 
 static void assert_runs(const struct sequence_set *set, size_t count, uint64_t missing)
 {
@@ -16,7 +12,7 @@ static void assert_runs(const struct sequence_set *set, size_t count, uint64_t m
 	assert_int_equal(sequence_set_missing(set), missing);
 }
 
-static void test_order_means_nothing(void **state)
+CASE(test_order_means_nothing)
 {
 	struct sequence_set set = {0};
 
@@ -35,7 +31,7 @@ static void test_order_means_nothing(void **state)
 }
 
 /* The first number expected determines what is missing before the first number seen. */
-static void test_count_from(void **state)
+CASE(test_count_from)
 {
 	struct sequence_set set = {0};
 
@@ -52,7 +48,7 @@ static void test_count_from(void **state)
 	sequence_set_deinit(&set);
 }
 
-static void test_ends_of_the_count(void **state)
+CASE(test_ends_of_the_count)
 {
 	struct sequence_set set = {0};
 
@@ -68,7 +64,7 @@ static void test_ends_of_the_count(void **state)
 }
 
 /* Sparse numbers of a hostile sender use no more memory than the limit, and stay counted. */
-static void test_limit(void **state)
+CASE(test_limit)
 {
 	struct sequence_set set = {0};
 
@@ -96,7 +92,7 @@ static void check_change(const struct sequence_set *set, uint64_t number)
 	sequence_set_deinit(&with);
 }
 
-static void test_changes(void **state)
+CASE(test_changes)
 {
 	for (unsigned seed = 1; seed <= 200; seed++) {
 		struct sequence_set set = {0};
@@ -115,7 +111,7 @@ static void test_changes(void **state)
 }
 
 /* Random numbers are compared with an array of flags. */
-static void test_random(void **state)
+CASE(test_random)
 {
 	enum { NUMBERS = 512 };
 
@@ -142,18 +138,4 @@ static void test_random(void **state)
 		assert_int_equal(sequence_set_missing(&set), missing);
 		sequence_set_deinit(&set);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order_means_nothing),
-		cmocka_unit_test(test_count_from),
-		cmocka_unit_test(test_ends_of_the_count),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/shared_fixture.h"
 
 #define A 10 /* pids */
@@ -26,7 +22,7 @@ static int tear_down(void **state)
 }
 
 /* Code is found wherever a process maps the object, and whichever part it maps. */
-static void test_by_object_and_offset(void **state)
+CASE_WITH(test_by_object_and_offset, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -45,7 +41,7 @@ static void test_by_object_and_offset(void **state)
 	assert_string_equal(runs(f, B, 0x10000, 9), "");
 }
 
-static void test_what_is_not_shared(void **state)
+CASE_WITH(test_what_is_not_shared, set_up, tear_down)
 {
 	static const struct {
 		const char *path;
@@ -80,7 +76,7 @@ static void test_what_is_not_shared(void **state)
 
 /* After a fork, each worker continues with its own ids. */
 /* A process that cannot write the object did not generate the code: it reports for itself. */
-static void test_reports_without_write_access(void **state)
+CASE_WITH(test_reports_without_write_access, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -109,7 +105,7 @@ static void test_reports_without_write_access(void **state)
 	assert_string_equal(runs(f, A, 0x10000, 22), "of a worker");
 }
 
-static void test_ids_of_workers(void **state)
+CASE_WITH(test_ids_of_workers, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -140,7 +136,7 @@ static void test_ids_of_workers(void **state)
 }
 
 /* A call site without a known DSO still identifies an engine of the process. */
-static void test_engine_not_known(void **state)
+CASE_WITH(test_engine_not_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct jit_event jit = {
@@ -157,7 +153,7 @@ static void test_engine_not_known(void **state)
 }
 
 /* All code of a method ends, in shared and in private memory. */
-static void test_unload_everywhere(void **state)
+CASE_WITH(test_unload_everywhere, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -176,7 +172,7 @@ static void test_unload_everywhere(void **state)
 }
 
 /* Another object, or private memory, is mapped at the same address. */
-static void test_mapped_over(void **state)
+CASE_WITH(test_mapped_over, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -195,7 +191,7 @@ static void test_mapped_over(void **state)
 	assert_string_equal(runs(f, A, 0x10000, 7), "in 7");
 }
 
-static void test_exec(void **state)
+CASE_WITH(test_exec, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -213,7 +209,7 @@ static void test_exec(void **state)
 }
 
 /* The code is freed with the last process that maps it, once no sample needs it. */
-static void test_end_of_an_object(void **state)
+CASE_WITH(test_end_of_an_object, set_up, tear_down)
 {
 	const uint64_t later = 10 * PROCESS_GRACE_NS;
 	struct fixture *f = *state;
@@ -237,7 +233,7 @@ static void test_end_of_an_object(void **state)
 }
 
 /* History is forgotten, live code is kept. */
-static void test_forget(void **state)
+CASE_WITH(test_forget, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -251,7 +247,7 @@ static void test_forget(void **state)
 }
 
 /* A process over its budget does not affect others. */
-static void test_budgets(void **state)
+CASE(test_budgets)
 {
 	struct code_budget budget = code_budget_default;
 	struct fixture *f;
@@ -275,7 +271,7 @@ static void test_budgets(void **state)
 }
 
 /* Beyond the limit of objects, code is known to its process and its children only. */
-static void test_too_many_objects(void **state)
+CASE_WITH(test_too_many_objects, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t past = 0x100000 + PROCESS_REPORTED_MAX * 0x1000;
@@ -295,7 +291,7 @@ static void test_too_many_objects(void **state)
 }
 
 /* Objects reuse the numbers of freed ones. */
-static void test_many_objects(void **state)
+CASE_WITH(test_many_objects, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t time_ns = 1;
@@ -318,7 +314,7 @@ static void test_many_objects(void **state)
 }
 
 /* A gap in the events of one process does not affect code of others. */
-static void test_gap(void **state)
+CASE_WITH(test_gap, set_up, tear_down)
 {
 	static const uint64_t live[] = {3};
 	struct code_gap gap = {.from_ns = 10, .to_ns = 20, .live = live, .live_count = 1};
@@ -344,7 +340,7 @@ static void test_gap(void **state)
 }
 
 /* A child inherits the code as of the fork; the running processes know more. */
-static void test_inherited(void **state)
+CASE_WITH(test_inherited, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct jitbpf_jit_header inherited = {
@@ -367,7 +363,7 @@ static void test_inherited(void **state)
 }
 
 /* Inlined methods and updates apply to the object as well. */
-static void test_other_events(void **state)
+CASE_WITH(test_other_events, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct code_region *region;
@@ -398,7 +394,7 @@ static void test_other_events(void **state)
 	assert_string_equal(runs(f, A, 0x10000, 5), "");
 }
 
-static void test_generation(void **state)
+CASE_WITH(test_generation, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t before;
@@ -413,31 +409,4 @@ static void test_generation(void **state)
 	before = f->table.shared.generation;
 	unload(f, A, 1, 4);
 	assert_true(f->table.shared.generation == before);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_by_object_and_offset),
-		TEST(test_what_is_not_shared),
-		TEST(test_reports_without_write_access),
-		TEST(test_ids_of_workers),
-		TEST(test_engine_not_known),
-		TEST(test_unload_everywhere),
-		TEST(test_mapped_over),
-		TEST(test_exec),
-		TEST(test_end_of_an_object),
-		TEST(test_forget),
-		cmocka_unit_test(test_budgets),
-		TEST(test_too_many_objects),
-		TEST(test_many_objects),
-		TEST(test_gap),
-		TEST(test_inherited),
-		TEST(test_other_events),
-		TEST(test_generation),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

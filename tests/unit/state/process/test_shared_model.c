@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random code in shared memory, compared with a list of all loads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/state/shared_fixture.h"
 
 struct told {
@@ -74,7 +71,7 @@ static uint64_t address_of(uint32_t pid, uint64_t inode)
 	return 0x10000 * inode + 0x1000 * pid;
 }
 
-static void test_random(void **state)
+CASE(test_random)
 {
 	static struct told told[STEPS];
 	struct fixture *f = fixture_create(&code_budget_default);
@@ -114,13 +111,4 @@ static void test_random(void **state)
 	}
 	fixture_destroy(f);
 	(void)state;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

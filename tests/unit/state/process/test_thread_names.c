@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of threads over time: by rules, and random events against a plain list. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,6 +9,7 @@
 #include <string.h>
 
 #include "state/process/thread_names.h"
+#include "tests/unit/cases.h"
 #include "uapi/code_event.h"
 #include "uapi/jit_record.h"
 
@@ -80,7 +77,7 @@ static void expect(struct fixture *f, uint32_t tid, uint64_t time_ns, const char
 	assert_string_equal(name ?: "", want);
 }
 
-static void test_over_time(void **state)
+CASE_WITH(test_over_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -107,7 +104,7 @@ static void test_over_time(void **state)
 }
 
 /* It may have renamed itself since then, which its comm shows. */
-static void test_reported_before_the_run(void **state)
+CASE_WITH(test_reported_before_the_run, set_up, tear_down)
 {
 	static const struct {
 		const char *comm, *process_comm, *want;
@@ -135,7 +132,7 @@ static void test_reported_before_the_run(void **state)
 	expect(f, 5, 30, LONG_NAME);
 }
 
-static void test_a_new_thread_has_the_tid(void **state)
+CASE_WITH(test_a_new_thread_has_the_tid, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -148,7 +145,7 @@ static void test_a_new_thread_has_the_tid(void **state)
 	expect(f, 5, 20, "");
 }
 
-static void test_comm(void **state)
+CASE_WITH(test_comm, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_event running = event_of(f, 8, LONG_NAME, 10);
@@ -173,7 +170,7 @@ static void test_comm(void **state)
 	expect(f, 8, 30, "again");
 }
 
-static void test_abbreviations(void **state)
+CASE_WITH(test_abbreviations, set_up, tear_down)
 {
 	assert_true(thread_names_is_abbreviation("main", "main"));
 	assert_true(thread_names_is_abbreviation("request-handler", LONG_NAME));
@@ -190,7 +187,7 @@ static void test_abbreviations(void **state)
 	assert_false(thread_names_is_abbreviation("request..ndler-", "request-handler"));
 }
 
-static void test_exec_and_gap(void **state)
+CASE_WITH(test_exec_and_gap, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const uint64_t live[] = {0, 2};
@@ -207,7 +204,7 @@ static void test_exec_and_gap(void **state)
 	expect(f, 3, 30, "");
 }
 
-static void test_hostile(void **state)
+CASE_WITH(test_hostile, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	static char huge[5000];
@@ -232,7 +229,7 @@ static void test_hostile(void **state)
 	assert_int_equal(f->names.names.size, 1);
 }
 
-static void test_without_memory(void **state)
+CASE_WITH(test_without_memory, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_event event = event_of(f, 5, "second", 20);
@@ -247,7 +244,7 @@ static void test_without_memory(void **state)
 	expect(f, 5, 30, "third");
 }
 
-static void test_many(void **state)
+CASE_WITH(test_many, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_event event;
@@ -275,7 +272,7 @@ static void test_many(void **state)
 /* Each thread's name at each of the last times; "" for none. */
 static char model[THREADS][STEPS + 1][8];
 
-static void test_random(void **state)
+CASE_WITH(test_random, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	bool ends[THREADS] = {0};
@@ -314,24 +311,4 @@ static void test_random(void **state)
 		}
 		assert_true(f->names.names.size <= 2 * (THREADS + HISTORY) + 64);
 	}
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(test_over_time),
-		TEST(test_reported_before_the_run),
-		TEST(test_a_new_thread_has_the_tid),
-		TEST(test_comm),
-		TEST(test_abbreviations),
-		TEST(test_exec_and_gap),
-		TEST(test_hostile),
-		TEST(test_without_memory),
-		TEST(test_many),
-		TEST(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

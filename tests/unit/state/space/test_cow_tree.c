@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The shape of the tree is private, so the source is included here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "state/space/cow_tree.c"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/counted_value.h"
 #include "tests/unit/state/space_model.h"
 
@@ -92,7 +89,7 @@ static void flip(struct cow_tree *tree, struct space_value **expected, uint64_t 
 }
 
 /* Trees that are cloned and changed at random stay balanced and independent. */
-static void test_random_clones(void **state)
+CASE(test_random_clones)
 {
 	static struct space_value *expected[4][KEYS];
 	struct cow_tree trees[4] = {0};
@@ -120,7 +117,7 @@ static void test_random_clones(void **state)
 }
 
 /* Ascending addresses, or addresses from both ends, as a hostile process would send. */
-static void test_hostile_order(void **state)
+CASE(test_hostile_order)
 {
 	struct cow_tree tree = {0};
 	size_t living = 0, count = 20000;
@@ -140,7 +137,7 @@ static void test_hostile_order(void **state)
 }
 
 /* A change of a clone copies the path to the changed node, not the tree. */
-static void test_clone_shares(void **state)
+CASE(test_clone_shares)
 {
 	static struct space_value *expected[KEYS];
 	struct cow_tree tree = {0}, clone;
@@ -159,15 +156,4 @@ static void test_clone_shares(void **state)
 	check_tree(&clone, expected);
 	cow_tree_deinit(&clone);
 	assert_int_equal(living, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_clones),
-		cmocka_unit_test(test_hostile_order),
-		cmocka_unit_test(test_clone_shares),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

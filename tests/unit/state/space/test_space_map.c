@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "state/space/space_map.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/state/counted_value.h"
 #include "tests/unit/state/space_model.h"
 
@@ -38,7 +35,7 @@ static struct space_map *create(enum space_overlap overlap)
 	return map;
 }
 
-static void test_overwrite_ends_whole(void **state)
+CASE(test_overwrite_ends_whole)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -64,7 +61,7 @@ static void test_overwrite_ends_whole(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_cut_keeps_the_rest(void **state)
+CASE(test_cut_keeps_the_rest)
 {
 	struct space_map *map = create(SPACE_CUT);
 	struct space_entry entry;
@@ -86,7 +83,7 @@ static void test_cut_keeps_the_rest(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_late(void **state)
+CASE(test_late)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	struct space_entry entry;
@@ -111,7 +108,7 @@ static void test_late(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_late_cut(void **state)
+CASE(test_late_cut)
 {
 	struct space_map *map = create(SPACE_CUT);
 	size_t living = 0;
@@ -127,7 +124,7 @@ static void test_late_cut(void **state)
 }
 
 /* The maximum time means "still in force": no change can have that time. */
-static void test_end_of_time(void **state)
+CASE(test_end_of_time)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -144,7 +141,7 @@ static void test_end_of_time(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_end(void **state)
+CASE(test_end)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -169,7 +166,7 @@ static void test_end(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_edges(void **state)
+CASE(test_edges)
 {
 	struct space_map *map = create(SPACE_CUT);
 	struct space_entry entry = {.start = 7};
@@ -193,7 +190,7 @@ static void test_edges(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_clear_spares_the_newer(void **state)
+CASE(test_clear_spares_the_newer)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -214,7 +211,7 @@ static void test_clear_spares_the_newer(void **state)
 }
 
 /* A late change is compared with a limited number of later changes. */
-static void test_lateness_is_limited(void **state)
+CASE(test_lateness_is_limited)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	struct space_entry entry = {.value = NULL};
@@ -241,7 +238,7 @@ static void test_lateness_is_limited(void **state)
 	assert_int_equal(living, 0);
 }
 
-static void test_storm_on_few_addresses(void **state)
+CASE(test_storm_on_few_addresses)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -383,12 +380,12 @@ static void run_trials(enum space_overlap overlap, size_t count)
 	free(models);
 }
 
-static void test_model_whole(void **state)
+CASE(test_model_whole)
 {
 	run_trials(SPACE_END_WHOLE, 1500);
 }
 
-static void test_model_cut(void **state)
+CASE(test_model_cut)
 {
 	run_trials(SPACE_CUT, 1000);
 }
@@ -401,7 +398,7 @@ static const void *from(const struct space_map *map, uint64_t address, uint64_t 
 }
 
 /* What came to an address after a time, also if that has ended, too. */
-static void test_find_from(void **state)
+CASE(test_find_from)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
 	size_t living = 0;
@@ -422,25 +419,4 @@ static void test_find_from(void **state)
 	assert_false(space_map_has_ended_since(map, 30));
 	space_map_destroy(map);
 	assert_int_equal(living, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overwrite_ends_whole),
-		cmocka_unit_test(test_cut_keeps_the_rest),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_late_cut),
-		cmocka_unit_test(test_end_of_time),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_find_from),
-		cmocka_unit_test(test_clear_spares_the_newer),
-		cmocka_unit_test(test_lateness_is_limited),
-		cmocka_unit_test(test_storm_on_few_addresses),
-		cmocka_unit_test(test_model_whole),
-		cmocka_unit_test(test_model_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

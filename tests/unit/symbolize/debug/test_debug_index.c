@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* .debug_aranges saves reading all units; whatever it says, no frame is lost by it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "symbolize/debug/debug_info.h"
 #include "symbolize/debug/debug_units.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/debug_image.h"
 
 #define VERSION 2
@@ -58,7 +55,7 @@ static void assert_main(struct debug_image *image)
 	image_deinit(image);
 }
 
-static void units_are_read_when_they_are_needed(void **state)
+CASE(units_are_read_when_they_are_needed)
 {
 	struct debug_unit *unit, *same = NULL;
 	struct debug_index_unit *entry;
@@ -88,7 +85,7 @@ static void units_are_read_when_they_are_needed(void **state)
 }
 
 /* A unit that .debug_aranges invents stays loaded while it is in use. */
-static void a_unit_that_is_none_stays(void **state)
+CASE(a_unit_that_is_none_stays)
 {
 	struct debug_unit *unit, *other = NULL;
 	struct debug_image image;
@@ -124,7 +121,7 @@ static void a_unit_that_is_none_stays(void **state)
 	image_deinit(&image);
 }
 
-static void what_it_lacks_is_found_by_reading_all_units(void **state)
+CASE(what_it_lacks_is_found_by_reading_all_units)
 {
 	struct debug_image image;
 
@@ -138,7 +135,7 @@ static void what_it_lacks_is_found_by_reading_all_units(void **state)
 	assert_main(&image);
 }
 
-static void nonsense_in_it_is_harmless(void **state)
+CASE(nonsense_in_it_is_harmless)
 {
 	static const uint32_t wrong_units[] = {1, 12, 1000, UINT32_MAX};
 	struct debug_image image;
@@ -162,16 +159,4 @@ static void nonsense_in_it_is_harmless(void **state)
 	put_aranges(&image, VERSION, 0, DEBUG_TEXT, DEBUG_TEXT_BYTES);
 	image.sections[IMAGE_ARANGES].v.data[0] = 0xff; /* longer than the section */
 	assert_main(&image);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_are_read_when_they_are_needed),
-		cmocka_unit_test(a_unit_that_is_none_stays),
-		cmocka_unit_test(what_it_lacks_is_found_by_reading_all_units),
-		cmocka_unit_test(nonsense_in_it_is_harmless),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

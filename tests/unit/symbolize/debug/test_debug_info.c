@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Damaged debug info costs frames, but neither unbounded time nor unbounded memory. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/elf/elf_file.h"
 #include "symbolize/debug/debug_info.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/debug_image.h"
 #include "tests/unit/symbolize/inlining_files.h"
 
@@ -28,7 +25,7 @@ static uint32_t frames_of(struct debug_image *image, uint64_t address, struct de
 	return count;
 }
 
-static void a_made_unit_reads_as_it_is_meant(void **state)
+CASE(a_made_unit_reads_as_it_is_meant)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -54,7 +51,7 @@ static void a_made_unit_reads_as_it_is_meant(void **state)
 	assert_int_equal(frames[1].line, 9);
 }
 
-static void nesting_without_end_ends(void **state)
+CASE(nesting_without_end_ends)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -70,7 +67,7 @@ static void nesting_without_end_ends(void **state)
 	assert_int_equal(frames[DEBUG_FRAMES_MAX - 1].line, 0);
 }
 
-static void nesting_that_is_not_closed_names_nothing(void **state)
+CASE(nesting_that_is_not_closed_names_nothing)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -81,7 +78,7 @@ static void nesting_that_is_not_closed_names_nothing(void **state)
 	assert_int_equal(frames_of(&image, DEBUG_TEXT, &info), 0);
 }
 
-static void references_in_a_circle_have_no_name(void **state)
+CASE(references_in_a_circle_have_no_name)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -102,7 +99,7 @@ static void references_in_a_circle_have_no_name(void **state)
 	assert_string_equal(frames[1].name, "main");
 }
 
-static void references_to_nowhere_have_no_name(void **state)
+CASE(references_to_nowhere_have_no_name)
 {
 	static const uint32_t nowhere[] = {0, 3, FIRST_DIE + 2, 1000, UINT32_MAX};
 
@@ -119,7 +116,7 @@ static void references_to_nowhere_have_no_name(void **state)
 	}
 }
 
-static void a_line_program_without_end_has_no_lines(void **state)
+CASE(a_line_program_without_end_has_no_lines)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -138,7 +135,7 @@ static void a_line_program_without_end_has_no_lines(void **state)
 	assert_true(debug_info_bytes(info) < 16u << 20);
 }
 
-static void lines_that_go_back_are_none(void **state)
+CASE(lines_that_go_back_are_none)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -154,7 +151,7 @@ static void lines_that_go_back_are_none(void **state)
 	assert_int_equal(frames[0].line, 0);
 }
 
-static void a_packed_section_of_a_terabyte_is_refused(void **state)
+CASE(a_packed_section_of_a_terabyte_is_refused)
 {
 	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_addralign = 1};
 	static const uint64_t sizes[] = {1ull << 40, UINT64_MAX, 300u << 20, 100};
@@ -220,7 +217,7 @@ static void find_debug_bytes(const uint8_t *bytes, size_t size_bytes, uint64_t *
 	assert_true(*ret_begin < *ret_end);
 }
 
-static void flipped_bits_do_no_harm(void **state)
+CASE(flipped_bits_do_no_harm)
 {
 	static const char *const variants[] = {"4", "5", "packed"};
 
@@ -246,7 +243,7 @@ static void flipped_bits_do_no_harm(void **state)
 	}
 }
 
-static void files_that_end_early_do_no_harm(void **state)
+CASE(files_that_end_early_do_no_harm)
 {
 	AUTO_FREE uint8_t *bytes = NULL;
 	size_t size_bytes = 0;
@@ -280,7 +277,7 @@ static int failing_read(void *failing_, uint64_t offset, void *buf, size_t size_
 	return 0;
 }
 
-static void files_that_fail_while_they_are_read_do_no_harm(void **state)
+CASE(files_that_fail_while_they_are_read_do_no_harm)
 {
 	AUTO_FREE uint8_t *bytes = NULL;
 	size_t size_bytes = 0;
@@ -301,23 +298,4 @@ static void files_that_fail_while_they_are_read_do_no_harm(void **state)
 		for (uint64_t address = 0x1000; address < 0x3000; address += 0x3d3)
 			assert_int_equal(debug_info_frames(info, address, frames, &count), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_made_unit_reads_as_it_is_meant),
-		cmocka_unit_test(nesting_without_end_ends),
-		cmocka_unit_test(nesting_that_is_not_closed_names_nothing),
-		cmocka_unit_test(references_in_a_circle_have_no_name),
-		cmocka_unit_test(references_to_nowhere_have_no_name),
-		cmocka_unit_test(a_line_program_without_end_has_no_lines),
-		cmocka_unit_test(lines_that_go_back_are_none),
-		cmocka_unit_test(a_packed_section_of_a_terabyte_is_refused),
-		cmocka_unit_test(flipped_bits_do_no_harm),
-		cmocka_unit_test(files_that_end_early_do_no_harm),
-		cmocka_unit_test(files_that_fail_while_they_are_read_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

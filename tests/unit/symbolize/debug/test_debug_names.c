@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Functions without a linkage name are shown with their scopes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "decode/elf/elf_file.h"
 #include "symbolize/debug/debug_info.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/debug_image.h"
 #include "tests/unit/symbolize/inlining_files.h"
 
@@ -56,7 +53,7 @@ static void names_of(const char *variant, bool seen[ARRAY_SIZE(expected)])
 	}
 }
 
-static void names_stand_in_their_scopes(void **state)
+CASE(names_stand_in_their_scopes)
 {
 	static const char *const variants[] = {"scopes-4", "scopes-5"};
 
@@ -72,7 +69,7 @@ static void names_stand_in_their_scopes(void **state)
 }
 
 /* The number of scopes shown is limited, and so is the time. */
-static void scopes_without_end_end(void **state)
+CASE(scopes_without_end_end)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -98,7 +95,7 @@ static void scopes_without_end_end(void **state)
 	assert_string_equal(frames[0].name, "n::n::n::n::n::n::n::n::n::n::n::n::n::n::n::n::f");
 }
 
-static void an_empty_name_is_none(void **state)
+CASE(an_empty_name_is_none)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
 	CLEANUP(image_deinit) struct debug_image image;
@@ -115,15 +112,4 @@ static void an_empty_name_is_none(void **state)
 	assert_int_equal(debug_info_frames(info, DEBUG_TEXT, frames, &count), 0);
 	assert_int_equal(count, 1);
 	assert_string_equal(frames[0].name, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_stand_in_their_scopes),
-		cmocka_unit_test(scopes_without_end_end),
-		cmocka_unit_test(an_empty_name_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

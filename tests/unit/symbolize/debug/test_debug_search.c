@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Debug info that a source fetches, and the checks of its identity. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "symbolize/debug/debug_search.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/inlining_files.h"
 
 struct file {
@@ -75,7 +72,7 @@ static int search(struct fixture *fixture, const uint8_t **ret_found)
 	return err;
 }
 
-static void fetched_is_the_last_resort(void **state)
+CASE(fetched_is_the_last_resort)
 {
 	struct fixture fixture = {0};
 	const uint8_t *found;
@@ -92,7 +89,7 @@ static void fetched_is_the_last_resort(void **state)
 	free(fixture.served.bytes);
 }
 
-static void fetched_of_another_build_is_refused(void **state)
+CASE(fetched_of_another_build_is_refused)
 {
 	struct fixture fixture = {0};
 	const uint8_t *found;
@@ -104,7 +101,7 @@ static void fetched_of_another_build_is_refused(void **state)
 	free(fixture.served.bytes);
 }
 
-static void nothing_fetched_is_nothing_found(void **state)
+CASE(nothing_fetched_is_nothing_found)
 {
 	struct fixture fixture = {0};
 	const uint8_t *found;
@@ -127,7 +124,7 @@ static void open_without_build_id(struct fixture *fixture)
 }
 
 /* A file without a build ID is not fetched: anybody can make a file with a given CRC. */
-static void without_build_id_nobody_is_asked(void **state)
+CASE(without_build_id_nobody_is_asked)
 {
 	struct fixture fixture = {0};
 	const struct file_source source = {
@@ -154,7 +151,7 @@ static int allow_check(void *context, const struct module *module, uint64_t size
 	return size_bytes <= fixture->may_check ? 0 : -EAGAIN;
 }
 
-static void checking_has_an_end(void **state)
+CASE(checking_has_an_end)
 {
 	struct fixture fixture = {0};
 	const struct file_source source = {
@@ -174,17 +171,4 @@ static void checking_has_an_end(void **state)
 	assert_false(found.postponed);
 	free(fixture.local.bytes);
 	free(fixture.program.bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fetched_is_the_last_resort),
-		cmocka_unit_test(fetched_of_another_build_is_refused),
-		cmocka_unit_test(nothing_fetched_is_nothing_found),
-		cmocka_unit_test(without_build_id_nobody_is_asked),
-		cmocka_unit_test(checking_has_an_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Split units: found in .dwo files and packages, missing, or damaged. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "symbolize/debug/debug_info.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/inlining_fixture.h"
 
 static void assert_split_agrees(struct fixture *fixture, const char *variant, const char *truth,
@@ -20,20 +17,20 @@ static void assert_split_agrees(struct fixture *fixture, const char *variant, co
 	assert_int_equal(symbolizer_counts(fixture->symbolizer).splits_missing, 0);
 }
 
-static void split_units_are_found(void **state)
+CASE_WITH(split_units_are_found, setup, teardown)
 {
 	assert_split_agrees(*state, "split-4", "4", ".dwo");
 	assert_split_agrees(*state, "split-5", "5", ".dwo");
 }
 
-static void split_units_are_found_in_packages(void **state)
+CASE_WITH(split_units_are_found_in_packages, setup, teardown)
 {
 	assert_split_agrees(*state, "split-4", "4", ".dwp");
 	assert_split_agrees(*state, "split-5", "5", ".dwp");
 }
 
 /* Without split units, or with those of another build, lines and symbols remain. */
-static void split_units_may_be_missing(void **state)
+CASE_WITH(split_units_may_be_missing, setup, teardown)
 {
 	static const char *const others[] = {"no such file", "split-4.dwo", "split-4.dwp", "5"};
 	struct fixture *fixture = *state;
@@ -93,7 +90,7 @@ static unsigned ask_with_damaged(const char *path, struct damaged *damaged)
 	return inlined;
 }
 
-static void damaged_split_units_do_no_harm(void **state)
+CASE(damaged_split_units_do_no_harm)
 {
 	static const char *const variants[] = {"split-4.dwo", "split-4.dwp", "split-5.dwo",
 					       "split-5.dwp"};
@@ -125,16 +122,4 @@ static void damaged_split_units_do_no_harm(void **state)
 		}
 		assert_true(inlined >= 75);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(split_units_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(split_units_are_found_in_packages, setup, teardown),
-		cmocka_unit_test_setup_teardown(split_units_may_be_missing, setup, teardown),
-		cmocka_unit_test(damaged_split_units_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

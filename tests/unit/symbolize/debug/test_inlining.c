@@ -3,12 +3,9 @@
  * Inlined frames and lines of a compiled program are compared with addr2line,
  * with its debug info in all possible places.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/unit/cases.h"
 #include "tests/unit/symbolize/inlining_fixture.h"
 
 static void dwarf_agrees(struct fixture *fixture, const char *variant)
@@ -24,17 +21,17 @@ static void dwarf_agrees(struct fixture *fixture, const char *variant)
 	assert_int_equal(symbolizer_counts(fixture->symbolizer).with_debug, 1);
 }
 
-static void dwarf_4_says_what_addr2line_says(void **state)
+CASE_WITH(dwarf_4_says_what_addr2line_says, setup, teardown)
 {
 	dwarf_agrees(*state, "4");
 }
 
-static void dwarf_5_says_what_addr2line_says(void **state)
+CASE_WITH(dwarf_5_says_what_addr2line_says, setup, teardown)
 {
 	dwarf_agrees(*state, "5");
 }
 
-static void narrow_dwarf_says_what_addr2line_says(void **state)
+CASE_WITH(narrow_dwarf_says_what_addr2line_says, setup, teardown)
 {
 	static const char *const variants[] = {"narrow-4", "narrow-5", "narrow-packed"};
 
@@ -46,7 +43,7 @@ static void narrow_dwarf_says_what_addr2line_says(void **state)
 	}
 }
 
-static void packed_sections_say_the_same(void **state)
+CASE_WITH(packed_sections_say_the_same, setup, teardown)
 {
 	static const char *const variants[] = {"packed", "packed-gnu"};
 	struct fixture *fixture = *state;
@@ -58,7 +55,7 @@ static void packed_sections_say_the_same(void **state)
 	}
 }
 
-static void debug_info_is_found_by_build_id(void **state)
+CASE_WITH(debug_info_is_found_by_build_id, setup, teardown)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	CLEANUP(blob_close) struct blob blob = {0};
@@ -81,7 +78,7 @@ static void debug_info_is_found_by_build_id(void **state)
 	assert_true(addr2line_agrees(fixture, "5").inlined > 300);
 }
 
-static void debug_info_is_found_by_its_link(void **state)
+CASE_WITH(debug_info_is_found_by_its_link, setup, teardown)
 {
 	static const char *const places[] = {"/.debug/inlining-stripped.debug",
 					     "/debug/inlining-stripped.debug"};
@@ -99,7 +96,7 @@ static void debug_info_is_found_by_its_link(void **state)
 	}
 }
 
-static void what_programs_share_is_found(void **state)
+CASE_WITH(what_programs_share_is_found, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -110,7 +107,7 @@ static void what_programs_share_is_found(void **state)
 }
 
 /* Some names are missing then, but no frame and no line. */
-static void what_programs_share_may_be_missing(void **state)
+CASE_WITH(what_programs_share_may_be_missing, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -128,7 +125,7 @@ static void what_programs_share_may_be_missing(void **state)
 	assert_true(unnamed > 300);
 }
 
-static void debug_info_of_another_build_is_refused(void **state)
+CASE_WITH(debug_info_of_another_build_is_refused, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -156,7 +153,7 @@ static uint32_t count_linked_names(struct fixture *fixture)
 	return count;
 }
 
-static void names_can_be_had_as_they_were_linked(void **state)
+CASE_WITH(names_can_be_had_as_they_were_linked, setup, teardown)
 {
 	struct fixture *fixture = *state;
 
@@ -166,7 +163,7 @@ static void names_can_be_had_as_they_were_linked(void **state)
 	assert_true(count_linked_names(fixture) > 10);
 }
 
-static void symbols_come_from_mini_debug_info(void **state)
+CASE_WITH(symbols_come_from_mini_debug_info, setup, teardown)
 {
 	struct fixture *fixture = *state;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -180,27 +177,4 @@ static void symbols_come_from_mini_debug_info(void **state)
 	}
 	assert_true(towers > 50);
 	assert_true(named > (fixture->text_end - fixture->text) / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(dwarf_4_says_what_addr2line_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(dwarf_5_says_what_addr2line_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(narrow_dwarf_says_what_addr2line_says, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(packed_sections_say_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(debug_info_is_found_by_build_id, setup, teardown),
-		cmocka_unit_test_setup_teardown(debug_info_is_found_by_its_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_programs_share_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_programs_share_may_be_missing, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(debug_info_of_another_build_is_refused, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(symbols_come_from_mini_debug_info, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_can_be_had_as_they_were_linked, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolize/name/demangle.h"
+#include "tests/unit/cases.h"
 
 static void assert_demangled(const char *name, const char *expected)
 {
@@ -23,7 +20,7 @@ static void assert_demangled(const char *name, const char *expected)
 	free(found);
 }
 
-static void demangles_each_language(void **state)
+CASE(demangles_each_language)
 {
 	assert_demangled("_Z3fooi", "foo(int)");
 	assert_demangled("_ZNSt6vectorIiSaIiEE9push_backERKi",
@@ -44,7 +41,7 @@ static void demangles_each_language(void **state)
 			 "utf8_idents::საჭმელად_გემრიელი_სადილი");
 }
 
-static void leaves_other_names_alone(void **state)
+CASE(leaves_other_names_alone)
 {
 	static const char *const names[] = {
 		"",	  "_",	   "__",       "_Z",	   "_R",       "_D",	"_G",	"main",
@@ -56,7 +53,7 @@ static void leaves_other_names_alone(void **state)
 		assert_demangled(names[i], NULL);
 }
 
-static void length_is_bounded(void **state)
+CASE(length_is_bounded)
 {
 	static char name[DEMANGLE_INPUT_MAX + 100];
 
@@ -78,7 +75,7 @@ static void length_is_bounded(void **state)
  * Each parameter is a function that takes the previous one twice: 40 of them
  * expand to 10^12 names.
  */
-static void names_that_unfold_are_given_up(void **state)
+CASE(names_that_unfold_are_given_up)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char name[1024] = "_Z1fPFvvE", item[32], number[8];
@@ -119,7 +116,7 @@ static void add_rust_tuples(char *name, unsigned count)
 	strcat(name, "E");
 }
 
-static void rust_names_that_unfold_are_given_up(void **state)
+CASE(rust_names_that_unfold_are_given_up)
 {
 	char name[1024] = "_RINvC1a1b";
 
@@ -141,7 +138,7 @@ static void rust_names_that_unfold_are_given_up(void **state)
 }
 
 /* These cannot be aborted: names with many back references are not demangled. */
-static void d_names_that_could_unfold_are_not_tried(void **state)
+CASE(d_names_that_could_unfold_are_not_tried)
 {
 	char name[1024] = "_D1a1bF";
 
@@ -150,18 +147,4 @@ static void d_names_that_could_unfold_are_not_tried(void **state)
 		strcat(name, "HiQb");
 	strcat(name, "Zv");
 	assert_demangled(name, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(demangles_each_language),
-		cmocka_unit_test(leaves_other_names_alone),
-		cmocka_unit_test(length_is_bounded),
-		cmocka_unit_test(names_that_unfold_are_given_up),
-		cmocka_unit_test(rust_names_that_unfold_are_given_up),
-		cmocka_unit_test(d_names_that_could_unfold_are_not_tried),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

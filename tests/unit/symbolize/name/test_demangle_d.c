@@ -4,14 +4,11 @@
  * arguments, back references, attributes, nested functions. The expected names
  * are those of c++filt -s dlang.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "symbolize/name/demangle.h"
+#include "tests/unit/cases.h"
 
 static const char *const names[][2] = {
 	{"_D8geometry6shapes8variadicFiYi", "geometry.shapes.variadic(int, ...)"},
@@ -70,7 +67,7 @@ static const char *const names[][2] = {
 	 "std.typecons.Tuple!(immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[]).Tuple.this(immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[], immutable(char)[])"},
 };
 
-static void names_are_as_cxxfilt_says(void **state)
+CASE(names_are_as_cxxfilt_says)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *found = demangle(names[i][0]);
@@ -82,18 +79,8 @@ static void names_are_as_cxxfilt_says(void **state)
 }
 
 /* Few names of the standard library have so many: the name could expand without bound. */
-static void more_back_references_than_are_followed(void **state)
+CASE(more_back_references_than_are_followed)
 {
 	assert_null(demangle(
 		"_D3std5range__T5chainTSQv3utf__T10byCodeUnitTAaZQqFQgZ14ByCodeUnitImplTSQCsQCr__T10OnlyResultTaZQpTSQDuQDa__TQCzTAxaZQDhFQiZQCsZQEjFQEgQCmQBnZ6Result6__ctorMFNaNbNcNiNfQFqQDwQCxZSQGvQGu__TQGrTQGoTQEvTQDxZQHhFQHeQFkQElZQCy"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_as_cxxfilt_says),
-		cmocka_unit_test(more_back_references_than_are_followed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

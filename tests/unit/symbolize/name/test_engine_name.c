@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
 #include "symbolize/name/engine_name.h"
+#include "tests/unit/cases.h"
 
 /* numba's tags are a version and a hash of the compilation. */
 #define TAGS  "B2v1B38c8tJTIeFIjxB2IKSgI4CrvQClQZ6FczSBAA_3dE"
@@ -51,7 +48,7 @@ static const struct {
 	{"", NULL},
 };
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *name = engine_name(names[i].name);
@@ -64,13 +61,4 @@ static void test_names(void **state)
 		assert_string_equal(name, names[i].meant);
 		free(name);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

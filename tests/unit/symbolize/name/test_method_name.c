@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "symbolize/name/method_name.h"
+#include "tests/unit/cases.h"
 
 static void assert_name(const char *class_name, const char *name, bool readable, const char *want)
 {
@@ -19,7 +16,7 @@ static void assert_name(const char *class_name, const char *name, bool readable,
 	assert_string_equal(made, want);
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
 	assert_name("C", "m", true, "C::m");
 	assert_name("", "m", true, "m");
@@ -29,7 +26,7 @@ static void test_names(void **state)
 }
 
 /* The process chooses the length of each part. */
-static void test_long_parts(void **state)
+CASE(test_long_parts)
 {
 	const size_t bytes = METHOD_NAME_PART_MAX + 10;
 	AUTO_FREE char *part = malloc(bytes + 1), *made = NULL, *joined = NULL;
@@ -41,14 +38,4 @@ static void test_long_parts(void **state)
 	assert_int_equal(method_name(part, part, true, &joined), 0);
 	assert_int_equal(strlen(joined), 2 * METHOD_NAME_PART_MAX + 2);
 	assert_memory_equal(joined + METHOD_NAME_PART_MAX, "::x", 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_long_parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 #include "base/scope.h"
 #include "base/utf8.h"
 #include "symbolize/name/shown_name.h"
+#include "tests/unit/cases.h"
 
 DEFINE_CLEANUP(struct string_pool *, string_pool_destroy);
 
@@ -23,7 +19,7 @@ static const char *shown(struct string_pool *pool, const char *s, size_t size_by
 	return string_pool_get(pool, number);
 }
 
-static void a_name_is_shown_as_it_is(void **state)
+CASE(a_name_is_shown_as_it_is)
 {
 	CLEANUP(string_pool_destroyp) struct string_pool *pool = NULL;
 	AUTO_FREE char *longest = malloc(SHOWN_NAME_MAX + 1);
@@ -38,7 +34,7 @@ static void a_name_is_shown_as_it_is(void **state)
 	assert_string_equal(shown(pool, longest, SHOWN_NAME_MAX), longest);
 }
 
-static void a_long_one_is_cut_but_stays_another(void **state)
+CASE(a_long_one_is_cut_but_stays_another)
 {
 	CLEANUP(string_pool_destroyp) struct string_pool *pool = NULL;
 	const size_t size = 1 << 20;
@@ -59,7 +55,7 @@ static void a_long_one_is_cut_but_stays_another(void **state)
 }
 
 /* A character of three bytes at each position of the cut. */
-static void no_character_is_cut_in_two(void **state)
+CASE(no_character_is_cut_in_two)
 {
 	CLEANUP(string_pool_destroyp) struct string_pool *pool = NULL;
 	AUTO_FREE char *name = calloc(1, 6004);
@@ -76,15 +72,4 @@ static void no_character_is_cut_in_two(void **state)
 		for (s = shown(pool, name + 3 - before, 6000); *s; s += bytes)
 			assert_int_not_equal(utf8_next(s, &bytes), UTF8_INVALID);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_shown_as_it_is),
-		cmocka_unit_test(a_long_one_is_cut_but_stays_another),
-		cmocka_unit_test(no_character_is_cut_in_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
@@ -11,8 +7,9 @@
 
 #include "agent/files/helper/cgroup_files.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
-static void test_paths(void **state)
+CASE(test_paths)
 {
 	static const struct {
 		const char *text, *path; /* NULL: none */
@@ -42,7 +39,7 @@ static void test_paths(void **state)
 	assert_int_equal(cgroup_files_path("0::/a\n", 6, small, sizeof(small)), 0);
 }
 
-static void test_lines(void **state)
+CASE(test_lines)
 {
 	const char text[] = "13:memory,cpu:/a:b\n\nx\n12::\n1:name=systemd:/s\n2:name=systemd2:/t\n"
 			    "0::/v2\n3:cpu:/cut";
@@ -65,7 +62,7 @@ static void test_lines(void **state)
 	assert_false(cgroup_files_next(&at, &bytes, &line));
 }
 
-static void test_own(void **state)
+CASE(test_own)
 {
 	char text[4096];
 	size_t bytes = 0, part = 0;
@@ -75,15 +72,4 @@ static void test_own(void **state)
 	assert_int_equal(cgroup_files_read((uint32_t)getpid(), text, 3, &part), 0);
 	assert_int_equal(part, 3);
 	assert_int_equal(cgroup_files_read(UINT32_MAX, text, sizeof(text), &bytes), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

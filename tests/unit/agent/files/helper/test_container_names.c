@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +12,7 @@
 #include "agent/files/helper/container_names.h"
 #include "agent/files/helper/nerdctl_names.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
 #define B16 "bbbbbbbbbbbbbbbb"
@@ -71,7 +68,7 @@ static void check_ids(const char *root, const char *name, const char *first, con
 	name_list_deinit(&ids);
 }
 
-static void test_docker(void **state)
+CASE(test_docker)
 {
 	char *root = make_root();
 
@@ -87,7 +84,7 @@ static void test_docker(void **state)
 	remove_root(root);
 }
 
-static void test_podman(void **state)
+CASE(test_podman)
 {
 	static const char path[] = "/var/lib/containers/storage/overlay-containers/containers.json";
 	char *root = make_root();
@@ -105,7 +102,7 @@ static void test_podman(void **state)
 }
 
 /* Containers of --rm are in files of their own, and another storage has files of its own. */
-static void test_podman_storages(void **state)
+CASE(test_podman_storages)
 {
 	char *root = make_root();
 
@@ -121,7 +118,7 @@ static void test_podman_storages(void **state)
 	remove_root(root);
 }
 
-static void test_kubernetes(void **state)
+CASE(test_kubernetes)
 {
 	char *root = make_root();
 
@@ -135,7 +132,7 @@ static void test_kubernetes(void **state)
 	remove_root(root);
 }
 
-static void test_pod_of_two(void **state)
+CASE(test_pod_of_two)
 {
 	char *root = make_root();
 	name_list ids = {0};
@@ -158,7 +155,7 @@ static void check_name(const char *root, const char *id, const char *name)
 		assert_string_equal(found, name);
 }
 
-static void test_names_of_ids(void **state)
+CASE(test_names_of_ids)
 {
 	char *root = make_root(), text[600] = "{\"Name\":\"/";
 
@@ -208,7 +205,7 @@ static void put_passwd(const char *root)
 #define ANNA	   "/home/anna/.local/share/"
 #define CONTAINERS ANNA "containers/storage/"
 
-static void test_names_of_users(void **state)
+CASE(test_names_of_users)
 {
 	char *root = make_root();
 	uint32_t uid = geteuid();
@@ -232,7 +229,7 @@ static void test_names_of_users(void **state)
 }
 
 /* What a user puts into the home is read only if it is a file of the user in it. */
-static void test_hostile_home(void **state)
+CASE(test_hostile_home)
 {
 	static const char file[] = CONTAINERS "overlay-containers/containers.json";
 	char *root = make_root(), path[512], target[512];
@@ -289,7 +286,7 @@ static uint32_t count_nerdctl(const char *root)
 #define NERDCTL	     "/var/lib/nerdctl/1935db59/"
 #define NERDCTL_ANNA ANNA "nerdctl/1935db59/"
 
-static void test_nerdctl(void **state)
+CASE(test_nerdctl)
 {
 	char *root = make_root(), long_name[300] = NERDCTL "names/default/", *end;
 	uint32_t uid = geteuid();
@@ -321,7 +318,7 @@ static void test_nerdctl(void **state)
 }
 
 /* A user's folder leads nowhere else, and is not read without end. */
-static void test_hostile_nerdctl(void **state)
+CASE(test_hostile_nerdctl)
 {
 	static const char names[] = NERDCTL_ANNA "names/default/";
 	char *root = make_root(), path[512], target[512];
@@ -348,17 +345,4 @@ static void test_hostile_nerdctl(void **state)
 	}
 	assert_true(count_nerdctl(root) <= NERDCTL_ENTRIES_MAX);
 	remove_root(root);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_docker),		cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_podman_storages), cmocka_unit_test(test_kubernetes),
-		cmocka_unit_test(test_names_of_ids),	cmocka_unit_test(test_pod_of_two),
-		cmocka_unit_test(test_names_of_users),	cmocka_unit_test(test_hostile_home),
-		cmocka_unit_test(test_nerdctl),		cmocka_unit_test(test_hostile_nerdctl),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +13,9 @@
 
 #include "agent/files/helper/file_identity.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
-static void test_mapped(void **state)
+CASE(test_mapped)
 {
 	AUTO_CLOSE int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	AUTO_CLOSE int memory = memfd_create("memory", MFD_CLOEXEC);
@@ -38,7 +35,7 @@ static void test_mapped(void **state)
 }
 
 /* The mapping is found behind others, and behind a path of the greatest length. */
-static void test_mapped_behind_others(void **state)
+CASE(test_mapped_behind_others)
 {
 	char folder[] = "/tmp/jitbpf-unit-XXXXXX", name[256];
 	AUTO_CLOSE int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), file = -1;
@@ -72,7 +69,7 @@ static void test_mapped_behind_others(void **state)
 }
 
 /* A file with the inode number of one that was deleted has another version. */
-static void test_version(void **state)
+CASE(test_version)
 {
 	char path[] = "/tmp/jitbpf-unit-XXXXXX", link[64];
 	AUTO_CLOSE int first = mkstemp(path);
@@ -97,15 +94,4 @@ static void test_version(void **state)
 		assert_int_equal(unlink(path), 0);
 		assert_int_equal(file_identity_version(again), version);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mapped),
-		cmocka_unit_test(test_mapped_behind_others),
-		cmocka_unit_test(test_version),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

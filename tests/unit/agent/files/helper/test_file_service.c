@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +18,7 @@
 #include "agent/files/helper/file_service.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define CONTENT "no ELF file, but a regular one"
 
@@ -125,7 +122,7 @@ static int read_piece(struct helper *helper, int fd, uint64_t offset, uint64_t s
 	return err;
 }
 
-static void test_finds_and_reads(void **state)
+CASE_WITH(test_finds_and_reads, setup, teardown)
 {
 	struct helper *helper = *state;
 	AUTO_CLOSE int fd = -1;
@@ -142,7 +139,7 @@ static void test_finds_and_reads(void **state)
 	assert_int_equal(read_piece(helper, -1, 0, 1), -EINVAL);
 }
 
-static void test_that_is_another(void **state)
+CASE_WITH(test_that_is_another, setup, teardown)
 {
 	struct helper *helper = *state;
 	struct mapped_identity identity = identity_of(helper->path);
@@ -166,7 +163,7 @@ static void test_that_is_another(void **state)
 }
 
 /* A deleted file is found by a mapping only, and a mapping of another file is refused. */
-static void test_mapping(void **state)
+CASE_WITH(test_mapping, setup, teardown)
 {
 	struct helper *helper = *state;
 	struct mapped_identity identity = identity_of(helper->path), other = identity;
@@ -188,7 +185,7 @@ static void test_mapping(void **state)
 }
 
 /* The kernel opens a mapping for those with CAP_CHECKPOINT_RESTORE; nobody has the range 0-0. */
-static void test_open_mapping(void **state)
+CASE_WITH(test_open_mapping, setup, teardown)
 {
 	struct helper *helper = *state;
 	AUTO_CLOSE int file = open(helper->path, O_RDONLY | O_CLOEXEC);
@@ -216,7 +213,7 @@ static void test_open_mapping(void **state)
 }
 
 /* tmpfs files can be read directly, without a helper. */
-static void test_that_is_direct(void **state)
+CASE_WITH(test_that_is_direct, setup, teardown)
 {
 	struct helper *helper = *state;
 	AUTO_CLOSE int memory = memfd_create("memory", MFD_CLOEXEC);
@@ -251,7 +248,7 @@ static int read_memory(struct helper *helper, const void *address, uint64_t size
 }
 
 /* Memory of a process is read up to the end of its mapping. */
-static void test_memory(void **state)
+CASE_WITH(test_memory, setup, teardown)
 {
 	struct helper *helper = *state;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -292,7 +289,7 @@ static int compare(struct helper *helper, int fd, const void *address, uint64_t 
 }
 
 /* All bytes of memory are compared with the file. */
-static void test_compares_memory(void **state)
+CASE_WITH(test_compares_memory, setup, teardown)
 {
 	enum { BYTES = FILE_PIECE_MAX * 2 + 0x3000, EQUAL_FROM = BYTES - 0x2000 };
 	AUTO_CLOSE int fd = memfd_create("text", MFD_CLOEXEC);
@@ -323,7 +320,7 @@ static void test_compares_memory(void **state)
 }
 
 /* Directories, devices, pipes and files of /proc: reading kmsg consumes messages. */
-static void test_that_is_no_file(void **state)
+CASE_WITH(test_that_is_no_file, setup, teardown)
 {
 	static const char *const paths[] = {"/", "/dev/null", "/proc/kmsg", "/proc/self/mem"};
 	struct helper *helper = *state;
@@ -335,20 +332,4 @@ static void test_that_is_no_file(void **state)
 	}
 	assert_int_equal(find(helper, "/nowhere/at/all", NULL, &fd), -ENOENT);
 	assert_int_equal(find(helper, "relative", NULL, &fd), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_finds_and_reads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mapping, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_open_mapping, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_compares_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

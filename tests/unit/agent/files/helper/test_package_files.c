@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +11,7 @@
 
 #include "agent/files/helper/package_files.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define INFO "/var/lib/dpkg/info/"
 
@@ -73,7 +70,7 @@ static void make_debian(const char *root)
 	put(root, INFO "tool.list", "/opt/tool"); /* its end is cut */
 }
 
-static void test_packages(void **state)
+CASE_WITH(test_packages, make_root, remove_root)
 {
 	make_debian(*state);
 	check(*state, "/opt/tool\n/usr/bin/php8.2\n/usr/bin\n/usr/bin/php8.22\n",
@@ -83,7 +80,7 @@ static void test_packages(void **state)
 }
 
 /* The kernel reports paths in /usr. */
-static void test_merged_usr(void **state)
+CASE_WITH(test_merged_usr, make_root, remove_root)
 {
 	char path[512];
 
@@ -98,7 +95,7 @@ static void test_merged_usr(void **state)
 	check(*state, "/usr/opt/tool\n/usr/libc6\n", "debian\nbookworm\ndpkg\n\n\n");
 }
 
-static void test_diversions(void **state)
+CASE_WITH(test_diversions, make_root, remove_root)
 {
 	make_debian(*state);
 	put(*state, INFO "ours:amd64.list", "/usr/bin/tool\n");
@@ -111,7 +108,7 @@ static void test_diversions(void **state)
 	      "debian\nbookworm\ndpkg\nours:amd64\ntheirs\n\ntheirs\n");
 }
 
-static void test_other_distributions(void **state)
+CASE_WITH(test_other_distributions, make_root, remove_root)
 {
 	put(*state, "/etc/os-release", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\nIDX=no\n");
 	check(*state, "/usr/bin/php\n", "rocky rhel centos fedora\n\n\n\n");
@@ -122,7 +119,7 @@ static void test_other_distributions(void **state)
 }
 
 /* Folders of the data base that only root writes; but no fault in them stops jitbpf. */
-static void test_odd_files(void **state)
+CASE_WITH(test_odd_files, make_root, remove_root)
 {
 	char path[512];
 
@@ -145,7 +142,7 @@ static void test_odd_files(void **state)
 }
 
 /* Another user's list is not read. */
-static void test_owner(void **state)
+CASE_WITH(test_owner, make_root, remove_root)
 {
 	make_debian(*state);
 	if (geteuid() || chown(place(*state, INFO "php8.2-cli.list"), 65534, 65534))
@@ -153,7 +150,7 @@ static void test_owner(void **state)
 	check(*state, "/usr/bin/php8.2\n/opt/tool\n", "debian\nbookworm\ndpkg\n\ntool\n");
 }
 
-static void test_limits(void **state)
+CASE_WITH(test_limits, make_root, remove_root)
 {
 	char answer[1024], paths[PACKAGE_PATHS_MAX * 3 + 4] = "";
 
@@ -164,19 +161,4 @@ static void test_limits(void **state)
 	strcat(paths, "/a\n");
 	assert_int_equal(package_files_find(*state, paths, answer, sizeof(answer)), -EINVAL);
 	assert_int_equal(package_files_find(*state, "/a\n", answer, 16), -EMSGSIZE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_packages, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_merged_usr, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_diversions, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_other_distributions, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_odd_files, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_owner, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_limits, make_root, remove_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Maps read through openers, and openers that do not answer: these are stopped by a signal. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,12 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "agent/clock.h"
 #include "agent/files/helper/file_service.h"
 #include "agent/files/helper/process_maps.h"
 #include "agent/roles/fd_message.h"
+#include "tests/unit/cases.h"
 
 #define SILENT_PID 1 /* of which the opener of these tests does not know the maps */
 
@@ -74,7 +70,7 @@ static int read_in_turns(struct process_maps *maps, uint32_t pid, process_text *
 	return err;
 }
 
-static void test_reads(void **state)
+CASE_WITH(test_reads, setup, teardown)
 {
 	process_text text = {0}, own = {0};
 
@@ -107,7 +103,7 @@ static void assert_large(const process_text *text)
 	assert_int_equal(text->data[text->size - 1], '\n');
 }
 
-static void test_large(void **state)
+CASE_WITH(test_large, setup, teardown)
 {
 	process_text text = {0};
 	char *memory = map_many();
@@ -119,7 +115,7 @@ static void test_large(void **state)
 }
 
 /* The opener waits until the socket has room for the rest of the answer. */
-static void test_large_late(void **state)
+CASE_WITH(test_large_late, setup, teardown)
 {
 	process_text text = {0};
 	char *memory = map_many();
@@ -147,7 +143,7 @@ static void pause_now(int number)
 }
 
 /* As if this process did not get a CPU for a while: each time a little later in the call. */
-static void test_paused(void **state)
+CASE_WITH(test_paused, setup, teardown)
 {
 	process_text text = {0};
 
@@ -161,7 +157,7 @@ static void test_paused(void **state)
 	vec_deinit(&text);
 }
 
-static void test_late_answer(void **state)
+CASE_WITH(test_late_answer, setup, teardown)
 {
 	uint64_t began_ns = clock_now_ns();
 	process_text text = {0};
@@ -185,7 +181,7 @@ static void test_late_answer(void **state)
 	vec_deinit(&text);
 }
 
-static void test_silent(void **state)
+CASE_WITH(test_silent, setup, teardown)
 {
 	process_text text = {0};
 	int err;
@@ -214,7 +210,7 @@ static void send_request(int socket, int lifeline)
  * A message arrives while maps are sent. It stands for a sender that loses the CPU between the
  * delivery of its request and the signal that the kernel raises for it.
  */
-static void test_message_while_serving(void **state)
+CASE_WITH(test_message_while_serving, setup, teardown)
 {
 	static struct file_reply reply;
 	char *memory = map_many();
@@ -238,7 +234,7 @@ static void test_message_while_serving(void **state)
 }
 
 /* An opener without an answer ends with the requester. Its first request has set the signal up. */
-static void test_abandoned(void **state)
+CASE_WITH(test_abandoned, setup, teardown)
 {
 	struct process_maps *maps;
 	process_text text = {0};
@@ -253,20 +249,4 @@ static void test_abandoned(void **state)
 		usleep(1000);
 	assert_int_equal(errno, ESRCH);
 	vec_deinit(&text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_reads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_late, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_paused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_message_while_serving, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_abandoned, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "agent/files/reading/file_place.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 static bool same(const char *a, const char *b)
 {
@@ -19,7 +16,7 @@ static bool is_of_root(const char *path)
 	return file_place_of_debug(0, path, FILE_OWNER_UNKNOWN).kind == FILE_PLACE_ROOT;
 }
 
-static void test_debug_folder(void **state)
+CASE(test_debug_folder)
 {
 	static const char *const in[] = {
 		"/usr/lib/debug/.build-id/12/34.debug",
@@ -46,7 +43,7 @@ static void test_debug_folder(void **state)
 		assert_false(is_of_root(out[i]));
 }
 
-static void test_trees(void **state)
+CASE(test_trees)
 {
 	assert_true(same("/home/a/x", "/home/a/y/z"));
 	assert_true(same("/home/a/x", "//home/.//a/./x"));
@@ -59,7 +56,7 @@ static void test_trees(void **state)
 	assert_true(same("/usr/lib/debug/../../../mnt/x", "/home/a/link/.."));
 }
 
-static void test_of_processes(void **state)
+CASE(test_of_processes)
 {
 	struct file_place place = file_place_of_debug(7, "/mnt/x", FILE_OWNER_UNKNOWN);
 
@@ -72,7 +69,7 @@ static void test_of_processes(void **state)
 }
 
 /* Files of several users on one device, as NFS has them, are places of their own. */
-static void test_users(void **state)
+CASE(test_users)
 {
 	struct file_place device = file_place_of_device(0, 40, FILE_OWNER_UNKNOWN);
 	struct file_place other = file_place_of_device(0, 41, FILE_OWNER_UNKNOWN);
@@ -84,16 +81,4 @@ static void test_users(void **state)
 	assert_false(file_place_equal(user, file_place_of_user(device, 1000, 101)));
 	assert_false(file_place_equal(user, file_place_of_user(other, 1000, 100)));
 	assert_true(file_owner_equal(user.owner, device.owner));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_debug_folder),
-		cmocka_unit_test(test_trees),
-		cmocka_unit_test(test_users),
-		cmocka_unit_test(test_of_processes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

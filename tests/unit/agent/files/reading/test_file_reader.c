@@ -2,18 +2,14 @@
 /* Requests to an opener while this process may open no more files. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "agent/files/helper/file_service.h"
 #include "agent/files/reading/file_reader.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 static const struct file_patience patience = {
 	.answer_ms = 10000, .place_ms = 20000, .refill_percent = 5};
@@ -71,23 +67,13 @@ static void check_requests(struct file_reader *reader)
 	assert_int_equal(find(reader), 0);
 }
 
-static void test_no_descriptor_for_a_helper(void **state)
+CASE_WITH(test_no_descriptor_for_a_helper, setup, teardown)
 {
 	check_requests(*state);
 }
 
-static void test_no_descriptor_for_an_answer(void **state)
+CASE_WITH(test_no_descriptor_for_an_answer, setup, teardown)
 {
 	assert_int_equal(find(*state), 0); /* there is a helper */
 	check_requests(*state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_no_descriptor_for_a_helper, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_descriptor_for_an_answer, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +8,7 @@
 
 #include "agent/files/reading/place_accounts.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 #define SECOND 1000000000ull
 
@@ -32,7 +29,7 @@ static int charge(struct place_accounts *accounts, struct file_place place, uint
 	return place_accounts_charge(accounts, place, &patience, spent_ms, answered, SECOND);
 }
 
-static void test_slow_answers_add_up(void **state)
+CASE(test_slow_answers_add_up)
 {
 	struct place_accounts accounts = {0};
 
@@ -52,7 +49,7 @@ static void test_slow_answers_add_up(void **state)
 	place_accounts_deinit(&accounts);
 }
 
-static void test_no_answer(void **state)
+CASE(test_no_answer)
 {
 	struct place_accounts accounts = {0};
 
@@ -81,7 +78,7 @@ static void give_up(struct place_accounts *accounts, struct file_place place, ui
  * A user can mount any number of file systems: two that hang are enough, but for places that have
  * answered. However many users do so, others lose nothing: not even the same places.
  */
-static void test_owners(void **state)
+CASE(test_owners)
 {
 	const struct file_place good = place_of_user(99, 1000);
 	struct place_accounts accounts = {0};
@@ -111,7 +108,7 @@ static void test_owners(void **state)
 }
 
 /* Containers of root are owners; the cgroups of another user are not. */
-static void test_cgroups(void **state)
+CASE(test_cgroups)
 {
 	struct place_accounts accounts = {0};
 
@@ -127,7 +124,7 @@ static void test_cgroups(void **state)
 }
 
 /* Processes whose owner is not known may be of many users. */
-static void test_unknown_owner(void **state)
+CASE(test_unknown_owner)
 {
 	struct place_accounts accounts = {0};
 
@@ -141,7 +138,7 @@ static void test_unknown_owner(void **state)
 }
 
 /* Any number of slow places of a user takes a bounded part of the time. */
-static void test_many_places_of_a_user(void **state)
+CASE(test_many_places_of_a_user)
 {
 	const struct file_patience lasting = {
 		.answer_ms = 500, .place_ms = 1000, .refill_percent = 1};
@@ -167,7 +164,7 @@ static void test_many_places_of_a_user(void **state)
 }
 
 /* Slow answers do not end a place that gets time back; a late answer revives one. */
-static void test_slow_but_alive(void **state)
+CASE(test_slow_but_alive)
 {
 	const struct file_patience lasting = {
 		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
@@ -207,7 +204,7 @@ static void test_slow_but_alive(void **state)
 }
 
 /* Accounts of processes that are gone, which were slow once, are used again. */
-static void test_many_slow_places(void **state)
+CASE(test_many_slow_places)
 {
 	const struct file_patience lasting = {
 		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
@@ -225,7 +222,7 @@ static void test_many_slow_places(void **state)
 }
 
 /* A place that is used for ever gets its time back, and may miss some answers. */
-static void test_refill(void **state)
+CASE(test_refill)
 {
 	const struct file_patience lasting = {
 		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10, .unanswered_max = 2};
@@ -243,21 +240,4 @@ static void test_refill(void **state)
 	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 100, false, 60 * SECOND),
 			 1);
 	place_accounts_deinit(&accounts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_answers_add_up),
-		cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_unknown_owner),
-		cmocka_unit_test(test_many_places_of_a_user),
-		cmocka_unit_test(test_slow_but_alive),
-		cmocka_unit_test(test_many_slow_places),
-		cmocka_unit_test(test_refill),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

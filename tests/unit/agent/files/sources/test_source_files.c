@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +11,7 @@
 
 #include "agent/files/sources/source_files.h"
 #include "base/scope.h"
+#include "tests/unit/cases.h"
 
 struct fixture {
 	char folder[64];
@@ -76,7 +73,7 @@ static void check_line(struct source_files *files, const char *path, uint32_t li
 	assert_memory_equal(text, expected, bytes);
 }
 
-static void test_lines(void **state)
+CASE_WITH(test_lines, setup, teardown)
 {
 	struct fixture *f = *state;
 	const char *const folders[] = {f->folder};
@@ -98,7 +95,7 @@ static void test_lines(void **state)
 }
 
 /* A file of several pieces, and the largest one. */
-static void test_large(void **state)
+CASE_WITH(test_large, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct source_file file;
@@ -119,7 +116,7 @@ static void test_large(void **state)
 }
 
 /* No FIFO, device or folder is opened, and the process goes on after each. */
-static void test_other_kinds(void **state)
+CASE_WITH(test_other_kinds, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct source_file file;
@@ -140,7 +137,7 @@ static void test_other_kinds(void **state)
 }
 
 /* The process has the rights of the user, not ours. */
-static void test_rights(void **state)
+CASE_WITH(test_rights, setup, teardown)
 {
 	struct fixture *f = *state;
 	gid_t nobody = 65534;
@@ -163,7 +160,7 @@ static void test_rights(void **state)
 }
 
 /* A process chooses the paths in a recording: they must not lead out of a folder of --source. */
-static void test_paths_stay_in_their_folder(void **state)
+CASE_WITH(test_paths_stay_in_their_folder, setup, teardown)
 {
 	struct fixture *f = *state;
 	char inner[80], link[96], source[96], outside[96];
@@ -196,7 +193,7 @@ static void test_paths_stay_in_their_folder(void **state)
 }
 
 /* Not everybody may read a file in a folder that they cannot enter, whatever its own mode is. */
-static void test_folders_count_for_others(void **state)
+CASE_WITH(test_folders_count_for_others, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct source_files files = {.reader = f->reader, .for_others = true};
@@ -222,18 +219,4 @@ static void test_folders_count_for_others(void **state)
 	files = (struct source_files){.reader = f->reader};
 	check_line(&files, f->path, 1, "source");
 	source_files_deinit(&files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other_kinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rights, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_paths_stay_in_their_folder, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_folders_count_for_others, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Late attach to this very process, with journals of its own and of an ancestor. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +8,7 @@
 #include "agent/publisher/journal/journal_late.h"
 #include "base/scope.h"
 #include "tests/unit/agent/publisher/journal/own_journal.h"
+#include "tests/unit/cases.h"
 
 #define EVENTS_MAX 64
 #define ANCESTOR   1000000001u /* no real process */
@@ -87,7 +84,7 @@ static void assert_sequences(const struct fixture *f, const uint64_t *wanted, si
 	assert_memory_equal(f->sequences, wanted, count * sizeof(*wanted));
 }
 
-static void test_all_events(void **state)
+CASE_WITH(test_all_events, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -104,7 +101,7 @@ static void test_all_events(void **state)
 }
 
 /* Dropped events may have ended the code of all entries before them. */
-static void test_dropped_events(void **state)
+CASE_WITH(test_dropped_events, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -118,7 +115,7 @@ static void test_dropped_events(void **state)
 }
 
 /* The part of an ancestor's journal from before the fork comes first, without numbers. */
-static void test_inherited(void **state)
+CASE_WITH(test_inherited, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct own_journal ancestor = {0};
@@ -138,7 +135,7 @@ static void test_inherited(void **state)
 }
 
 /* A compaction of the own journal may have dropped events that ended inherited code. */
-static void test_inherited_before_a_compaction(void **state)
+CASE_WITH(test_inherited_before_a_compaction, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct own_journal ancestor = {0};
@@ -157,7 +154,7 @@ static void test_inherited_before_a_compaction(void **state)
 }
 
 /* A journal that becomes invalid, or never comes to rest, is reported as unreadable. */
-static void test_unreadable(void **state)
+CASE_WITH(test_unreadable, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -171,7 +168,7 @@ static void test_unreadable(void **state)
 }
 
 /* A file that could shrink under its reader is no journal. */
-static void test_not_sealed(void **state)
+CASE_WITH(test_not_sealed, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct own_journal open = {0};
@@ -191,7 +188,7 @@ static void test_not_sealed(void **state)
 }
 
 /* A process that has ended is skipped, and the next one is read. */
-static void test_ended_process(void **state)
+CASE_WITH(test_ended_process, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -204,7 +201,7 @@ static void test_ended_process(void **state)
 }
 
 /* An owner that has used up its budget keeps no journal of others from being read. */
-static void test_budget_of_another_owner(void **state)
+CASE_WITH(test_budget_of_another_owner, setup, teardown)
 {
 	struct process_owners owners = {0};
 	struct jitbpf_owner owner = {
@@ -234,7 +231,7 @@ static void test_budget_of_another_owner(void **state)
 	process_owners_deinit(&owners);
 }
 
-static void test_taker_that_fails(void **state)
+CASE_WITH(test_taker_that_fails, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -243,22 +240,4 @@ static void test_taker_that_fails(void **state)
 	assert_int_equal(read_late(f), -ENOSPC);
 	assert_int_equal(f->journals, 1);
 	assert_int_equal(f->count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_dropped_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_inherited_before_a_compaction, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_sealed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_budget_of_another_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "agent/publisher/journal/journal_owners.h"
+#include "tests/unit/cases.h"
 #include "uapi/record.h"
 
 #define SECOND 1000000000ull
@@ -25,7 +22,7 @@ static void add_process(struct process_owners *processes, uint32_t pid, uint32_t
 }
 
 /* A user is one owner, whatever its cgroups; those of root are owners of their own. */
-static void test_who_is_one(void **state)
+CASE(test_who_is_one)
 {
 	struct process_owners processes = {0};
 	struct journal_owners owners = {0};
@@ -46,7 +43,7 @@ static void test_who_is_one(void **state)
 }
 
 /* What an owner has used stays known until its budget is full again. */
-static void test_budgets(void **state)
+CASE(test_budgets)
 {
 	struct process_owners processes = {0};
 	struct journal_owners owners = {0};
@@ -73,7 +70,7 @@ static void test_budgets(void **state)
 	process_owners_deinit(&processes);
 }
 
-static void test_too_many(void **state)
+CASE(test_too_many)
 {
 	struct process_owners processes = {0};
 	struct journal_owners owners = {0};
@@ -86,15 +83,4 @@ static void test_too_many(void **state)
 	assert_int_equal(owners.owners.data[JOURNAL_OWNERS_MAX - 1].served_ns, 11);
 	journal_owners_deinit(&owners);
 	process_owners_deinit(&processes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_is_one),
-		cmocka_unit_test(test_budgets),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/publisher/journal/journal_reader.h"
+#include "tests/unit/cases.h"
 #include "tests/unit/decode/made_journal.h"
 
 #define CAPACITY (1u << 20)
@@ -95,7 +92,7 @@ static int read_all(struct writer *writer)
 	return journal_reader_read(&writer->reader, budgets, &writer->room, UINT64_MAX, &taker);
 }
 
-static void test_goes_on_where_it_was(void **state)
+CASE_WITH(test_goes_on_where_it_was, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -110,7 +107,7 @@ static void test_goes_on_where_it_was(void **state)
 }
 
 /* A journal that grows as fast as it is read does not keep the reader busy for ever. */
-static void test_that_grows_meanwhile(void **state)
+CASE_WITH(test_that_grows_meanwhile, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -123,7 +120,7 @@ static void test_that_grows_meanwhile(void **state)
 	assert_int_equal(writer->taken, 4);
 }
 
-static void test_that_is_compacted_meanwhile(void **state)
+CASE_WITH(test_that_is_compacted_meanwhile, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -138,7 +135,7 @@ static void test_that_is_compacted_meanwhile(void **state)
 }
 
 /* A journal is whole once its last piece was read, however slowly the entries are taken. */
-static void test_that_is_compacted_afterwards(void **state)
+CASE_WITH(test_that_is_compacted_afterwards, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -153,7 +150,7 @@ static void test_that_is_compacted_afterwards(void **state)
 	assert_int_equal(writer->taken, 2);
 }
 
-static void test_that_shrinks(void **state)
+CASE_WITH(test_that_shrinks, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -164,7 +161,7 @@ static void test_that_shrinks(void **state)
 	assert_int_equal(read_all(writer), -EBADMSG);
 }
 
-static void test_that_never_rests(void **state)
+CASE_WITH(test_that_never_rests, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -181,7 +178,7 @@ static void test_that_never_rests(void **state)
 	assert_int_equal(writer->taken, 0);
 }
 
-static void test_budget(void **state)
+CASE_WITH(test_budget, setup, teardown)
 {
 	struct writer *writer = *state;
 
@@ -189,19 +186,4 @@ static void test_budget(void **state)
 	writer->budget.bytes.level = 10;
 	assert_int_equal(read_all(writer), -EDQUOT);
 	assert_int_equal(writer->taken, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_goes_on_where_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_grows_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_compacted_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_is_compacted_afterwards, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_shrinks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_that_never_rests, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

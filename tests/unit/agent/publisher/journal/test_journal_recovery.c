@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,6 +13,7 @@
 #include "agent/publisher/journal/journal_recovery.h"
 #include "base/scope.h"
 #include "tests/unit/agent/publisher/journal/own_journal.h"
+#include "tests/unit/cases.h"
 
 #define NAMES 32
 
@@ -125,7 +122,7 @@ static void assert_sequences(const struct own *own, const uint64_t *wanted, size
 	assert_memory_equal(own->sequences, wanted, count * sizeof(*wanted));
 }
 
-static void test_recovers_from_the_first_lost_one(void **state)
+CASE_WITH(test_recovers_from_the_first_lost_one, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -144,7 +141,7 @@ static void test_recovers_from_the_first_lost_one(void **state)
 }
 
 /* Wherever a recovery fails, the next round hands over the rest, and nothing twice. */
-static void test_failure_leaves_the_loss(void **state)
+CASE_WITH(test_failure_leaves_the_loss, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -168,7 +165,7 @@ static void test_failure_leaves_the_loss(void **state)
 }
 
 /* That events are missing is said even where the recovery that found it out has failed. */
-static void test_failure_keeps_the_gap(void **state)
+CASE_WITH(test_failure_keeps_the_gap, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -196,7 +193,7 @@ static void test_failure_keeps_the_gap(void **state)
 }
 
 /* Of several losses those that came after the one that failed stay too. */
-static void test_failure_leaves_the_losses_behind(void **state)
+CASE_WITH(test_failure_leaves_the_losses_behind, setup, teardown)
 {
 	struct own *own = *state;
 	struct journal_loss nobody = {.pid = 0x7fffffff, .first_ns = clock_now_ns()};
@@ -216,7 +213,7 @@ static void test_failure_leaves_the_losses_behind(void **state)
 }
 
 /* The journal of a process that has ended stays open until its losses have been recovered. */
-static void test_ended_process(void **state)
+CASE_WITH(test_ended_process, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -232,7 +229,7 @@ static void test_ended_process(void **state)
 }
 
 /* An event that was dropped for lack of room may have ended the code of any entry before it. */
-static void test_journal_that_dropped_events(void **state)
+CASE_WITH(test_journal_that_dropped_events, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -251,7 +248,7 @@ static void test_journal_that_dropped_events(void **state)
 }
 
 /* An entry that its process did not finish is no event: its number is missing. */
-static void test_unfinished_entry(void **state)
+CASE_WITH(test_unfinished_entry, setup, teardown)
 {
 	struct own *own = *state;
 	uint64_t at;
@@ -268,7 +265,7 @@ static void test_unfinished_entry(void **state)
 }
 
 /* A compaction that never ends makes the journal unreadable, within the budget of waiting. */
-static void test_compaction_that_does_not_end(void **state)
+CASE_WITH(test_compaction_that_does_not_end, setup, teardown)
 {
 	struct own *own = *state;
 
@@ -286,7 +283,7 @@ static void test_compaction_that_does_not_end(void **state)
 }
 
 /* A whole journal, read since nothing of it was reported; no time before from_ns. */
-static void test_whole_journal(void **state)
+CASE_WITH(test_whole_journal, setup, teardown)
 {
 	struct own *own = *state;
 	uint64_t from_ns;
@@ -341,7 +338,7 @@ static int take_large(void *context, const struct jitbpf_record *record)
  * A turn of the event loop reads a part. The round stays open until all is there. The CPU time of
  * other programs, here a sleep, is not the journal's.
  */
-static void test_large_journal(void **state)
+CASE_WITH(test_large_journal, setup, teardown)
 {
 	const uint64_t count = 2 * RECOVERY_TURN_BYTES / 4096 + 100, missing = count / 2;
 	struct own *own = *state;
@@ -369,24 +366,4 @@ static void test_large_journal(void **state)
 	assert_true(large.slept_ns > RECOVERY_PROCESS_NS);
 	/* The events, and then the live ones. */
 	assert_true(turns >= 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_recovers_from_the_first_lost_one, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_failure_leaves_the_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failure_keeps_the_gap, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failure_leaves_the_losses_behind, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_journal_that_dropped_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unfinished_entry, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_compaction_that_does_not_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_whole_journal, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_journal, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
