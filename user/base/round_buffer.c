@@ -65,16 +65,22 @@ static bool is_too_large(size_t capacity, size_t used, size_t item_bytes)
 	return capacity > KEPT_BYTES / item_bytes && used < capacity / 4;
 }
 
-/* Drop the delivered entries, and move the records of the others together, in their order. */
-static void keep_later(struct round_buffer *buffer, size_t delivered)
+/*
+ * Drop the delivered entries, which follow the first `from` ones, and move the records of the
+ * others together, in their order.
+ */
+static void keep_later(struct round_buffer *buffer, size_t from, size_t delivered)
 {
-	size_t count = buffer->entries.size, left = count - delivered, used = buffer->bytes.size;
-	struct round_entry *entries = buffer->entries.data;
+	size_t count = buffer->entries.size, left = count - from - delivered,
+	       used = buffer->bytes.size;
+	struct round_entry *entries = buffer->entries.data + from;
 
 	memmove(entries, entries + delivered, left * sizeof(*entries));
 	qsort(entries, left, sizeof(*entries), compare_offsets);
-	buffer->entries.size = left;
-	buffer->bytes.size = 0;
+	buffer->entries.size = from + left;
+	buffer->bytes.size = from ? buffer->left_bytes : 0;
+	if (!from)
+		buffer->left_ns = UINT64_MAX;
 	for (size_t i = 0; i < left; i++) {
 		const struct jitbpf_record *record = record_of(buffer, &entries[i]);
 		size_t padded = padded_bytes(record->size_bytes);
@@ -82,31 +88,43 @@ static void keep_later(struct round_buffer *buffer, size_t delivered)
 		memmove(buffer->bytes.data + buffer->bytes.size, record, padded);
 		entries[i].offset = buffer->bytes.size;
 		buffer->bytes.size += padded;
+		if (entries[i].time_ns < buffer->left_ns)
+			buffer->left_ns = entries[i].time_ns;
 	}
+	buffer->left_entries = buffer->entries.size;
+	buffer->left_bytes = buffer->bytes.size;
 	if (is_too_large(buffer->bytes.capacity, used, 1))
 		vec_fit(&buffer->bytes);
 	if (is_too_large(buffer->entries.capacity, count, sizeof(*entries)))
 		vec_fit(&buffer->entries);
 }
 
+static void forget_all(struct round_buffer *buffer)
+{
+	buffer->entries.size = buffer->bytes.size = 0;
+	buffer->left_entries = buffer->left_bytes = 0;
+}
+
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),
 		       void *context)
 {
-	size_t count = buffer->entries.size;
+	/* What earlier drains have left is not looked at before its time. */
+	size_t from = until_ns < buffer->left_ns ? buffer->left_entries : 0;
+	size_t count = buffer->entries.size - from;
 	int err = 0;
 
 	if (!count)
 		return 0;
-	qsort(buffer->entries.data, count, sizeof(*buffer->entries.data), compare);
-	while (count && buffer->entries.data[count - 1].time_ns > until_ns)
+	qsort(buffer->entries.data + from, count, sizeof(*buffer->entries.data), compare);
+	while (count && buffer->entries.data[from + count - 1].time_ns > until_ns)
 		count--;
 	for (size_t i = 0; i < count && !err; i++)
-		err = take(context, record_of(buffer, &buffer->entries.data[i]));
+		err = take(context, record_of(buffer, &buffer->entries.data[from + i]));
 	if (err)
-		buffer->entries.size = buffer->bytes.size = 0;
+		forget_all(buffer);
 	else
-		keep_later(buffer, count);
+		keep_later(buffer, from, count);
 	return err;
 }
 

@@ -17,6 +17,9 @@ typedef VEC(uint8_t) round_bytes;
 struct round_buffer {
 	round_bytes bytes;
 	VEC(struct round_entry) entries;
+	/* What earlier drains have left: the first entries and bytes, in order of arrival. */
+	size_t left_entries, left_bytes;
+	uint64_t left_ns; /* the earliest time of these */
 };
 
 struct round_entry {
@@ -37,8 +40,8 @@ struct jitbpf_record *round_buffer_place(struct round_buffer *buffer, uint64_t t
 
 /*
  * Deliver all records up to and including until_ns, in order of time, each
- * 8-byte aligned. Later records stay in the buffer. Returns 0 or the first error
- * of take(), in which case the buffer is emptied.
+ * 8-byte aligned. Later records stay in the buffer, and cost nothing before their
+ * time. Returns 0 or the first error of take(), in which case the buffer is emptied.
  */
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),

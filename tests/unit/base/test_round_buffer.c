@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/round_buffer.h"
 #include "tests/unit/cases.h"
 
@@ -82,6 +84,64 @@ CASE(test_what_is_later_stays)
 	assert_drained(&buffer, 50, "efh");
 	assert_drained(&buffer, UINT64_MAX, "g");
 	assert_drained(&buffer, UINT64_MAX, "");
+	round_buffer_deinit(&buffer);
+}
+
+/* The time_ns of a record is its index here, in order of arrival. */
+struct ordered {
+	struct round_record {
+		uint64_t time_ns;
+		bool delivered;
+	} records[3000];
+	uint64_t until_ns, last_ns, last;
+	size_t delivered;
+};
+
+static int take_ordered(void *context, const struct jitbpf_record *record)
+{
+	struct ordered *ordered = context;
+	struct round_record *made = &ordered->records[record->time_ns];
+
+	assert_false(made->delivered);
+	assert_true(made->time_ns <= ordered->until_ns);
+	assert_true(made->time_ns > ordered->last_ns ||
+		    (made->time_ns == ordered->last_ns && record->time_ns > ordered->last));
+	ordered->last_ns = made->time_ns;
+	ordered->last = record->time_ns;
+	made->delivered = true;
+	ordered->delivered++;
+	return 0;
+}
+
+/* Records from far and near times, with drains at any time in between. */
+CASE(test_random_times)
+{
+	static struct ordered ordered;
+	struct round_buffer buffer = {0};
+	uint64_t dice = 1;
+
+	for (uint64_t i = 1; i < 3000; i++) {
+		struct jitbpf_record record = {.size_bytes = sizeof(record), .time_ns = i};
+
+		dice = hash_mix(dice, 0x9e3779b97f4a7c15ull);
+		ordered.records[i].time_ns = dice % 4 ? i + dice / 4 % 8 : i + dice / 4 % 900;
+		assert_int_equal(round_buffer_add(&buffer, ordered.records[i].time_ns, &record), 0);
+		if (dice >> 60)
+			continue;
+		if (i + (dice >> 32) % 20 < ordered.until_ns)
+			continue;
+		ordered.until_ns = i + (dice >> 32) % 20;
+		ordered.last_ns = ordered.last = 0;
+		assert_int_equal(
+			round_buffer_drain(&buffer, ordered.until_ns, take_ordered, &ordered), 0);
+		for (uint64_t j = 1; j <= i; j++)
+			assert_int_equal(ordered.records[j].delivered,
+					 ordered.records[j].time_ns <= ordered.until_ns);
+	}
+	ordered.until_ns = UINT64_MAX;
+	ordered.last_ns = ordered.last = 0;
+	assert_int_equal(round_buffer_drain(&buffer, UINT64_MAX, take_ordered, &ordered), 0);
+	assert_int_equal(ordered.delivered, 2999);
 	round_buffer_deinit(&buffer);
 }
 
