@@ -26,9 +26,14 @@ static void check(const struct delta_profile *p)
 	for (uint32_t i = 0; i < p->locations.locations.size; i++) {
 		const struct frame *frames = frame_table_get(p->frames, i, &count);
 
-		for (uint32_t k = 0; k < count; k++)
+		for (uint32_t k = 0; k < count; k++) {
+			const struct named_function *function =
+				frame_table_function(p->frames, &frames[k]);
+
 			require(frames[k].name < strings && frames[k].module < strings &&
-				frames[k].file < strings && frames[k].stand_in < strings);
+				frames[k].file < strings && frames[k].tier <= CODE_TIER_LAST);
+			require(function && function->name < strings);
+		}
 	}
 	for (uint32_t i = 0; i < p->profile.nodes.size; i++) {
 		const struct profile_node *node = &p->profile.nodes.data[i];

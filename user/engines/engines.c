@@ -83,6 +83,17 @@ void engine_respell(char *name, bool had_prefix)
 	}
 }
 
+enum code_tier engine_to_function(char *name)
+{
+	enum code_tier tier = CODE_TIER_PLAIN;
+
+	for (size_t i = 0; i < ARRAY_SIZE(engines) && tier == CODE_TIER_PLAIN; i++) {
+		if (engines[i]->to_function)
+			tier = engines[i]->to_function(name);
+	}
+	return tier;
+}
+
 void engine_unnumber(char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engines/code_tier.h"
+
 /* How a setting combines with a value that the environment already has. */
 enum engine_setting_rule {
 	ENGINE_SETTING_REPLACES,
@@ -109,9 +111,18 @@ struct engine {
 	void (*respell)(char *name, bool had_prefix);
 
 	/*
-	 * Remove from a name, in place, the numbers by which the engine counts its code, since a
-	 * change anywhere in the program changes them. The rest of the name identifies the code.
-	 * For comparing recordings.
+	 * Change the name of this engine's code, in place, to the name of its function: without the
+	 * marks of tiers, and without the numbers of code that the engine has made of one function.
+	 * Returns the tier. Other names are unchanged, and PLAIN. Two different functions never get
+	 * one name, but for code that the engine generates to call others: what it calls has a name
+	 * of its own.
+	 */
+	enum code_tier (*to_function)(char *name);
+
+	/*
+	 * Remove from the name of a function, in place, the numbers by which the engine tells
+	 * functions apart and which differ from run to run. The rest of the name does not identify
+	 * the function in one run. For comparing recordings.
 	 */
 	void (*unnumber)(char *name);
 
@@ -162,7 +173,10 @@ size_t engine_name_prefix_bytes(const char *name);
 /* Calls respell() of all engines. */
 void engine_respell(char *name, bool had_prefix);
 
-/* Calls unnumber() of all engines, for the name of JIT code. */
+/* Calls to_function() of the engines, for the name of JIT code, up to the first that knows it. */
+enum code_tier engine_to_function(char *name);
+
+/* Calls unnumber() of all engines, for the name of a function of JIT code. */
 void engine_unnumber(char *name);
 
 #endif

@@ -43,6 +43,113 @@ static enum engine_frames frames(const char *name)
 	return strchr(name, '.') ? ENGINE_FRAMES_ONE : ENGINE_FRAMES_ANY;
 }
 
+/* --- names of functions --------------------------------------------------------------- */
+
+#define DIGITS	     "0123456789"
+#define HEX	     "0123456789abcdef"
+#define LETTERS	     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define ALPHANUMERIC DIGITS LETTERS
+
+/*
+ * Classes that the JVM and the JDK generate, to call other code: numbers and addresses in their
+ * names are of one run. What they call (a lambda's body, the target of a reflective call) has a
+ * name of its own.
+ */
+static const struct generated {
+	const char *class;   /* the text before the numbers */
+	bool begins;	     /* the class's own name begins with it: "pkg.$Proxy1" */
+	const char *between; /* characters before an address: "MH" of "LambdaForm$MH/0x1" */
+} generated[] = {
+	{"$$Lambda", false, ""},
+	{"$$StringConcat", false, ""},
+	{"$$InjectedInvoker", false, ""},
+	{"java.lang.invoke.LambdaForm$", true, LETTERS},
+	{"reflect.GeneratedMethodAccessor", true, ""},
+	{"reflect.GeneratedConstructorAccessor", true, ""},
+	{"reflect.GeneratedSerializationConstructorAccessor", true, ""},
+	{"$Proxy", true, ""},
+};
+
+/* What libraries append to a class, to name the class that they make of it. */
+static const struct numbered {
+	const char *before, *digits;
+} numbered[] = {
+	{"/0x", HEX}, /* any hidden class */
+	{"CGLIB$$", HEX},
+	{"$HibernateProxy$", ALPHANUMERIC},
+	{"$MockitoMock$", DIGITS},
+};
+
+/* Remove the text from `from` up to `to`, which is in the same string. */
+static void cut(char *from, const char *to)
+{
+	memmove(from, to, strlen(to) + 1);
+}
+
+/* Returns the end of "/0x7f12", or of "/123456" before Java 17; `at` itself without either. */
+static const char *after_address(const char *at)
+{
+	size_t hex = begins_with(at, "/0x") ? strspn(at + 3, HEX) : 0;
+	size_t digits = *at == '/' && !hex ? strspn(at + 1, DIGITS) : 0;
+
+	return hex ? at + 3 + hex : digits ? at + 1 + digits : at;
+}
+
+/* Returns the end of the numbers of a class of the table, `at` being the text after its name. */
+static const char *after_numbers(const char *at)
+{
+	at += *at == '$' && strspn(at + 1, DIGITS) ? 1 : 0; /* "$$Lambda$14" */
+	return after_address(at + strspn(at, DIGITS));
+}
+
+/* "jdk.proxy2.$Proxy7" becomes "jdk.proxy.$Proxy7": the package is numbered by the class loader. */
+static void cut_package_number(char *name)
+{
+	size_t before = strlen("jdk.proxy"), digits = 0;
+
+	if (begins_with(name, "jdk.proxy"))
+		digits = strspn(name + before, DIGITS);
+	if (digits && begins_with(name + before + digits, ".$Proxy"))
+		cut(name + before, name + before + digits);
+}
+
+/* "pkg.Main$$Lambda$14/0x00007f12.run" becomes "pkg.Main$$Lambda.run". */
+static enum code_tier to_function(char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generated); i++) {
+		const struct generated *row = &generated[i];
+		char *at = strstr(name, row->class);
+		const char *end;
+
+		if (!at || (row->begins && at != name && at[-1] != '.'))
+			continue;
+		at += strlen(row->class);
+		at += strspn(at, row->between);
+		end = after_numbers(at);
+		if (end == at || *end != '.')
+			continue;
+		cut(at, end);
+		cut_package_number(name);
+		return CODE_TIER_GENERATED;
+	}
+	return CODE_TIER_PLAIN;
+}
+
+static void unnumber(char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(numbered); i++) {
+		char *at = strstr(name, numbered[i].before);
+		size_t digits;
+
+		if (!at)
+			continue;
+		at += strlen(numbered[i].before);
+		digits = strspn(at, numbered[i].digits);
+		if (digits && at[digits] == '.')
+			cut(at, at + digits);
+	}
+}
+
 static const char *advice(const char *command)
 {
 	if (strstr(command, "libjitbpf-jvmti"))
@@ -67,6 +174,8 @@ static const struct engine_setting settings[] = {
 const struct engine engine_java = {
 	.name = "Java",
 	.frames = frames,
+	.to_function = to_function,
+	.unnumber = unnumber,
 	.processes = {"java"},
 	.advice = advice,
 	.settings = settings,

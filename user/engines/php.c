@@ -56,10 +56,12 @@ static bool is_place(const char *text)
 }
 
 /*
- * "TRACE-1$function$line" becomes "TRACE$function$line". "ESCAPE-1-2", an exit, becomes "ESCAPE".
- * Other names, such as "TRACE-1", stay: the number may be all that distinguishes two functions.
+ * The traces from one place of a function, "TRACE-1$function$line", are one function,
+ * "TRACE$function$line"; it is not the function itself, since a trace contains what that calls. The
+ * exits of traces, "ESCAPE-1-2", are generated code. Other names, such as "TRACE-1", stay: the
+ * number may be all that distinguishes two functions.
  */
-static void unnumber(char *name)
+static enum code_tier to_function(char *name)
 {
 	size_t word = begins_with(name, "TRACE-") ? 5 : begins_with(name, "ESCAPE-") ? 6 : 0;
 	size_t number = word ? number_bytes(name + word) : 0;
@@ -69,8 +71,10 @@ static void unnumber(char *name)
 		number = number_bytes(rest);
 		rest += number;
 	}
-	if (number && (word == 6 ? !*rest : is_place(rest)))
-		memmove(name + word, rest, strlen(rest) + 1);
+	if (!number || (word == 6 ? *rest : !is_place(rest)))
+		return CODE_TIER_PLAIN;
+	memmove(name + word, rest, strlen(rest) + 1);
+	return word == 6 ? CODE_TIER_GENERATED : CODE_TIER_TRACE;
 }
 
 static const struct engine_setting settings[] = {
@@ -93,7 +97,7 @@ const struct engine engine_php = {
 	.advice = advice,
 	.without_code = "PHP's JIT is off: -d opcache.enable_cli=1 -d "
 			"opcache.jit_buffer_size=64M -d opcache.jit=tracing",
-	.unnumber = unnumber,
+	.to_function = to_function,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
 	/* 32 turns on jitdump files. The JIT of PHP 8.4 has no code for the JIT API any more. */

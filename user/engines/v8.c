@@ -31,6 +31,40 @@ static bool is_jitdump_source(const char *file)
 	return strpbrk(file, "/:.") != NULL;
 }
 
+/* Returns true if a name ends with a position in a script, ":1:2". */
+static bool has_position(const char *name)
+{
+	size_t bytes = strlen(name);
+
+	for (int i = 0; i < 2; i++) {
+		size_t end = bytes;
+
+		while (bytes && name[bytes - 1] >= '0' && name[bytes - 1] <= '9')
+			bytes--;
+		if (bytes == end || !bytes || name[--bytes] != ':')
+			return false;
+	}
+	return bytes;
+}
+
+/*
+ * "JS:*name file:1:2" becomes "JS:name file:1:2". Without a position, the mark of the tier stays:
+ * functions of several scripts can have the name.
+ */
+static enum code_tier to_function(char *name)
+{
+	static const char marks[] = "*+^~";
+	static const enum code_tier tiers[] = {CODE_TIER_OPTIMIZED, CODE_TIER_OPTIMIZED,
+					       CODE_TIER_BASELINE, CODE_TIER_INTERPRETED};
+	const char *mark = begins_with(name, "JS:") && name[3] ? strchr(marks, name[3]) : NULL;
+
+	if (!mark)
+		return CODE_TIER_PLAIN;
+	if (has_position(name))
+		memmove(name + 3, name + 4, strlen(name + 4) + 1);
+	return tiers[mark - marks];
+}
+
 static const char *advice(const char *command)
 {
 	if (strstr(command, "--perf-prof"))
@@ -46,6 +80,7 @@ const struct engine engine_v8 = {
 	.name = "V8",
 	.processes = {"node"},
 	.advice = advice,
+	.to_function = to_function,
 	.wrote_jitdump = wrote_jitdump,
 	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */
 	.has_jitdump_lines = has_jitdump_lines,

@@ -28,15 +28,6 @@ const struct location *frame_text_location(const struct view *view, uint32_t loc
 	return &view->locations->locations.data[location];
 }
 
-static const struct stand_in *stand_in_of(const struct view *view, uint32_t number)
-{
-	const struct location *location = frame_text_location(view, number);
-
-	if (!location || (unsigned int)location->kind > LOCATION_KIND_LAST)
-		return &stand_ins[0];
-	return &stand_ins[location->kind];
-}
-
 void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret)
 {
 	const struct stand_in *stand_in =
@@ -47,6 +38,9 @@ void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret)
 		.module = stand_in->module,
 		.file = "",
 		.kind = stand_in->kind,
+		.function = stand_in->name,
+		.function_file = "",
+		.function_kind = stand_in->kind,
 	};
 }
 
@@ -58,33 +52,41 @@ uint32_t frame_text_count(const struct view *view, uint32_t location)
 											   : 1;
 }
 
+static void set_function(const struct view *view, const struct named_function *function,
+			 struct frame_text *ret)
+{
+	ret->function = ret->name;
+	ret->function_kind = ret->kind;
+	if (!function || view->options.exact)
+		return;
+	if (function->named)
+		ret->function = string_pool_get(view->strings, function->name);
+	ret->function_file = string_pool_get(view->strings, function->file);
+	ret->function_kind = function->kind;
+}
+
 void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		    struct frame_text *ret)
 {
-	const struct stand_in *stand_in = stand_in_of(view, location);
+	const struct location *place = frame_text_location(view, location);
 	uint32_t count;
 	const struct frame *frames = frame_table_get(view->frames, location, &count);
-	const char *name, *module, *file;
+	const struct named_function *function;
+	const char *name, *module;
 
-	*ret = (struct frame_text){
-		.name = stand_in->name,
-		.module = stand_in->module,
-		.file = "",
-		.kind = stand_in->kind,
-	};
+	frame_text_of_kind(place ? place->kind : 0, ret);
 	if (frames && view->options.no_inline)
 		index += count - 1; /* the outermost frame */
 	if (!frames || index >= count)
 		return;
 	name = string_pool_get(view->strings, frames[index].name);
 	module = string_pool_get(view->strings, frames[index].module);
-	file = string_pool_get(view->strings, frames[index].stand_in);
-	if (*file)
-		ret->name = file;
-	if (*name) {
+	function = frame_table_function(view->frames, &frames[index]);
+	ret->named = *name;
+	if (ret->named)
 		ret->name = name;
-		ret->named = true;
-	}
+	else if (function && function->name)
+		ret->name = string_pool_get(view->strings, function->name);
 	if (*module)
 		ret->module = module;
 	ret->file = string_pool_get(view->strings, frames[index].file);
@@ -92,6 +94,8 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 	ret->symbol_offset = frames[index].symbol_offset;
 	ret->kind = frames[index].kind;
 	ret->inlined = frames[index].flags & FRAME_INLINED;
+	ret->tier = frames[index].tier;
+	set_function(view, function, ret);
 }
 
 const char *frame_text_comm(const struct view *view, uint32_t comm)

@@ -21,6 +21,14 @@ struct frame_text {
 	enum frame_kind kind;
 	bool inlined;
 	bool named; /* name is known, so symbol_offset is valid */
+	enum code_tier tier;
+	/*
+	 * The function of the frame (symbolize/named_functions.h): equal if name, file, kind and
+	 * module are. In an exact view, each name and kind of code is a function.
+	 */
+	const char *function;	   /* its name, never empty */
+	const char *function_file; /* "": the name and module tell it apart */
+	enum frame_kind function_kind;
 };
 
 /*

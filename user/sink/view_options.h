@@ -52,6 +52,7 @@ enum view_color { VIEW_COLOR_AUTO, VIEW_COLOR_ALWAYS, VIEW_COLOR_NEVER };
 
 struct view_options {
 	bool no_inline;	  /* samples of inlined frames count for their function */
+	bool exact;	  /* code counts by its name in full, not for its function */
 	bool no_demangle; /* show linkage names, as far as the recording has them */
 	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the caller in user space */
 	uint32_t by;	  /* enum view_by */

@@ -18,6 +18,7 @@ struct frame_table {
 	VEC(struct frame) frames;
 	VEC(struct frame_run) runs; /* indexed by location */
 	VEC(uint32_t) named;	    /* locations, in the order in which their frames were set */
+	struct named_functions functions;
 };
 
 int frame_table_create(struct string_pool *strings, struct frame_table **ret)
@@ -38,12 +39,31 @@ void frame_table_destroy(struct frame_table *table)
 	vec_deinit(&table->frames);
 	vec_deinit(&table->runs);
 	vec_deinit(&table->named);
+	named_functions_deinit(&table->functions);
 	free(table);
 }
 
 struct string_pool *frame_table_strings(const struct frame_table *table)
 {
 	return table->strings;
+}
+
+void frame_table_set_room(struct frame_table *table, const struct room *room)
+{
+	table->functions.room = *room;
+}
+
+const struct named_function *frame_table_function(const struct frame_table *table,
+						  const struct frame *frame)
+{
+	return frame->function < table->functions.functions.size
+		       ? &table->functions.functions.data[frame->function]
+		       : NULL;
+}
+
+uint32_t frame_table_function_count(const struct frame_table *table)
+{
+	return (uint32_t)table->functions.functions.size;
 }
 
 /* Add a text to the pool. If there is no room, *ret is the empty string. */
@@ -54,23 +74,45 @@ static int add_text(struct frame_table *table, const char *text, uint32_t *ret)
 	return err == -EDQUOT ? 0 : err;
 }
 
-/* Set the display text of native code without a name: its file. */
-static int add_stand_in(struct frame_table *table, struct frame *frame)
+/* Get the display text of native code without a name: its file. 0: none. */
+static int add_stand_in(struct frame_table *table, const struct frame *frame, uint32_t *ret)
 {
 	const char *path = string_pool_get(table->strings, frame->module);
 	const char *file = *path_file(path) ? path_file(path) : path;
 	AUTO_FREE char *text = NULL;
 
-	frame->stand_in = 0;
+	*ret = 0;
 	if (frame->name || frame->kind != FRAME_KIND_NATIVE || !*file)
 		return 0;
 	if (*file == '[') /* "[vdso]" */
-		return add_text(table, file, &frame->stand_in);
+		return add_text(table, file, ret);
 	if (asprintf(&text, "[%s]", file) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
-	return add_text(table, text, &frame->stand_in);
+	return add_text(table, text, ret);
+}
+
+static int set_function(struct frame_table *table, struct frame *frame)
+{
+	struct named_code code = {
+		.name = frame->name,
+		.module = frame->module,
+		.file = frame->file,
+		.kind = frame->kind,
+	};
+	enum code_tier tier;
+	int err = add_stand_in(table, frame, &code.stand_in);
+
+	err = err
+		      ?: named_functions_add(&table->functions, table->strings, &code,
+					     &frame->function, &tier);
+	if (err)
+		return err;
+	frame->tier = (uint8_t)(frame->flags & FRAME_INLINED		? CODE_TIER_INLINED
+				: frame->kind == FRAME_KIND_INTERPRETED ? CODE_TIER_INTERPRETED
+									: tier);
+	return 0;
 }
 
 /* The run of a location, with room for it. NULL: no memory. */
@@ -100,7 +142,7 @@ static int store(struct frame_table *table, struct frame_run *run, const struct 
 	for (uint32_t i = 0; i < count; i++) {
 		struct frame frame = frames[i];
 
-		if (add_stand_in(table, &frame))
+		if (set_function(table, &frame))
 			return -ENOMEM;
 		table->frames.data[first + i] = frame;
 	}

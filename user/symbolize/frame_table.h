@@ -12,7 +12,9 @@
 
 #include "base/string_pool.h"
 #include "base/vec.h"
+#include "engines/code_tier.h"
 #include "locate/location.h"
+#include "symbolize/named_functions.h"
 
 enum frame_kind {
 	FRAME_KIND_UNKNOWN,
@@ -32,9 +34,9 @@ struct frame {
 	uint32_t line;		/* 0 if unknown */
 	uint64_t symbol_offset; /* distance of the location from the symbol's start, in bytes */
 	uint16_t kind;		/* enum frame_kind */
-	uint16_t flags;
-	/* Display text for native code without a name: "[libx.so]". Set by the table. */
-	uint32_t stand_in;
+	uint8_t flags;
+	uint8_t tier;	   /* enum code_tier; set by the table */
+	uint32_t function; /* number, or NAMED_FUNCTION_NONE; set by the table */
 };
 
 struct frame_table; /* see frame_table.c */
@@ -45,6 +47,20 @@ void frame_table_destroy(struct frame_table *table);
 
 /* Returns the pool that holds the strings of the frames. */
 struct string_pool *frame_table_strings(const struct frame_table *table);
+
+/* Limit new functions (struct named_functions); *room is copied. */
+void frame_table_set_room(struct frame_table *table, const struct room *room);
+
+/*
+ * Returns the function of a frame of the table, or NULL if there was no room for it. Native code
+ * without a name has the function of its file, with the name "[libx.so]". Borrowed until the next
+ * change.
+ */
+const struct named_function *frame_table_function(const struct frame_table *table,
+						  const struct frame *frame);
+
+/* Returns the number of functions. */
+uint32_t frame_table_function_count(const struct frame_table *table);
 
 /*
  * Set the frames of a location, once. The frames are copied, and replace a stand-in. Returns 0,

@@ -112,32 +112,135 @@ CASE(test_respelling)
 	}
 }
 
-CASE(test_unnumbering)
+struct function_row {
+	const char *name, *function;
+	enum code_tier tier;
+};
+
+static void check_functions(const struct function_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char text[160];
+		enum code_tier tier;
+
+		strcpy(text, rows[i].name);
+		tier = engine_to_function(text);
+		assert_string_equal(text, rows[i].function);
+		assert_int_equal(tier, rows[i].tier);
+	}
+}
+
+CASE(traces_of_php_are_functions)
+{
+	static const struct function_row rows[] = {
+		{"TRACE-1$mandelbrot$14", "TRACE$mandelbrot$14", CODE_TIER_TRACE},
+		{"TRACE-123$A\\B::f$7", "TRACE$A\\B::f$7", CODE_TIER_TRACE},
+		{"ESCAPE-12-3", "ESCAPE", CODE_TIER_GENERATED},
+		{"TRACE-1$a$b$2", "TRACE$a$b$2", CODE_TIER_TRACE},
+		/* Nothing else tells such functions apart. */
+		{"TRACE-1", "TRACE-1", CODE_TIER_PLAIN},
+		{"TRACE-1-2", "TRACE-1-2", CODE_TIER_PLAIN},
+		{"TRACE-1$f", "TRACE-1$f", CODE_TIER_PLAIN},
+		{"TRACE-1$f$", "TRACE-1$f$", CODE_TIER_PLAIN},
+		{"TRACE-1$f$2x", "TRACE-1$f$2x", CODE_TIER_PLAIN},
+		{"TRACE-1-2$f$3", "TRACE-1-2$f$3", CODE_TIER_PLAIN},
+		{"TRACE--$f$3", "TRACE--$f$3", CODE_TIER_PLAIN},
+		{"TRACE-1$3", "TRACE-1$3", CODE_TIER_PLAIN},
+		{"TRACE-1$$3", "TRACE-1$$3", CODE_TIER_PLAIN},
+		{"ESCAPE-1", "ESCAPE-1", CODE_TIER_PLAIN},
+		{"ESCAPE-1-2-3", "ESCAPE-1-2-3", CODE_TIER_PLAIN},
+		{"ESCAPE-1-2$f$3", "ESCAPE-1-2$f$3", CODE_TIER_PLAIN},
+		{"TRACE-", "TRACE-", CODE_TIER_PLAIN},
+		{"TRACE-x$f$1", "TRACE-x$f$1", CODE_TIER_PLAIN},
+		{"TRACE-1f", "TRACE-1f", CODE_TIER_PLAIN},
+		{"JIT$A::f", "JIT$A::f", CODE_TIER_PLAIN},
+		{"", "", CODE_TIER_PLAIN},
+	};
+
+	check_functions(rows, ARRAY_SIZE(rows));
+}
+
+/* Names of Java 8, 17, 21 and 25. */
+CASE(code_that_java_generates_has_no_numbers)
+{
+	static const struct function_row rows[] = {
+		{"pkg.Main$$Lambda/0x00007f12ac000a00.run", "pkg.Main$$Lambda.run",
+		 CODE_TIER_GENERATED},
+		{"Main$$Lambda$14/0x0000000800c03000.apply(java.lang.Object)",
+		 "Main$$Lambda.apply(java.lang.Object)", CODE_TIER_GENERATED},
+		{"Main$$Lambda$1/1023892928.run", "Main$$Lambda.run", CODE_TIER_GENERATED},
+		{"java.lang.invoke.LambdaForm$MH/0x0d018458.invoke",
+		 "java.lang.invoke.LambdaForm$MH.invoke", CODE_TIER_GENERATED},
+		{"java.lang.invoke.LambdaForm$DMH/2036368507.invokeStatic_L_V",
+		 "java.lang.invoke.LambdaForm$DMH.invokeStatic_L_V", CODE_TIER_GENERATED},
+		{"java.lang.String$$StringConcat/0x00007f6c.concat",
+		 "java.lang.String$$StringConcat.concat", CODE_TIER_GENERATED},
+		{"jdk.internal.reflect.GeneratedMethodAccessor12.invoke",
+		 "jdk.internal.reflect.GeneratedMethodAccessor.invoke", CODE_TIER_GENERATED},
+		{"sun.reflect.GeneratedConstructorAccessor3.newInstance",
+		 "sun.reflect.GeneratedConstructorAccessor.newInstance", CODE_TIER_GENERATED},
+		{"jdk.proxy2.$Proxy17.equals", "jdk.proxy.$Proxy.equals", CODE_TIER_GENERATED},
+		{"com.sun.proxy.$Proxy5.f", "com.sun.proxy.$Proxy.f", CODE_TIER_GENERATED},
+		{"$Proxy5.f", "$Proxy.f", CODE_TIER_GENERATED},
+		/* Code of the user, in source order. */
+		{"Main.lambda$main$0", "Main.lambda$main$0", CODE_TIER_PLAIN},
+		{"Main$1.run", "Main$1.run", CODE_TIER_PLAIN},
+		{"Main$Proxy1.f", "Main$Proxy1.f", CODE_TIER_PLAIN},
+		{"jdk.proxy2.Main.f", "jdk.proxy2.Main.f", CODE_TIER_PLAIN},
+		{"Main$$Lambda.run", "Main$$Lambda.run", CODE_TIER_PLAIN},
+		{"Main$$Lambda$14", "Main$$Lambda$14", CODE_TIER_PLAIN},
+		{"Main$$LambdaLike14.f", "Main$$LambdaLike14.f", CODE_TIER_PLAIN},
+		{"my.java.lang.invoke.LambdaForm$MH.f", "my.java.lang.invoke.LambdaForm$MH.f",
+		 CODE_TIER_PLAIN},
+		/* A hidden class of anybody: its address may be all that tells two apart. */
+		{"Script/0x00007f12ac000a00.run", "Script/0x00007f12ac000a00.run", CODE_TIER_PLAIN},
+	};
+
+	check_functions(rows, ARRAY_SIZE(rows));
+}
+
+/* Names of Node.js 20. */
+CASE(tiers_of_v8_are_one_function)
+{
+	static const struct function_row rows[] = {
+		{"JS:*fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_OPTIMIZED},
+		{"JS:+fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_OPTIMIZED},
+		{"JS:^fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_BASELINE},
+		{"JS:~fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13",
+		 CODE_TIER_INTERPRETED},
+		{"JS:^ node:internal/timers:12:3", "JS: node:internal/timers:12:3",
+		 CODE_TIER_BASELINE},
+		{"JS:fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_PLAIN},
+		{"JS:*fib", "JS:*fib", CODE_TIER_OPTIMIZED},
+		{"JS:*fib :2:", "JS:*fib :2:", CODE_TIER_OPTIMIZED},
+		{"JS:*fib 2:13", "JS:*fib 2:13", CODE_TIER_OPTIMIZED},
+		{"JS:", "JS:", CODE_TIER_PLAIN},
+		{"JS:*", "JS:*", CODE_TIER_OPTIMIZED},
+		{"Builtin:^f a.js:1:2", "Builtin:^f a.js:1:2", CODE_TIER_PLAIN},
+	};
+
+	check_functions(rows, ARRAY_SIZE(rows));
+}
+
+/* Two runs number such functions differently, and in one run the number tells two apart. */
+CASE(numbers_of_runs_are_removed)
 {
 	static const struct {
 		const char *name, *meant;
 	} names[] = {
-		{"TRACE-1$mandelbrot$14", "TRACE$mandelbrot$14"},
-		{"TRACE-123$A\\B::f$7", "TRACE$A\\B::f$7"},
-		{"ESCAPE-12-3", "ESCAPE"},
-		{"TRACE-1$a$b$2", "TRACE$a$b$2"},
-		/* Nothing else tells such functions apart. */
+		{"Script/0x00007f12ac000a00.run", "Script/0x.run"},
+		{"Shop$$EnhancerBySpringCGLIB$$3f1c77a9.buy", "Shop$$EnhancerBySpringCGLIB$$.buy"},
+		{"Shop$$SpringCGLIB$$0.buy", "Shop$$SpringCGLIB$$.buy"},
+		{"Shop$HibernateProxy$aB3xY9Zq.getName", "Shop$HibernateProxy$.getName"},
+		{"Shop$MockitoMock$1234567.buy", "Shop$MockitoMock$.buy"},
+		{"julia_fib_123", "julia_fib"},
+		{"jfptr_fib_1234", "jfptr_fib"},
+		{"julia_123", "julia_123"},
+		{"julia_fib_12x", "julia_fib_12x"},
+		{"julia_fib_", "julia_fib_"},
+		{"my_julia_fib_12", "my_julia_fib_12"},
+		{"Main.lambda$main$0", "Main.lambda$main$0"},
 		{"TRACE-1", "TRACE-1"},
-		{"TRACE-1-2", "TRACE-1-2"},
-		{"TRACE-1$f", "TRACE-1$f"},
-		{"TRACE-1$f$", "TRACE-1$f$"},
-		{"TRACE-1$f$2x", "TRACE-1$f$2x"},
-		{"TRACE-1-2$f$3", "TRACE-1-2$f$3"},
-		{"TRACE--$f$3", "TRACE--$f$3"},
-		{"TRACE-1$3", "TRACE-1$3"},
-		{"TRACE-1$$3", "TRACE-1$$3"},
-		{"ESCAPE-1", "ESCAPE-1"},
-		{"ESCAPE-1-2-3", "ESCAPE-1-2-3"},
-		{"ESCAPE-1-2$f$3", "ESCAPE-1-2$f$3"},
-		{"TRACE-", "TRACE-"},
-		{"TRACE-x$f$1", "TRACE-x$f$1"},
-		{"TRACE-1f", "TRACE-1f"},
-		{"JIT$A::f", "JIT$A::f"},
 		{"", ""},
 	};
 

@@ -66,6 +66,7 @@ void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
 		epoch->events[i].profile.room = epoch->events[i].threads.room = paths;
 	string_pool_set_room(epoch->strings, &room);
+	frame_table_set_room(epoch->frames, &room);
 }
 
 void epoch_memory_deinit(struct epoch *epoch)

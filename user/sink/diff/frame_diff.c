@@ -9,15 +9,17 @@
 #include "sink/diff/frame_diff_tree.h"
 #include "sink/write/row_table.h"
 #include "sink/write/text.h"
+#include "symbolize/name/native_function.h"
 
-/* The key of a label: labels with equal keys are one. Members are string numbers. */
+/* The key of a label: labels with equal keys are one function. Members are string numbers. */
 struct label_key {
 	uint32_t name;
 	uint32_t module; /* file name of the module */
-	uint32_t kind;	 /* 2 * kind, plus 1 if inlined */
+	uint32_t file;	 /* 0 if it does not tell the function apart */
+	uint32_t kind;	 /* 2 * kind; in an exact view, plus 1 if inlined */
 };
 
-/* The labels whose names differ only in the numbers of an engine. */
+/* The labels that differ only in what differs between two runs or builds. */
 struct numbered_group {
 	uint32_t labels[DIFF_SIDES];
 	bool differs;	/* a label is on one side only */
@@ -31,7 +33,7 @@ struct frame_diff {
 	enum frame_diff_side side; /* whose labels are added */
 	VEC(struct frame_diff_label) labels;
 	struct frame_diff_tree tree;
-	bool strip_hex;
+	bool strip_hex, exact;
 	struct text scratch;
 };
 
@@ -81,19 +83,36 @@ static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *re
 	return string_pool_add(diff->strings, text->bytes.data, text->bytes.size, ret);
 }
 
+static int keep_name(struct frame_diff *diff, const char *name, uint32_t *ret)
+{
+	return diff->strip_hex ? keep_stripped(diff, name, ret) : keep(diff, name, ret);
+}
+
+/* Code of a known function: several names in full are shown as the function's. */
+static void add_code(struct frame_diff_label *label, const struct frame_diff_label *code,
+		     const char *function)
+{
+	if (strcmp(label->name, code->name) != 0)
+		label->name = function;
+	label->inlined &= code->inlined;
+}
+
 static int add_label(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
 {
-	struct label_key key = {.kind = 2 * (uint32_t)frame->kind + frame->inlined};
+	struct label_key key = {.kind = 2 * (uint32_t)frame->function_kind +
+					(diff->exact && frame->inlined)};
 	struct frame_diff_label label = {
 		.line = frame->line,
 		.kind = frame->kind,
 		.inlined = frame->inlined,
 	};
-	uint32_t number, module, file;
+	uint32_t number, name, module, file;
 	int err;
 
-	err = (diff->strip_hex ? keep_stripped : keep)(diff, frame->name, &key.name);
+	err = keep_name(diff, frame->function, &key.name);
+	err = err ?: keep_name(diff, frame->name, &name);
 	err = err ?: keep(diff, path_file(frame->module), &key.module);
+	err = err ?: keep(diff, frame->function_file, &key.file);
 	err = err ?: keep(diff, frame->module, &module);
 	err = err ?: keep(diff, frame->file, &file);
 	err = err ?: vec_reserve(&diff->labels, diff->labels.size + 1);
@@ -101,13 +120,14 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 	err = err ?: row_table_add(&diff->keys, &key, &number);
 	if (err)
 		return err;
+	label.name = string_pool_get(diff->strings, name);
+	label.module = string_pool_get(diff->strings, module);
+	label.file = string_pool_get(diff->strings, file);
 	if (number == diff->labels.size) {
-		label.name = string_pool_get(diff->strings, key.name);
-		label.module = string_pool_get(diff->strings, module);
-		label.file = string_pool_get(diff->strings, file);
 		diff->labels.data[diff->labels.size++] = label;
 		diff->sides.data[diff->sides.size++] = 0;
 	}
+	add_code(&diff->labels.data[number], &label, string_pool_get(diff->strings, key.name));
 	diff->sides.data[number] |= (uint8_t)(1u << diff->side);
 	*ret = number;
 	return 0;
@@ -120,7 +140,8 @@ static int label_frame(void *context, const struct frame_text *frame, uint32_t *
 
 static int label_process(void *context, const char *comm, uint32_t *ret)
 {
-	const struct frame_text process = {.name = comm, .module = "", .file = ""};
+	const struct frame_text process = {
+		.name = comm, .module = "", .file = "", .function = comm, .function_file = ""};
 
 	return add_label(context, &process, ret);
 }
@@ -156,10 +177,10 @@ static int add_tree(struct frame_diff *diff, const struct frame_tree *tree,
 	return err;
 }
 
-/* --- code that engines number --------------------------------------------------------- */
+/* --- functions that two runs or builds number differently ------------------------------ */
 
 struct numbered_groups {
-	struct row_table keys; /* of struct label_key, whose name has no numbers */
+	struct row_table keys; /* of struct label_key, without numbers and file */
 	VEC(struct numbered_group) groups;
 };
 
@@ -169,23 +190,38 @@ static void numbered_groups_deinit(struct numbered_groups *groups)
 	vec_deinit(&groups->groups);
 }
 
-/* Add a label to its group. Sets *ret_group to the group, or to ROW_NONE if it has no numbers. */
+/* Remove from a key what differs between two runs or builds. Sets *ret to the rest of the name. */
+static int unnumber(const struct frame_diff *diff, struct label_key *key, char **ret)
+{
+	bool runtime = key->kind / 2 == FRAME_KIND_JIT;
+
+	*ret = strdup(string_pool_get(diff->strings, key->name));
+	if (!*ret)
+		return -ENOMEM;
+	(runtime ? engine_unnumber : native_unnumber)(*ret);
+	key->file = 0;
+	return 0;
+}
+
+/*
+ * Add a label to its group. Sets *ret_group to the group, or to ROW_NONE if no other function can
+ * be the same. A source file that is known on one side only does not tell functions apart.
+ */
 static int add_to_group(struct frame_diff *diff, uint32_t number, struct numbered_groups *groups,
 			uint32_t *ret_group)
 {
-	const struct frame_diff_label *label = &diff->labels.data[number];
 	struct label_key key = *(const struct label_key *)row_table_get(&diff->keys, number);
-	AUTO_FREE char *name = strdup(label->name);
+	bool has_file = key.kind / 2 == FRAME_KIND_JIT;
+	AUTO_FREE char *name = NULL;
 	struct numbered_group *group;
 	int err;
 
 	*ret_group = ROW_NONE;
-	if (!name)
-		return -ENOMEM;
-	if (label->kind == FRAME_KIND_JIT)
-		engine_unnumber(name);
-	if (!strcmp(name, label->name))
+	if (!*diff->labels.data[number].module) /* a process */
 		return 0;
+	err = unnumber(diff, &key, &name);
+	if (err || (!has_file && !strcmp(name, string_pool_get(diff->strings, key.name))))
+		return err;
 	err = keep(diff, name, &key.name);
 	err = err ?: vec_reserve(&groups->groups, groups->groups.size + 1);
 	err = err ?: row_table_add(&groups->keys, &key, ret_group);
@@ -207,7 +243,7 @@ static bool is_renumbered(const struct numbered_group *group)
 	return group->differs && group->labels[DIFF_BEFORE] && group->labels[DIFF_AFTER];
 }
 
-/* Returns the name of the label that replaces those of a group. */
+/* Set the name of the label that replaces those of a group. */
 static int name_group(struct frame_diff *diff, const struct numbered_group *group, uint32_t name,
 		      const char **ret)
 {
@@ -264,8 +300,10 @@ static int fold_numbers(struct frame_diff *diff, uint32_t *final)
 	AUTO_FREE uint32_t *group_of = calloc(diff->labels.size, sizeof(*group_of));
 	int err = group_of ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < diff->labels.size && !err; i++)
-		err = add_to_group(diff, i, &groups, &group_of[i]);
+	for (uint32_t i = 0; i < diff->labels.size && !err; i++) {
+		group_of[i] = ROW_NONE;
+		err = diff->exact ? 0 : add_to_group(diff, i, &groups, &group_of[i]);
+	}
 	return err ?: fold_groups(diff, &groups, group_of, final);
 }
 
@@ -299,7 +337,8 @@ static int compare_labels(const void *a_, const void *b_, void *context)
 
 	order = order ?: strcmp(a->module, b->module);
 	order = order ?: (int)a->kind - (int)b->kind;
-	return order ?: a->inlined - b->inlined;
+	order = order ?: a->inlined - b->inlined;
+	return order ?: strcmp(a->file, b->file);
 }
 
 int frame_diff_create(const struct view *before, const struct view *after, bool strip_hex,
@@ -312,6 +351,7 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 	if (!diff)
 		return -ENOMEM;
 	diff->strip_hex = strip_hex;
+	diff->exact = after->options.exact;
 	diff->keys.row_bytes = sizeof(struct label_key);
 	err = string_pool_create(&diff->strings);
 	err = err ?: label_process(diff, "all", &all); /* node 0's */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The difference of two profiles: one tree of the frames of both, with the samples of each side.
- * Frames are equal if name, kind and the file name of the module are. Numbers and directories
- * differ between two runs, and are not compared.
+ * The difference of two profiles: one tree of the functions of both, with the samples of each side.
+ * Functions are equal if name, kind, the file name of the module and, for JIT code, the source file
+ * are (struct frame_text). Numbers and directories differ between two runs, and are not compared.
  *
- * An engine can number its code, as PHP does: TRACE-1$f$7 and TRACE-2$f$7 are other code of one
- * function and line. If both sides have the same numbers, or one side has none, such names are
- * compared as they are. Otherwise the numbers do not identify code across the sides. Names that
- * differ in them become one frame without a number, with a mark if a side has several.
+ * Some names have numbers that tell functions apart in one run or build, and differ in the next
+ * (engine_unnumber(), native_unnumber()). If both sides have the same numbers, or one side has
+ * none, such functions are compared as they are. Otherwise the numbers do not identify a function
+ * across the sides. Names that differ in them become one frame without a number, with a mark if a
+ * side has several. The same holds for source files, which can be unknown on one side.
+ *
+ * In an exact view (view_options.exact), names in full are compared, and nothing else is one.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H
@@ -18,10 +21,7 @@
 
 #include "sink/frame_tree.h"
 
-/*
- * Suffix of a frame's name that replaces several names of one side, which differ in an engine's
- * numbers.
- */
+/* Suffix of a frame's name that replaces several functions of one side, by their numbers. */
 #define FRAME_DIFF_SEVERAL " [several]"
 
 enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
@@ -31,12 +31,12 @@ enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
  * differ between the sides, those of AFTER are used.
  */
 struct frame_diff_label {
-	const char *name;
+	const char *name;   /* in full, if all code of the function has one name */
 	const char *module; /* "": a process */
 	const char *file;   /* "": not known */
 	uint32_t line;
 	enum frame_kind kind;
-	bool inlined;
+	bool inlined; /* all of its code is */
 };
 
 struct frame_diff_node {

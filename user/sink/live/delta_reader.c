@@ -60,7 +60,9 @@ static void take_string(struct delta_reading *r)
 	delta_charge(r, size + 64);
 	if (r->error)
 		return;
+	r->profile->takes_string = true;
 	delta_fail(r, string_pool_add(strings, text, size, &number));
+	r->profile->takes_string = false;
 	if (!r->error && number != expected)
 		delta_fail(r, -EBADMSG);
 }
@@ -75,7 +77,7 @@ static struct frame take_frame(struct delta_reading *r)
 	frame.line = delta_take_u32(r);
 	frame.symbol_offset = delta_take(r);
 	frame.kind = (uint16_t)delta_take_below(r, 1u << 16);
-	frame.flags = (uint16_t)delta_take_below(r, 1u << 16);
+	frame.flags = (uint8_t)delta_take_below(r, 1u << 8);
 	return frame;
 }
 
@@ -95,7 +97,7 @@ static void take_names(struct delta_reading *r, uint32_t location)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		frames[i] = take_frame(r);
-	delta_charge(r, count * sizeof(*frames) + 16);
+	delta_charge(r, count * (sizeof(*frames) + NAMED_FUNCTION_BYTES) + 16);
 	if (r->error || !count)
 		return;
 	err = stand_in ? frame_table_set_stand_in(table, location, frames)
@@ -286,8 +288,15 @@ static void clear(struct delta_profile *p)
 	delta_profile_init(p, &options, max_bytes);
 }
 
+/* Names of functions that the writer had no room for have no number, so the reader adds none. */
+static bool has_room_for_string(void *profile, uint64_t bytes)
+{
+	return ((const struct delta_profile *)profile)->takes_string;
+}
+
 static int begin(struct delta_profile *p, uint32_t epoch)
 {
+	const struct room room = {.take = has_room_for_string, .context = p};
 	int err;
 
 	clear(p);
@@ -295,6 +304,7 @@ static int begin(struct delta_profile *p, uint32_t epoch)
 	err = err ?: frame_table_create(p->strings, &p->frames);
 	if (err)
 		return err;
+	string_pool_set_room(p->strings, &room);
 	p->view = (struct view){
 		.info = &p->info,
 		.strings = p->strings,

@@ -21,6 +21,7 @@
 struct delta_profile {
 	uint32_t state; /* 0: empty */
 	bool complete;	/* complete as of time_ns; else more deltas follow */
+	bool takes_string;
 	uint64_t time_ns;
 	uint32_t rows_due; /* rows that the roots refer to */
 	size_t used_bytes, max_bytes;

@@ -308,55 +308,181 @@ CASE(a_full_disk_is_an_error)
 	fclose(out);
 }
 
-/* Numbers of JIT code of each side: names with their samples, ended by NULL. */
+/* JIT code of each side: names with their samples, ended by NULL. */
 struct numbered {
 	const char *name;
 	uint32_t samples;
+	const char *file;
 };
 
-static void make_numbered(struct made_view *m, const struct numbered *code)
+static void make_numbered(struct made_view *m, enum location_kind kind, const struct numbered *code)
 {
-	for (uint32_t i = 0; code[i].name; i++)
-		made_stack(m, 4, "p", code[i].samples,
-			   STACK(made_named(m, LOCATION_JIT, i + 1, code[i].name, "[jit]")));
+	for (uint32_t i = 0; code[i].name; i++) {
+		struct frame frame =
+			made_frame(m, kind == LOCATION_JIT ? FRAME_KIND_JIT : FRAME_KIND_NATIVE,
+				   code[i].name, kind == LOCATION_JIT ? "[jit]" : "/bin/p");
+		uint32_t location = made_location(m, kind, 0, i + 1);
+
+		frame.file = made_string(m, code[i].file ?: "");
+		assert_int_equal(frame_table_set(m->frames, location, &frame, 1), 0);
+		made_stack(m, 4, "p", code[i].samples, STACK(location));
+	}
 }
 
-CASE(numbers_of_an_engine_are_folded_with_care)
+struct numbered_row {
+	enum location_kind kind;
+	struct numbered before[4], after[4];
+	const char *folded;
+};
+
+static void check_numbered(const struct numbered_row *row, bool exact)
 {
-	static const struct {
-		struct numbered before[4], after[4];
-		const char *folded;
-	} rows[] = {
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	d.sides[DIFF_BEFORE].view.options.exact = d.sides[DIFF_AFTER].view.options.exact = exact;
+	make_numbered(&d.sides[DIFF_BEFORE], row->kind, row->before);
+	make_numbered(&d.sides[DIFF_AFTER], row->kind, row->after);
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, false);
+	assert_string_equal(text, row->folded);
+}
+
+CASE(numbers_that_tell_functions_apart_are_folded_with_care)
+{
+	static const struct numbered_row rows[] = {
 		/* One on each side: it was renumbered. */
-		{{{"TRACE-1$f$7", 5}}, {{"TRACE-9$f$7", 6}}, "p;TRACE$f$7_[j] 5 6\n"},
-		/* The same numbers: they are other code. */
-		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
-		 {{"TRACE-2$f$7", 2}, {"TRACE-1$f$7", 6}},
-		 "p;TRACE-1$f$7_[j] 5 6\np;TRACE-2$f$7_[j] 1 2\n"},
+		{LOCATION_JIT, {{"julia_f_1", 5}}, {{"julia_f_9", 6}}, "p;julia_f_[j] 5 6\n"},
+		/* The same numbers: they are other functions. */
+		{LOCATION_JIT,
+		 {{"julia_f_1", 5}, {"julia_f_2", 1}},
+		 {{"julia_f_2", 2}, {"julia_f_1", 6}},
+		 "p;julia_f_1_[j] 5 6\np;julia_f_2_[j] 1 2\n"},
 		/* Which is which is not known. */
-		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
-		 {{"TRACE-2$f$7", 6}, {"TRACE-3$f$7", 2}},
-		 "p;TRACE$f$7 [several]_[j] 6 8\n"},
-		{{{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
-		 {{"TRACE-1$f$7", 6}},
-		 "p;TRACE$f$7 [several]_[j] 6 6\n"},
-		/* Other functions, lines, and names that are nothing but a number. */
-		{{{"TRACE-1$f$7", 5}, {"TRACE-2$g$7", 1}},
-		 {{"TRACE-2$f$8", 6}, {"TRACE-1$g$7", 2}},
-		 "p;TRACE$g$7_[j] 1 2\np;TRACE-1$f$7_[j] 5 0\np;TRACE-2$f$8_[j] 0 6\n"},
-		{{{"TRACE-1", 5}, {"TRACE-2", 1}},
+		{LOCATION_JIT,
+		 {{"julia_f_1", 5}, {"julia_f_2", 1}},
+		 {{"julia_f_2", 6}, {"julia_f_3", 2}},
+		 "p;julia_f [several]_[j] 6 8\n"},
+		{LOCATION_JIT,
+		 {{"julia_f_1", 5}, {"julia_f_2", 1}},
+		 {{"julia_f_1", 6}},
+		 "p;julia_f [several]_[j] 6 6\n"},
+		/* Other functions, and names that are nothing but a number. */
+		{LOCATION_JIT,
+		 {{"julia_f_1", 5}, {"julia_g_2", 1}},
+		 {{"julia_h_2", 6}, {"julia_g_1", 2}},
+		 "p;julia_f_1_[j] 5 0\np;julia_g_[j] 1 2\np;julia_h_2_[j] 0 6\n"},
+		{LOCATION_JIT,
+		 {{"TRACE-1", 5}, {"TRACE-2", 1}},
 		 {{"TRACE-2", 6}, {"TRACE-3", 2}},
 		 "p;TRACE-1_[j] 5 0\np;TRACE-2_[j] 1 6\np;TRACE-3_[j] 0 2\n"},
+		/* Native code, and JIT code with such a name. */
+		{LOCATION_NATIVE,
+		 {{"init.llvm.12", 5}, {"main", 1}},
+		 {{"init.llvm.34", 6}, {"main", 2}},
+		 "p;init.llvm 5 6\np;main 1 2\n"},
+		{LOCATION_NATIVE,
+		 {{"init.llvm.12", 5}, {"init.llvm.13", 1}},
+		 {{"init.llvm.13", 6}, {"init.llvm.12", 2}},
+		 "p;init.llvm.12 5 2\np;init.llvm.13 1 6\n"},
+		{LOCATION_JIT,
+		 {{"init.llvm.12", 5}},
+		 {{"init.llvm.34", 6}},
+		 "p;init.llvm.12_[j] 5 0\np;init.llvm.34_[j] 0 6\n"},
+		/* Source files: one is not known, or all are. */
+		{LOCATION_JIT, {{"f", 5}}, {{"f", 6, "/a.py"}}, "p;f_[j] 5 6\n"},
+		{LOCATION_JIT, {{"f", 5, "/old/a.py"}}, {{"f", 6, "/new/a.py"}}, "p;f_[j] 5 6\n"},
+		{LOCATION_JIT,
+		 {{"f", 5}},
+		 {{"f", 6, "/a.py"}, {"f", 1, "/b.py"}},
+		 "p;f [several]_[j] 5 7\n"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		CLEANUP(diff_deinit) struct made_diff d;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_numbered(&rows[i], false);
+}
 
-		diff_init(&d);
-		make_numbered(&d.sides[DIFF_BEFORE], rows[i].before);
-		make_numbered(&d.sides[DIFF_AFTER], rows[i].after);
-		diff_make(&d, false);
-		AUTO_FREE char *text = folded_of(&d, false);
-		assert_string_equal(text, rows[i].folded);
+/* The same source files: two functions. Folded stacks do not show the file, the table does not. */
+CASE(functions_of_two_files_have_two_rows)
+{
+	static const struct numbered sides[DIFF_SIDES][3] = {
+		{{"f", 5, "/a.py"}, {"f", 1, "/b.py"}}, {{"f", 2, "/a.py"}, {"f", 6, "/b.py"}}};
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		make_numbered(&d.sides[side], LOCATION_JIT, sides[side]);
+	diff_make(&d, false);
+	AUTO_FREE char *text = table_of(&d, 0);
+	assert_has(text, "  83.33%   25.00%   -58.33     83.33%   25.00%   -58.33   f ([jit])\n");
+	assert_has(text, "  16.67%   75.00%   +58.33     16.67%   75.00%   +58.33   f ([jit])\n");
+}
+
+/* Two builds, or two runs, have other code of the same functions. */
+CASE(code_is_compared_by_function)
+{
+	static const struct numbered_row rows[] = {
+		{LOCATION_NATIVE,
+		 {{"f", 5}, {"g.part.0", 1}, {"h.cold", 2}},
+		 {{"f.constprop.0", 6}, {"g", 2}, {"h.cold", 3}},
+		 "p;f 5 6\np;g 1 2\np;h.cold 2 3\n"},
+		{LOCATION_JIT,
+		 {{"Main$$Lambda/0x00007f1234.run", 5}},
+		 {{"Main$$Lambda/0x00007f9876.run", 6}},
+		 "p;Main$$Lambda.run_[j] 5 6\n"},
+		{LOCATION_JIT,
+		 {{"JS:*f /a.js:1:2", 5, "/a.js"}, {"JS:^f /a.js:1:2", 1}},
+		 {{"JS:~f /a.js:1:2", 6}},
+		 "p;JS:f /a.js:1:2_[j] 6 6\n"},
+		{LOCATION_JIT,
+		 {{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
+		 {{"TRACE-2$f$7", 6}, {"TRACE-3$f$8", 2}},
+		 "p;TRACE$f$7_[j] 6 6\np;TRACE-3$f$8_[j] 0 2\n"},
+	};
+	static const struct numbered_row exact[] = {
+		{LOCATION_NATIVE,
+		 {{"f", 5}, {"init.llvm.12", 1}},
+		 {{"f.constprop.0", 6}, {"init.llvm.13", 2}},
+		 "p;f 5 0\np;f.constprop.0 0 6\np;init.llvm.12 1 0\np;init.llvm.13 0 2\n"},
+		{LOCATION_JIT,
+		 {{"TRACE-1$f$7", 5}},
+		 {{"TRACE-2$f$7", 6}},
+		 "p;TRACE-1$f$7_[j] 5 0\np;TRACE-2$f$7_[j] 0 6\n"},
+		{LOCATION_JIT, {{"f", 5}}, {{"f", 6, "/a.py"}}, "p;f_[j] 5 6\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_numbered(&rows[i], false);
+	for (size_t i = 0; i < ARRAY_SIZE(exact); i++)
+		check_numbered(&exact[i], true);
+}
+
+/* g() is inlined into f() on one side only. */
+CASE(inlined_code_is_its_function)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct made_view *m = &d.sides[side];
+		struct frame frames[2] = {made_frame(m, FRAME_KIND_NATIVE, "g", "/p"),
+					  made_frame(m, FRAME_KIND_NATIVE, "f", "/p")};
+		uint32_t both = made_location(m, LOCATION_NATIVE, 0, 7);
+
+		frames[0].flags = FRAME_INLINED;
+		assert_int_equal(frame_table_set(m->frames, both, frames, 2), 0);
+		made_stack(m, 0, "p", 3, STACK(both));
+		if (side == DIFF_AFTER)
+			made_stack(m, 0, "p", 4,
+				   STACK(made_named(m, LOCATION_NATIVE, 1, "g", "/p"),
+					 made_named(m, LOCATION_NATIVE, 2, "f", "/p")));
 	}
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, false);
+	assert_string_equal(text, "p;f;g 3 7\n");
+	frame_diff_destroy(d.diff);
+	d.sides[DIFF_AFTER].view.options.exact = true;
+	diff_make(&d, false);
+	AUTO_FREE char *exact = folded_of(&d, false);
+	assert_string_equal(exact, "p;f;g 0 4\np;f;g_[i] 3 3\n");
 }

@@ -32,6 +32,19 @@ static inline void assert_same_info(const struct run_info *a, const struct run_i
 	assert_string_equal(a->kernel, b->kernel);
 }
 
+/* Numbers of functions are in the order in which frames were set, which can differ. */
+static inline void assert_same_frame(const struct view *a, const struct frame *a_frame,
+				     const struct view *b, const struct frame *b_frame)
+{
+	const struct named_function *a_function = frame_table_function(a->frames, a_frame);
+	const struct named_function *b_function = frame_table_function(b->frames, b_frame);
+
+	assert_memory_equal(a_frame, b_frame, offsetof(struct frame, function));
+	assert_non_null(a_function);
+	assert_non_null(b_function);
+	assert_memory_equal(a_function, b_function, sizeof(*a_function));
+}
+
 static inline void assert_same_names(const struct view *a, const struct view *b)
 {
 	size_t count = a->locations->locations.size;
@@ -52,8 +65,8 @@ static inline void assert_same_names(const struct view *a, const struct view *b)
 		assert_int_equal(frames, b_frames);
 		assert_int_equal(frame_table_is_named(a->frames, i),
 				 frame_table_is_named(b->frames, i));
-		if (frames)
-			assert_memory_equal(a_frame, b_frame, frames * sizeof(*a_frame));
+		for (uint32_t k = 0; k < frames; k++)
+			assert_same_frame(a, &a_frame[k], b, &b_frame[k]);
 	}
 }
 

@@ -140,6 +140,33 @@ static void name_late(struct made_view *m, uint32_t number)
 		assert_int_equal(frame_table_set(m->frames, before, &frame, 1), 0);
 }
 
+static bool refuse(void *context, uint64_t bytes)
+{
+	return false;
+}
+
+/* The writer had no room for "f" beside "f.cold": what the reader adds later has its number. */
+CASE(a_function_without_room_for_its_name)
+{
+	const struct room none = {.take = refuse}, any = {0};
+	struct fixture f;
+	struct frame frame;
+
+	begin(&f);
+	make_many(&f.m, 0, 10);
+	frame = made_frame(&f.m, FRAME_KIND_NATIVE, "f.cold", "module");
+	string_pool_set_room(f.m.strings, &none);
+	assert_int_equal(
+		frame_table_set(f.m.frames, made_location(&f.m, LOCATION_NATIVE, 1, 77), &frame, 1),
+		0);
+	string_pool_set_room(f.m.strings, &any);
+	catch_up(&f);
+	make_many(&f.m, 10, 20);
+	catch_up(&f);
+	assert_same_view(&f.profile.view, &f.m.view);
+	end(&f);
+}
+
 /* The profile grows and changes while a reader is still being sent what was there. */
 CASE(slices_of_a_profile_that_grows)
 {

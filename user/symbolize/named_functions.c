@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/named_functions.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "engines/engines.h"
+#include "symbolize/frame_table.h"
+#include "symbolize/name/native_function.h"
+
+static bool equal(const void *items, uint32_t item, const void *key)
+{
+	return !memcmp((const struct named_function *)items + item, key,
+		       sizeof(struct named_function));
+}
+
+_Static_assert(sizeof(struct named_function) == 16, "no padding, since it is compared by bytes");
+
+static bool is_of_runtime(uint16_t kind)
+{
+	return kind == FRAME_KIND_JIT || kind == FRAME_KIND_INTERPRETED;
+}
+
+/* Set *ret to the name of the function of code with a name. */
+static int reduce(struct string_pool *strings, const struct named_code *code, uint32_t *ret,
+		  enum code_tier *ret_tier)
+{
+	const char *whole = string_pool_get(strings, code->name);
+	AUTO_FREE char *name = strdup(whole);
+	int err = 0;
+
+	if (!name)
+		return -ENOMEM;
+	*ret_tier = is_of_runtime(code->kind)
+			    ? engine_to_function(name)
+			    : native_to_function(name, string_pool_get(strings, code->file));
+	*ret = code->name;
+	if (strcmp(name, whole) != 0)
+		err = string_pool_add(strings, name, strlen(name), ret);
+	return err == -EDQUOT ? 0 : err;
+}
+
+/* Returns the source file that tells a function apart; 0: none, or its name does. */
+static uint32_t file_of(const struct string_pool *strings, const struct named_code *code)
+{
+	const char *file = path_file(string_pool_get(strings, code->file));
+
+	return is_of_runtime(code->kind) && *file &&
+			       !strstr(string_pool_get(strings, code->name), file)
+		       ? code->file
+		       : 0;
+}
+
+int named_functions_add(struct named_functions *table, struct string_pool *strings,
+			const struct named_code *code, uint32_t *ret, enum code_tier *ret_tier)
+{
+	struct named_function key = {
+		.name = code->stand_in,
+		.module = code->module,
+		.file = code->name ? file_of(strings, code) : 0,
+		.kind = is_of_runtime(code->kind) ? FRAME_KIND_JIT : code->kind,
+		.named = code->name != 0,
+	};
+	enum code_tier tier = CODE_TIER_PLAIN;
+	int err = code->name ? reduce(strings, code, &key.name, &tier) : 0;
+
+	if (err)
+		return err;
+	*ret = NAMED_FUNCTION_NONE;
+	err = vec_intern_in(&table->room, NAMED_FUNCTION_BYTES, &table->functions, &table->index,
+			    hash_bytes(&key, sizeof(key), 0), equal, &key, ret);
+	if (err < 0 && err != -EDQUOT)
+		return err;
+	*ret_tier = tier;
+	return 0;
+}
+
+void named_functions_deinit(struct named_functions *table)
+{
+	vec_deinit(&table->functions);
+	index_map_deinit(&table->index);
+}
