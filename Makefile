@@ -4,7 +4,8 @@
 #   make install, make uninstall   PREFIX=/usr/local, DESTDIR; what is built
 #   make deb      build/deb/: Debian packages
 #   make demo     install what is missing, build, record a PHP program, show its profile
-#   make check    install what is missing, run all checks and tests
+#   make check    install what is missing, run all checks and most tests
+#   make check-all   all tests: slow ones, packages, engines, a longer soak, fuzzing
 #   make check-engines   large published engines (1 GB download): numba, wasmtime, OpenVINO, OpenCL
 #   make bench    measurements, as ratios;  make soak  a run of 30 minutes
 #   make core     only the core library: needs no clang, bpftool, libbpf

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""check.py: runs all parts of `make check`, even if one fails, and prints the time of each.
+"""check.py [all]: runs all parts of `make check`, even if one fails, and prints the time of each.
 
 First everything is built. Then the parts that only compute run, two at a time, or one per
-processor. The parts that depend on the kernel and the clock run last, one at a time.
+processor. The parts that depend on the kernel and the clock run last, one at a time. Of kernel tests
+and attacks, some are left out, which `all` runs too (harness.slow(), attack.sample()), and with it
+what needs much time or a large download.
 """
 
 import collections
@@ -43,39 +45,22 @@ BESIDE = (
     Part("cli", ["cli-test"]),
     Part("golden", ["golden"]),
 )
-# Some of each kind; all of them take four minutes (make attack-test).
-ATTACKS = "|".join((
-    "Storms.test_mappings", "Hoards", "Deaths.test_deaths", "Files.test_debug_info", "Journals",
-    "PidReuse", "Substitution.test_debug_file", "Pinned.test_memfd", "Junk.test_malformed", "Links",
-    "LivePage", "Holders.test_forking_later", "Holders.test_mapping_the_installed_shim_later",
-    "FuseCopies.test_copy_below_an_overlay"))
-# Slow ones that are left out, since others of their kind run; make kernel-test runs all.
-SLOW = "|".join((
-    r"java_attach\.(Late|Launched)25", r"java_turnover\.(Turnover25|Late)",
-    r"java_threads\.(Late25|AtStart25.test_rotated|Late.test_in_a_container)",
-    r"(Compiler|Turnover)\.test_first_compiler",
-    "test_many_silent_ones", "test_both_at_10000_a_second", "jitdump.Storm.test_threads",
-    "Node.test_from_the_start", "Lost.test_two_threads", "Lies.test_that_cannot_be_read",
-    "Storm.test_1000_a_second", "live.Names.test_hostile", "live.Many.test_twenty",
-    "live_by.By.test_thread",
-    "LiveCode.test_(native|php)", "live_again.Away", "live_engines",
-    r"live_methods\.(Storm|Engines)",
-    r"java\.Compiler\.test_colours", r"\.Turnover\.test_pauses",
-    r"\.AtStart\.test_rotated", r"jitdump\.Storm\.test_10000",
-    r"docs\.Documented\.test_docs_(engines|recording)_", "test_ten_thousand_of_a_name",
-    r"choice_recorded\.Later\.test_(rotation|executes_the_chosen)",
-    r"java_patches\.Patches\.test_(parallel|z|jdk_25)", "test_next_file_fails_(by_time|with_max_size)",
-    "FullDisk.test_record", "test_max_size_of_a_rotation", "test_min_free_of_a_rotation"))
 # A fifth of the kernel tests mostly wait, so there is one more at a time than processors.
 KERNEL = ["kernel-test", f"LANES={CPUS + 1}"]
 # With sanitizers, these prove all that they prove without.
 SANITIZED = ("files", "record", "list", "outputs", "jit_api")
 ALONE = (
-    Part("kernel", [*KERNEL, rf"ONLY=^(?!test_({'|'.join(SANITIZED)})\.|.*({SLOW}))"]),
-    Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),
-    Part("soak, 20 s", ["soak", "MINUTES=0.33"]),
-    Part("kernel, ASan and UBSan", [*KERNEL, f"ONLY=^(?!.*({SLOW}))", "JITBPF=build/san/jitbpf",
+    Part("kernel", [*KERNEL, rf"ONLY=^(?!test_({'|'.join(SANITIZED)})\.)"]),
+    Part("attacks", ["attack-test"]),
+    Part("kernel, ASan and UBSan", [*KERNEL, "JITBPF=build/san/jitbpf",
                                     f"TESTS={' '.join(f'test_{name}.py' for name in SANITIZED)}"]),
+)
+SHORT = (Part("soak, 20 s", ["soak", "MINUTES=0.33"]),)
+LONG = (
+    Part("soak, 10 minutes", ["soak", "MINUTES=10"]),
+    Part("packages", ["deb-test"]),
+    Part("engines", ["check-engines"]),
+    Part("fuzz, 30 s each", ["fuzz", "FUZZ_SECONDS=30"]),
 )
 
 
@@ -142,16 +127,18 @@ class Check:
         print(f"{'all':<26} {'':>6} {'':>4} {seconds:8.1f} {cpu_seconds:8.1f}")
 
 
-def main():
+def main(extent="some"):
     run_tests.refuse_below_tmp()
     begin, check = time.monotonic(), Check()
     if all([check.run(part) for part in BUILDS]):
         check.run_beside(BESIDE)
         for part in ALONE:
+            check.run(part, ["CHECK=1"] if extent == "some" else [])
+        for part in SHORT if extent == "some" else LONG:
             check.run(part)
     check.show(time.monotonic() - begin)
     return 1 if any(row.status for row in check.rows) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -10,7 +10,7 @@
 
 # The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
 # developer's PATH would hide what fails without it.
-TEST_GOALS := check test unit thread-test replay golden cli-test docs-test deb-test shim-test random-model symbols-test frames-test \
+TEST_GOALS := check check-all test unit thread-test replay golden cli-test docs-test deb-test shim-test random-model symbols-test frames-test \
 	code-test gaps-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
@@ -218,6 +218,11 @@ check:
 	$(Q)tools/install-deps.sh check
 	$(Q)tests/check.py
 
+# Everything that runs by itself, with what `make check` leaves out.
+check-all:
+	$(Q)tools/install-deps.sh check
+	$(Q)tests/check.py all
+
 # For every change.
 test: unit golden replay
 
@@ -230,7 +235,7 @@ layers: $(BPF_SKELETONS)
 	$(Q)tests/layers/test_kernel_types.py -q
 	$(Q)tests/layers/test_licence.py -q
 
-.PHONY: thread-test replay kernel-test docs-test golden layers unit test check
+.PHONY: thread-test replay kernel-test docs-test golden layers unit test check check-all
 # Otherwise make deletes these objects, and compiles them anew whenever the core library changes.
 .PRECIOUS: $(B)/%.o
 

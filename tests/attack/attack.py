@@ -80,6 +80,12 @@ class Watch:
         self.thread.join()
 
 
+def sample(test):
+    """Marks a test method, or a class of them, that `make check` runs: some of each kind."""
+    test.is_sample = True
+    return test
+
+
 class Victim:
     """What a recording says of one process."""
 
@@ -231,4 +237,4 @@ def beyond(counts, shares, variance=1, starting=STARTING):
 
 
 if __name__ == "__main__":
-    harness.main(HERE)
+    harness.main(HERE, lambda case: harness.is_marked(case, "is_sample"))

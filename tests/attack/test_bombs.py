@@ -7,7 +7,7 @@ import sys
 import unittest
 
 import harness
-from attack import AttackTest, PROGRAMS
+from attack import AttackTest, PROGRAMS, sample
 
 RSS_MAX = 400 << 20
 NESTED = 10000
@@ -134,6 +134,7 @@ class Bombs(AttackTest):
         self.attack([path], ready=False)
         self.check()
 
+    @sample
     def test_nested_jit(self):
         shim, = self.copy_for_others(harness.SHIM)
         for _ in range(2):

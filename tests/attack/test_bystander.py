@@ -5,7 +5,7 @@ import sys
 import unittest
 
 import harness
-from attack import AttackTest
+from attack import AttackTest, sample
 
 STORMS = {
     "forks": "import os\nwhile 1:\n os.fork() or os._exit(0)\n os.wait()",
@@ -69,6 +69,7 @@ class Crowds(AttackTest):
     """Tries: to use up what is kept for each process with JIT code, by thousands of processes that
     live, and thousands that end. Must hold: the victim's profile is the same, memory is bounded."""
 
+    @sample
     def test_crowd(self):
         shim, = self.copy_for_others(harness.SHIM)
         self.attack([sys.executable, "-c", CROWD, shim, "2000"])
@@ -79,6 +80,7 @@ class Crowds(AttackTest):
 
 for storm in STORMS:
     setattr(Storms, f"test_{storm}", lambda self, kind=storm: self.storm(kind))
+sample(Storms.test_mappings)
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,11 +3,12 @@
 
 import unittest
 
-from attack import BESIDE, MEMORY, AttackTest
+from attack import AttackTest, BESIDE, MEMORY, sample
 
 FILES = 60000  # a process can have 65,530 mappings
 
 
+@sample
 class Hoards(AttackTest):
     """Tries: to fill the tables of files and modules, and to keep the event loop searching files,
     so that programs that start later get neither names nor stacks. Must hold: the profile of a

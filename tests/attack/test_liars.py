@@ -13,7 +13,7 @@ import time
 import unittest
 import zlib
 
-from attack import AttackTest, PROGRAMS, harness
+from attack import AttackTest, PROGRAMS, harness, sample
 
 FORGER = os.path.join(harness.ROOT, "tests/workloads/forger.py")
 BOMB_BYTES = 300 << 20
@@ -91,6 +91,7 @@ class Files(AttackTest):
             elf.write(paths[-1])
         return paths
 
+    @sample
     def test_debug_info(self):
         self.check(self.falsified([".debug_info", ".debug_abbrev", ".debug_line", ".debug_str"]))
 
@@ -125,6 +126,7 @@ class Journals(AttackTest):
     """Tries: to mislead late attach by journals that are no journals. Must hold: the victim's
     profile is the same, and the forged names are nowhere in it."""
 
+    @sample
     def test_journals(self):
         forger, = self.copy_for_others(FORGER)
         for lie in ("huge", "odd", "sizes", "header", "used", "order"):
@@ -148,6 +150,7 @@ class Deaths(AttackTest):
     """Tries: to die at each step of late attach. Must hold: jitbpf goes on, the victim's profile is
     the same."""
 
+    @sample
     def test_deaths(self):
         engine, shim = self.copy_for_others(harness.ENGINE, harness.SHIM)
         environment = {**os.environ, "INTEL_JIT_PROFILER64": shim}
@@ -204,6 +207,7 @@ class PidReuse(AttackTest):
     """Tries: to leave code behind at the pid that the victim gets. Must hold: the victim's profile
     is the same, with no name of the attacker's."""
 
+    @sample
     def test_reuse(self):
         path = "/proc/sys/kernel/pid_max"
         with open(path, encoding="ascii") as file:

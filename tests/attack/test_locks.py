@@ -16,7 +16,7 @@ import unittest
 
 import attack
 import harness
-from attack import ATTACKER, AttackTest
+from attack import ATTACKER, AttackTest, sample
 import test_live
 from browser import Browser  # pylint: disable=import-error
 from stuck_fs import StuckFilesystem
@@ -147,6 +147,7 @@ class Holders(LockTest):
         self.begin(self.hold("fork"))
         self.check()
 
+    @sample
     def test_forking_later(self):
         self.check(during=lambda: self.begin(self.hold("fork")))
 
@@ -155,6 +156,7 @@ class Holders(LockTest):
         self.begin(self.hold(shim))
         self.check(("-a", "--shim", shim))
 
+    @sample
     def test_mapping_the_installed_shim_later(self):
         shim = self.shim("libinstalled.so")
         self.check(("-a", "--shim", shim), during=lambda: self.begin(self.hold(shim)))
@@ -213,6 +215,7 @@ class Holders(LockTest):
         self.assertLess(forks.end(), PAUSE_MS)
 
 
+@sample
 class LivePage(LockTest, test_live.LiveTest):
     """Tries: to keep the names of JIT code away from a live page, unnoticed. Must hold: the page
     says why while the lock is held, and the recording has the same number."""
@@ -253,6 +256,7 @@ class FuseCopies(LockTest):
     def test_copy(self):
         self.check_refused()
 
+    @sample
     def test_copy_below_an_overlay(self):
         self.check_refused("overlay")
 

@@ -195,6 +195,7 @@ class OthersFiles(OutputsTest):
         self.assertEqual({line.split()[1] for line in lines[4:]}, {"0" * 16})
 
 
+@attack.sample
 class Links(OutputsTest):
     """Tries: links, FIFOs and folders of another user at the path of an output.
     Must hold: no file that a link leads to is changed, and nothing is written for its owner."""

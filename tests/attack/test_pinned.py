@@ -5,7 +5,7 @@ import threading
 import time
 import unittest
 
-from attack import AttackTest
+from attack import AttackTest, sample
 
 MEGABYTES = 24  # of each file
 KEPT_MAX = 200  # megabytes: what jitbpf may keep, what the attacker has, and what others do
@@ -43,6 +43,7 @@ class Pinned(AttackTest):
 
 for made in ("memfd", "deleted", "unmounted", "run", "grown"):
     setattr(Pinned, f"test_{made}", lambda self, kind=made: self.check(kind))
+sample(Pinned.test_memfd)
 
 if __name__ == "__main__":
     unittest.main()

@@ -34,6 +34,7 @@ class Junk(attack.AttackTest):
     def row(self, summary, pid):
         return next(row for row in summary["processes"] if row["pid"] == pid)
 
+    @attack.sample
     def test_malformed(self):
         """Refusals are counted, and take no room each."""
         size, summary, pid = self.flood("malformed")

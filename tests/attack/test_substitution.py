@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from attack import HERE, AttackTest
+from attack import AttackTest, HERE, sample
 
 BUILD_ID = "c0ffee00" * 5
 OTHER_ID = "badc0de0" * 5
@@ -68,6 +68,7 @@ class Substitution(AttackTest):
         subprocess.run(["strip", program], check=True)
         self.check(program, program, hostile, debug_path)
 
+    @sample
     def test_debug_file(self):
         self.check_debug_file(f"/usr/lib/debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
 

@@ -8,12 +8,14 @@ import hashlib
 import json
 import os
 import re
+import reprlib
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import unittest
 
 import recording
@@ -239,6 +241,23 @@ def alone(test):
     return test
 
 
+def slow(test):
+    """Marks a test method, or a class of them, that `make check` leaves out, since others of its
+    kind run. A subclass of a marked class is not marked."""
+    test.is_slow = True
+    return test
+
+
+def is_marked(case, mark):
+    """Returns true if a decorator has set `mark` on the method or on its very class."""
+    method = getattr(case, case._testMethodName)
+    return getattr(method, mark, vars(type(case)).get(mark, False))
+
+
+def is_in_check(case):
+    return not is_marked(case, "is_slow")
+
+
 class OverTime(Exception):
     """The runner has asked the test to end: cleanups still run."""
 
@@ -247,12 +266,29 @@ def end_test(*_):
     raise OverTime
 
 
+def variables(trace):
+    """Returns the local variables of a test's frames, in short: "0 not greater than 50" says little
+    without them."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 300
+    return "".join(
+        f"  {frame.f_code.co_name}: {name} = {short.repr(value)}\n"
+        for frame, _line in traceback.walk_tb(trace)
+        if frame.f_code.co_filename.startswith(os.path.join(ROOT, "tests"))
+        for name, value in frame.f_locals.items() if name != "self")
+
+
+class Result(unittest.TestResult):
+    def _exc_info_to_string(self, err, test):
+        return super()._exc_info_to_string(err, test) + variables(err[2])
+
+
 def run_case(case):
     """Runs one test method, in a process and a mount namespace of its own."""
     libc.unshare(CLONE_NEWNS)
     libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)
     signal.signal(signal.SIGTERM, end_test)
-    result = unittest.TestResult()
+    result = Result()
     case.run(result)
     for test, text in result.failures + result.errors:
         print(f"{test}\n{text}")
@@ -271,13 +307,16 @@ def cases_in(suite):
             yield test
 
 
-def main(folder=os.path.dirname(os.path.abspath(__file__))):
+def main(folder=os.path.dirname(os.path.abspath(__file__)), in_check=is_in_check):
     if os.geteuid() != 0:
         sys.exit("the kernel tests need root")
     suites = [unittest.defaultTestLoader.discover(folder, pattern)
               for pattern in os.environ.get("TESTS", "test_*.py").split()]
     wanted, tests, hides_tmp = re.compile(os.environ.get("ONLY", "")), [], False
+    some = bool(os.environ.get("CHECK"))
     for case in filter(lambda case: wanted.search(case.id()), cases_in(suites)):
+        if some and not in_check(case):
+            continue
         method = getattr(case, case._testMethodName)
         hides_tmp |= getattr(case, "hides_tmp", False)
         tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),

@@ -96,6 +96,7 @@ class Choice(Loads):
         self.assertIn(f"process {load.pid}, during {sys.executable} -c ", run.stderr)
         self.assertIsNone(load.poll())
 
+    @harness.slow
     def test_ten_thousand_of_a_name(self):
         """They cost no time of the run, and the one that uses CPU time is found among them."""
         other = self.other_program()

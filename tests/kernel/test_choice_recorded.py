@@ -176,6 +176,7 @@ class Later(Recorded):
                                 (".jitbpf",))
         self.check(run, engine.pid)
 
+    @harness.slow
     def test_executes_the_chosen(self):
         """A shell becomes a program of the name."""
         name = f"exec-{os.getpid()}"
@@ -196,6 +197,7 @@ class Later(Recorded):
                                 (".jitbpf",))
         self.check(run, shell.pid)
 
+    @harness.slow
     def test_rotation(self):
         """Each part has what its samples need, and nothing of others."""
         word = f"oth{os.getpid()}"

@@ -66,6 +66,7 @@ class DiskLimits(harness.KernelTest):
         self.assertLess(size, 2 * MB)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "out.folded")), 0)
 
+    @harness.slow
     def test_max_size_of_a_rotation(self):
         """The run goes on; the oldest files are deleted."""
         _said, sizes = self.rotate(self.folder, "--rotate", "60", "--max-size", "1M")
@@ -98,6 +99,7 @@ class DiskLimits(harness.KernelTest):
         self.assertGreater(self.free_bytes(disk), 0)
         self.assertLess(self.free_bytes(disk), 6 * MB)
 
+    @harness.slow
     def test_min_free_of_a_rotation(self):
         disk = self.on_small_disk(64 * MB)
         said, _sizes = self.rotate(disk, "--rotate", "1", "--keep", "1000", "--min-free", "63M")

@@ -226,7 +226,9 @@ for page in documented.PAGES:
     for found_block in documented.blocks(page):
         if documented.commands(found_block):
             place = re.sub(r"\W", "_", os.path.splitext(os.path.relpath(page, harness.ROOT))[0])
-            setattr(Documented, f"test_{place}_{found_block.line}", test_of(found_block))
+            made = test_of(found_block)
+            made.is_slow = place.startswith(("docs_engines_", "docs_recording"))
+            setattr(Documented, f"test_{place}_{found_block.line}", made)
 
 
 class Coverage(unittest.TestCase):

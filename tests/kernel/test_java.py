@@ -126,6 +126,7 @@ class Compiler(harness.KernelTest):
                       if "Interpreter_[j]" in stack and stack[-1] != "Interpreter_[j]")
         self.assertGreater(through, 0.1 * taken)
 
+    @harness.slow
     def test_first_compiler(self):
         """Stacks are deep, and most methods on them are new."""
         run = self.record_compiler("-J-XX:TieredStopAtLevel=1")
@@ -133,6 +134,7 @@ class Compiler(harness.KernelTest):
         samples, taken = summary["samples"], summary["samples"]["taken"]
         self.assertLess(samples["stack_cut"], CUT_MAX * taken, run.stderr)
 
+    @harness.slow
     @jdks.needs_jdk_25
     def test_colours(self):
         """ZGC writes the colour of object pointers to the code of all methods."""

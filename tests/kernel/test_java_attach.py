@@ -489,6 +489,7 @@ class Launched(Attached):
         self.assertNotIn("Picked up", run.stderr)
 
 
+@harness.slow
 @jdks.needs_jdk_25
 class Launched25(Launched):
     JDK = jdks.JDK_25
@@ -512,6 +513,7 @@ class Launched25(Launched):
                 self.assertIn("it writes an archive of its classes", run.stderr)
 
 
+@harness.slow
 @jdks.needs_jdk_25
 class Late25(Late):
     JDK = jdks.JDK_25
@@ -714,6 +716,7 @@ class NoJvm(Attached):
         named = sum(count for stack, count in stacks.items() if "Fill." in stack)
         self.assertGreater(named, 0.95 * sum(stacks.values()), run.stderr)
 
+    @harness.slow
     def test_many_silent_ones(self):
         """JVMs that never answer, of several users, do not delay that of another for long."""
         others = [self.start_fake("silent", user=USER + n, group=USER, extra_groups=[])[0].pid

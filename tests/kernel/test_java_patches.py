@@ -111,16 +111,19 @@ class Patches(harness.KernelTest):
     def test_serial(self):
         self.check("-XX:+UseSerialGC")
 
+    @harness.slow
     def test_parallel(self):
         self.check("-XX:+UseParallelGC")
 
     def test_g1(self):
         self.check("-XX:+UseG1GC")
 
+    @harness.slow
     def test_z(self):
         """Call sites change; objects have no compressed addresses."""
         self.check("-XX:+UseZGC", "-Xmx512m")
 
+    @harness.slow
     @jdks.needs_jdk_25
     def test_jdk_25(self):
         self.check("-XX:+UseParallelGC", jdk=jdks.JDK_25)

@@ -96,6 +96,7 @@ class AtStart(JavaThreads):
         self.assertIn(b"Names.alpha", chosen)
         self.assertNotIn(b"Names.beta", chosen)
 
+    @harness.slow
     def test_rotated(self):
         """Each recording has the names, also those that were reported in an earlier one."""
         self.record([*self.names, "700"], ["-F", "499", "--rotate", "1"], endings=(".jitbpf",))
@@ -177,6 +178,7 @@ class Late(JavaThreads):
         self.assertNotIn("agent", run.stderr)
         self.check(run.script(), {**THREADS, **EARLIER}, 5)
 
+    @harness.slow
     def test_in_a_container(self):
         """The JVM knows other tids than jitbpf."""
         pid = self.start_names("unshare", "-p", "-f", "--kill-child", "--mount-proc")
@@ -184,6 +186,7 @@ class Late(JavaThreads):
         self.check_journal(pid)
 
 
+@harness.slow
 @jdks.needs_jdk_25
 class Late25(Late):
     JDK = jdks.JDK_25

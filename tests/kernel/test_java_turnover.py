@@ -93,6 +93,7 @@ class Turnover(harness.KernelTest):
     def check_turnover(self, *options):
         self.check(self.record(self.program(*options), ["-F", "999"]), *options)
 
+    @harness.slow
     def test_pauses(self):
         """Classes are unloaded while the program stands still."""
         self.check_turnover()
@@ -101,15 +102,18 @@ class Turnover(harness.KernelTest):
         """IDs of methods become invalid at any time."""
         self.check_turnover("-XX:+UseZGC")
 
+    @harness.slow
     def test_first_compiler(self):
         self.check_turnover("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1")
 
 
+@harness.slow
 @jdks.needs_jdk_25
 class Turnover25(Turnover):
     JDK = jdks.JDK_25
 
 
+@harness.slow
 class Late(Turnover):
     """The JVM gets the agent while it runs, and has still less room for code."""
 

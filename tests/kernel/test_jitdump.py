@@ -50,6 +50,7 @@ class Node(JitdumpTest):
         self.assertEqual(run.summary()["samples"]["lost"], 0)
         return run
 
+    @harness.slow
     def test_from_the_start(self):
         run = self.check(self.record([*NODE, "3"], ["-F", "999"], cwd=self.folder))
         methods, shim, jitdump, merged = self.published(run)
@@ -86,12 +87,15 @@ class Storm(JitdumpTest):
         self.assertGreater(by_dump, by_shim - 0.01)
         self.assertEqual(self.published(run), (loads, 0, loads, 0))
 
+    @harness.slow
     def test_1000_a_second(self):
         self.check_rate(1000)
 
+    @harness.slow
     def test_10000_a_second(self):
         self.check_rate(10000)
 
+    @harness.slow
     def test_threads(self):
         run, share, loads = self.storm(2000, "--no-api", "--dump", self.folder, "--threads", "3")
         self.assertGreater(share, 0.99)
@@ -109,6 +113,7 @@ class Storm(JitdumpTest):
     def test_both_at_1000_a_second(self):
         self.check_both(1000)
 
+    @harness.slow
     def test_both_at_10000_a_second(self):
         self.check_both(10000)
 

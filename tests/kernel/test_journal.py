@@ -153,6 +153,7 @@ class Lost(Journal):
         self.assertGreater(summary["jit"]["recovered"], 0)
         self.assertGreater(right, 500)
 
+    @harness.slow
     def test_two_threads(self):
         run, right = self.storm("32K", "--rate", "40000", "--threads", "2")
         self.assertGreater(self.jit(run)["recovered"], 0)
@@ -185,6 +186,7 @@ class Lies(Journal):
         self.assertGreater(names["honest"], 0.9 * sum(names.values()))
         return self.jit(run)
 
+    @harness.slow
     def test_that_cannot_be_read(self):
         for lie in ("unsealed", "sizes", "header", "used", "order", "odd"):
             with self.subTest(lie):

@@ -335,6 +335,7 @@ class Names(LiveTest):
             browser.key("Escape")
         self.assertEqual(found, names)
 
+    @harness.slow
     def test_hostile(self):
         names = {page_data.visible(name)[:CUT] for name in HOSTILE}
         with Browser() as browser:
@@ -411,6 +412,7 @@ class Streams(LiveTest):
 
 
 class Many(Streams):
+    @harness.slow
     def test_twenty(self):
         """20 browsers: one reads nothing, one comes again later. All others get each delta, and
         all end in the same state, in which the one that came again is by a snapshot."""

@@ -97,6 +97,7 @@ class Tunnel(threading.Thread):
             connection.close()
 
 
+@harness.slow
 class Away(test_live.GraphTest, test_live.Streams):
     def open_page(self, browser, url):
         browser.screen(1280, 800)

@@ -102,6 +102,7 @@ class By(LiveTest, test_cgroup_names.Cgroups):
         self.assertEqual([name for name in shown if "plain" in name],
                          [os.path.join("/", os.path.basename(self.top), "plain\\u{1b}[31m")])
 
+    @harness.slow
     def test_thread(self):
         # pylint: disable=consider-using-with
         load = subprocess.Popen([sys.executable, "-c", THREADS], stdin=subprocess.PIPE, bufsize=0)

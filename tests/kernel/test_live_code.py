@@ -104,6 +104,7 @@ class LiveCode(test_live.LiveTest):
             self.assertEqual(browser.problems, [])
             self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
 
+    @harness.slow
     def test_native(self):
         """Samples grow; lines are read with the rights of the invoking user."""
         source, program = (os.path.join(self.folder, name) for name in ("hot.c", "hot"))
@@ -122,6 +123,7 @@ class LiveCode(test_live.LiveTest):
             browser.wait_for(f"{ROWS.format('machine')}.reduce((n, r) => n + Number(r[0].replace(/,/g, '')), 0) > {before}")
             self.assertEqual(browser.problems, [])
 
+    @harness.slow
     def test_php(self):
         """A trace of PHP's JIT: instructions, whose samples grow and are those of its tabs, also after a reload."""
         live = self.start([harness.JITBPF, "live", "-F", "499", "--", *harness.php("tracing", 120)])

@@ -114,6 +114,7 @@ class Engine(test_live.GraphTest):
         return self.total(browser)
 
 
+@harness.slow
 @unittest.skipUnless(os.path.exists(test_java.AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
 class Java(Engine):
     def test_live(self):
@@ -122,6 +123,7 @@ class Java(Engine):
                    "--source", os.path.dirname(test_java.SOURCE), line="hash = hash * 31 + array")
 
 
+@harness.slow
 class OneDnn(Engine):
     def test_live(self):
         """Inside PyTorch: convolutions."""

@@ -111,6 +111,7 @@ class MethodsTest(test_live.GraphTest):
         self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
 
 
+@harness.slow
 class Storm(MethodsTest):
     def test_refreshes(self):
         """A click lists the methods of a moment. Rows, focus and scroll positions stay where they are while code is loaded; in
@@ -245,6 +246,7 @@ class Requests(test_live_code.LiveCode):
             self.assertEqual(json.loads(self.patient(f"methods/0/{place}")[1])["lives"]["rows"], 0, place)
 
 
+@harness.slow
 class Engines(MethodsTest):
     def drive(self, command, wanted):
         """A program with a compiler of its own runs for a while; then nothing changes the samples any more."""

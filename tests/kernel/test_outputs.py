@@ -226,6 +226,7 @@ class FullDisk(harness.KernelTest):
                     self.assertEqual(left[ending], KEPT)
                     self.check_said_once(done, ending)
 
+    @harness.slow
     def test_record(self):
         """Each output beside a whole one of its kind: all that fail are said, none costs another.
         A recording that fails later holds what was written until then."""

@@ -198,9 +198,11 @@ class Rotate(harness.KernelTest):
         """One message; the current file goes on, and has all samples until another one begins."""
         self.check_next_file_fails("--rotate", "1M")
 
+    @harness.slow
     def test_next_file_fails_with_max_size(self):
         self.check_next_file_fails("--rotate", "60", "--max-size", "40M")
 
+    @harness.slow
     def test_next_file_fails_by_time(self):
         self.check_next_file_fails("--rotate", "1")
 

@@ -17,6 +17,7 @@ class Storm(harness.KernelTest):
         self.assertEqual(summary["jit"]["sequence_gaps"], 0)
         self.assertGreater(summary["jit"]["methods"], rate)
 
+    @harness.slow
     def test_1000_a_second(self):
         self.check_rate(1000)
 
