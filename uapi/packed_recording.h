@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How version 3 of a recording (uapi/recording.h) packs its chunks.
+ * How a recording (uapi/recording.h) packs its chunks.
  *
  * Behind the file header come segments: a struct jitbpf_segment_head and the compressed bytes. The
  * bytes of all segments are a sequence of zstd frames, flushed at the end of each segment. A

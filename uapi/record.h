@@ -302,7 +302,7 @@ struct jitbpf_journal {
 
 /*
  * flags: the process maps a shared object and, as far as is known, could not write to it. Then its
- * reports of code there do not hold for other processes. Recordings from before this flag lack it.
+ * reports of code there do not hold for other processes.
  */
 #define JITBPF_MAPPING_READ_ONLY 4u
 

@@ -5,20 +5,15 @@
  * records of uapi/record.h. The first chunk is INFO. Chunks come in rounds: a ROUND chunk ends a
  * round. END follows the last ROUND and is the last chunk. A file without END has been cut.
  *
- * Version 1 holds the records as they came from the source; a reader sorts each round by time.
- * Since version 2, a recording holds finished records in the order in which they were applied: by
- * time within a round, except for samples whose stacks were completed later; these keep their own
- * time. Events about JIT code are CODE_EVENT records (uapi/code_event.h), not JIT records.
+ * A recording holds finished records in the order in which they were applied: by time within a
+ * round, except for samples whose stacks were completed later; these keep their own time. Events
+ * about JIT code are CODE_EVENT records (uapi/code_event.h), not JIT records. A ROUND chunk can end
+ * several rounds: there are about four in a second.
  *
- * In versions 1 and 2, the chunks follow the file header. A ROUND chunk holds the CRC-32 (zlib's)
- * of all bytes since the previous ROUND, or since the beginning of the file, up to its field crc.
- * A sample is usually written as a reference (SAMPLE_REF) to its stack (STACK).
- *
- * In version 3, which recorders write, chunks are packed (uapi/packed_recording.h) and compressed.
- * A ROUND chunk can end several rounds: there are about four in a second.
+ * Behind the file header, chunks are packed (uapi/packed_recording.h) and compressed.
  *
  * Within a version, enums and headers may grow, and readers skip chunks of unknown types. A
- * reader refuses newer versions. Little-endian.
+ * reader refuses other versions. Little-endian.
  */
 #ifndef JITBPF_UAPI_RECORDING_H
 #define JITBPF_UAPI_RECORDING_H
@@ -26,10 +21,8 @@
 #include "uapi/record.h"
 
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
-#define JITBPF_RECORDING_VERSION 3
-#define JITBPF_RECORDING_PACKED	 3	     /* the first version with segments */
+#define JITBPF_RECORDING_VERSION 4
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* bytes of a chunk, at most */
-#define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks since the last FRESH one */
 #define JITBPF_TEXT_MAX		 0xffffu     /* bytes of a string in INFO and FRAMES; cut there */
 #define JITBPF_FRAMES_MAX	 64	     /* frames of a FRAMES chunk; a reader refuses more */
 
@@ -40,14 +33,12 @@ struct jitbpf_recording_header {
 };
 
 enum jitbpf_chunk_type {
-	JITBPF_CHUNK_INFO = 100,       /* the run: struct jitbpf_info_chunk */
-	JITBPF_CHUNK_STACK = 101,      /* versions 1 and 2: struct jitbpf_stack_chunk */
-	JITBPF_CHUNK_SAMPLE_REF = 102, /* versions 1 and 2: struct jitbpf_sample_ref_chunk */
-	JITBPF_CHUNK_ROUND = 103,      /* h.time_ns: when the drain of the round began */
-	JITBPF_CHUNK_FRAMES = 104,     /* names of one location: struct jitbpf_frames_chunk */
-	JITBPF_CHUNK_END = 105,	       /* only the header */
-	JITBPF_CHUNK_THREAD = 106,     /* version 3: struct jitbpf_thread_chunk */
-	JITBPF_CHUNK_FRESH = 107,      /* version 3: discards all threads and stacks before it */
+	JITBPF_CHUNK_INFO = 100,   /* the run: struct jitbpf_info_chunk */
+	JITBPF_CHUNK_ROUND = 103,  /* h.time_ns: when the drain of the round began */
+	JITBPF_CHUNK_FRAMES = 104, /* names of one location: struct jitbpf_frames_chunk */
+	JITBPF_CHUNK_END = 105,	   /* only the header */
+	JITBPF_CHUNK_THREAD = 106, /* struct jitbpf_thread_chunk */
+	JITBPF_CHUNK_FRESH = 107,  /* discards all threads and stacks before it */
 };
 
 /* h.time_ns: start of the recording. */
@@ -63,44 +54,10 @@ struct jitbpf_info_chunk {
 	char text[];
 };
 
-#define JITBPF_STACK_FRESH 1u /* flags: discard all stacks before; this one is number 0 */
-
-/*
- * Stacks are numbered in order from 0. The numbers restart at a stack with FRESH, so that a
- * recorder stays within JITBPF_STACKS_MAX. The same stack may occur more than once.
- */
-struct jitbpf_stack_chunk {
-	struct jitbpf_record h;
-	__u16 kernel_frames;
-	__u16 user_frames;
-	__u32 user_end; /* enum jitbpf_stack_end */
-	__u64 ips[];
-};
-
-/* A struct jitbpf_sample without its frames and mappings_age_ns; flags are the sample's. */
-struct jitbpf_sample_ref_chunk {
-	struct jitbpf_record h;
-	__u32 pid;
-	__u32 tid;
-	__u64 start_ns;
-	__u32 cpu;
-	__u32 stack;
-	char comm[JITBPF_COMM_MAX];
-	/* a struct jitbpf_user_regs with JITBPF_SAMPLE_USER_REGS */
-};
-
-/* The ROUND chunk of versions 1 and 2. */
-struct jitbpf_round_chunk {
-	struct jitbpf_record h;
-	__u32 reserved;
-	__u32 crc; /* of all bytes since the previous ROUND, up to here */
-};
-
 /*
  * The frames of one location, innermost first. The chunk is followed by:
  * - for a native location, the identity of its module, with device and inode: the build ID, and
  *   the path. If inode_generation of the module's mappings is not 0, inode holds a hash of both.
- *   Older versions wrote the build ID alone, if there was one.
  * - for each frame, a struct jitbpf_frame_entry and its strings without NUL: name, file,
  *   module.
  * A kernel location has no module, and its offset is the address.
@@ -142,9 +99,6 @@ struct jitbpf_frame_entry {
 
 _Static_assert(sizeof(struct jitbpf_recording_header) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_info_chunk) == 32, "ABI");
-_Static_assert(sizeof(struct jitbpf_stack_chunk) == 24, "ABI");
-_Static_assert(sizeof(struct jitbpf_sample_ref_chunk) == 56, "ABI");
-_Static_assert(sizeof(struct jitbpf_round_chunk) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_thread_chunk) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_frames_chunk) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_frame_entry) == 24, "ABI");

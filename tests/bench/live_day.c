@@ -67,7 +67,6 @@ static void read_recording(const struct blob *blob)
 	uint64_t last_ns = 0;
 
 	require(!recording_reader_open(blob, &reader, &error));
-	require(recording_reader_version(reader) >= 2);
 	while (recording_reader_next(reader, &record, &error) > 0) {
 		if (record->type == JITBPF_EXIT)
 			continue;

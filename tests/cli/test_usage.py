@@ -51,6 +51,31 @@ class InFolder(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
 
+class OlderRecordings(InFolder):
+    """A recording that another version made: the message says which version reads it."""
+
+    def with_version(self, version):
+        recording = bytearray((GOLDEN / "php.jitbpf").read_bytes())
+        recording[8:12] = version.to_bytes(4, "little")
+        path = pathlib.Path(self.path("a.jitbpf"))
+        path.write_bytes(recording)
+
+    def test_all_commands_name_the_version(self):
+        for version in (1, 2, 3):
+            self.with_version(version)
+            for command in (("report",), ("annotate", "main"), ("diff", "a.jitbpf")):
+                done = self.jitbpf(*command, "a.jitbpf")
+                self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+                self.assertEqual(done.stderr, f"jitbpf: a.jitbpf: a recording of format {version}, which only development "
+                                 "versions before 0.1.0 read: use one of them, or record again\n")
+
+    def test_newer(self):
+        self.with_version(1000)
+        done = self.jitbpf("report", "a.jitbpf")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "", "jitbpf: a.jitbpf: made by a newer jitbpf: use that version to read it\n"))
+
+
 class Outputs(InFolder):
     def setUp(self):
         super().setUp()

@@ -81,7 +81,7 @@ static void read_all(struct recording_reader *reader, struct recorded_frames *re
 		} else {
 			CHECK(record_check(record, record->size_bytes) == 0);
 			err = recorder_write(recorder, record);
-			/* Unfinished records of version 1, and types of other versions */
+			/* Unfinished records */
 			CHECK(!err || err == -EINVAL);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzes a replay: a recording with any records in any order, of version 1 (through intake) or
- * later (directly), through the analysis to every format.
+ * Fuzzes a replay: a recording with any records in any order, directly and through intake, and
+ * through the analysis to every format.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +41,23 @@ static void annotate(const struct view *view)
 	function_samples_deinit(&samples);
 }
 
-/* event: shown by the outputs; NULL: CPU time. */
-static void replay(struct recording_reader *reader, const char *event)
+/* The description of a live source, which has no INFO chunk. */
+static const struct run_info described = {
+	.freq_hz = 1000,
+	.cpus = 1,
+	.event = "cpu-clock",
+	.command = "",
+	.host = "",
+	.kernel = "",
+	.more_events = 2,
+	.events = {{"page-faults", "faults", 1000}, {"waits", "ns", 0}},
+};
+
+/*
+ * event: shown by the outputs; NULL: CPU time. finished: the records enter behind intake, as those
+ * of a recording do; else they are those of a live source.
+ */
+static void replay(struct recording_reader *reader, const char *event, bool finished)
 {
 	FILE *files[ARRAY_SIZE(formats)];
 	char *texts[ARRAY_SIZE(formats)] = {0};
@@ -62,7 +77,9 @@ static void replay(struct recording_reader *reader, const char *event)
 		files[i] = open_memstream(&texts[i], &sizes[i]);
 		CHECK(files[i] && !pipeline_add_sink(pipeline, formats[i], files[i]));
 	}
+	CHECK(finished || !pipeline_set_info(pipeline, &described));
 	replay_source_init(&played, reader, &source);
+	source.finished = finished;
 	while (pipeline_round(pipeline, &source, NULL) > 0)
 		;
 	CHECK(!pipeline_finish(pipeline));
@@ -88,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct recording_reader *reader;
 	struct recording_error error = {0};
 
-	if (!recording_reader_open(&blob, &reader, &error)) {
-		replay(reader, size_bytes % 2 ? "page-faults" : NULL);
+	for (int i = 0; i < 2; i++) {
+		if (recording_reader_open(&blob, &reader, &error))
+			break;
+		replay(reader, size_bytes % 2 ? "page-faults" : NULL, i == 0);
 		recording_reader_close(reader);
 	}
 	free(bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes recordings of fuzz inputs, whose damage is behind the checksums and the compression. An
- * input is a recording; in one of version 3, the contents of segments follow the file header, each
- * after its size in 4 bytes.
+ * Makes recordings of fuzz inputs, whose damage is behind the checksums and the compression. In an
+ * input, the contents of segments follow the file header, each after its size in 4 bytes. An input
+ * with the header of another version is a file as it is.
  */
 #ifndef JITBPF_TESTS_FUZZ_RECORDING_INPUT_H
 #define JITBPF_TESTS_FUZZ_RECORDING_INPUT_H
@@ -13,30 +13,6 @@
 #include "tests/fuzz/check.h"
 #include "tests/unit/decode/record/segment_file.h"
 #include "uapi/recording.h"
-
-/* Let the checksum of every round hold, in versions 1 and 2. */
-static inline void correct_checksums(uint8_t *bytes, size_t size)
-{
-	const size_t crc_offset = offsetof(struct jitbpf_round_chunk, crc);
-	struct jitbpf_recording_header file;
-	struct jitbpf_record header;
-	size_t begin = 0;
-
-	memcpy(&file, bytes, sizeof(file));
-	for (size_t at = file.header_bytes; at < size && size - at >= sizeof(header);
-	     at += header.size_bytes) {
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.size_bytes < sizeof(header) || header.size_bytes > size - at)
-			return;
-		if (header.type == JITBPF_CHUNK_ROUND &&
-		    header.size_bytes == sizeof(struct jitbpf_round_chunk)) {
-			uint32_t crc = (uint32_t)crc32_z(0, bytes + begin, at + crc_offset - begin);
-
-			memcpy(bytes + at + crc_offset, &crc, sizeof(crc));
-			begin = at + header.size_bytes;
-		}
-	}
-}
 
 static inline void put_contents(struct segment_file *file, const uint8_t *at, size_t left)
 {
@@ -64,15 +40,13 @@ static inline uint8_t *recording_of_input(const uint8_t *data, size_t size, size
 
 	if (size >= sizeof(header))
 		memcpy(&header, data, sizeof(header));
-	is_packed = header.version == JITBPF_RECORDING_PACKED;
+	is_packed = header.version == JITBPF_RECORDING_VERSION;
 	if (is_packed) {
 		segment_file_begin(&file);
 		put_contents(&file, data + sizeof(header), size - sizeof(header));
 	} else {
 		CHECK(!vec_reserve(&file.bytes, size + 1));
 		segment_file_put(&file, data, size);
-		if (size >= sizeof(header))
-			correct_checksums(file.bytes.data, size);
 	}
 	ZSTD_freeCCtx(file.zstd);
 	*ret_size = file.bytes.size;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Records again (as root) what is of the current version of the format: record.sh BUILD_FOLDER.
-# Then run check.sh BUILD_FOLDER --accept, and review the diff. Recordings of version 1 (php, storm)
-# and 2 (both) cannot be made any more; they stay, so that their replay is checked.
+# Then run check.sh BUILD_FOLDER --accept, and review the diff. php, storm and both were made by
+# development versions of other formats, and converted.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD

@@ -7,8 +7,8 @@
  * CODE_EVENT records; there are no JITBPF_JIT and JITBPF_CODE records.
  *
  * Records come in emission order: by time within a round. A deferred sample keeps its own time and
- * comes at the end of the round in which its stack was completed. Since version 2, a recording
- * holds exactly this stream, and its replay enters here.
+ * comes at the end of the round in which its stack was completed. A recording holds exactly this
+ * stream, and its replay enters here.
  */
 #ifndef JITBPF_PIPELINE_FINISHED_RECORDS_H
 #define JITBPF_PIPELINE_FINISHED_RECORDS_H

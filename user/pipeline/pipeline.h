@@ -2,8 +2,8 @@
 /*
  * A run: intake, recorder and analysis wired together.
  *
- *   live source, recording v1 ─► intake ─┬─► recorder
- *   recording v2 ────────────────────────┴─► analysis
+ *   live source ─► intake ─┬─► recorder
+ *   recording ─────────────┴─► analysis
  *
  * Single-threaded.
  */

@@ -23,8 +23,8 @@ struct pipeline {
 	bool records_code;		      /* JITBPF_KEPT_CODE records */
 	bool only_sampled;		      /* as in struct analysis_options */
 	VEC(struct closing_recorder) closing; /* oldest first */
-	uint64_t malformed; /* records of a recording of version 2 or later that are not finished */
-	uint64_t malformed_counted; /* of all malformed records, in the ledger */
+	uint64_t malformed;		      /* records of a recording that are not finished */
+	uint64_t malformed_counted;	      /* of all malformed records, in the ledger */
 };
 
 #endif

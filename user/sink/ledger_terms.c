@@ -53,8 +53,7 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		 "The program recurses deeply."},
 	[JITBPF_END_COMPAT] = {"compat", "code of another segment",
 			       "The sample is in code whose segment is neither that of 64-bit nor "
-			       "that of 32-bit programs; in recordings of older versions, in "
-			       "32-bit code.",
+			       "that of 32-bit programs.",
 			       "The program runs 16-bit code, as Wine and DOS emulators can."},
 	[JITBPF_END_NO_RULE] =
 		{"no_rule", "no unwind rule", "No rule says where the caller of a frame is.",

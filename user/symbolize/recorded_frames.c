@@ -243,34 +243,13 @@ int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_fr
 	return err;
 }
 
-static const struct entry *find(const struct recorded_frames *recorded, const struct key *key)
-{
-	uint32_t item = index_map_find(&recorded->index, hash_of(key), equal, recorded, key);
-
-	return item == INDEX_MAP_NONE ? NULL : &recorded->entries.data[item];
-}
-
-/* Older versions recorded the build ID alone, if there was one. */
-static const struct entry *find_by_build_id(const struct recorded_frames *recorded,
-					    const struct location *location,
-					    const struct module *module)
-{
-	struct key key = {
-		.offset = location->offset,
-		.kind = (uint16_t)location->kind,
-		.build_id = module->build_id,
-		.build_id_bytes = (uint16_t)module->build_id_bytes,
-	};
-
-	return find(recorded, &key);
-}
-
 const struct frame *recorded_frames_find(const struct recorded_frames *recorded,
 					 const struct location *location,
 					 const struct module *module, uint32_t *ret_count)
 {
 	struct key key = {.offset = location->offset, .kind = (uint16_t)location->kind};
 	const struct entry *entry;
+	uint32_t item;
 
 	*ret_count = 0;
 	if (module) {
@@ -282,11 +261,10 @@ const struct frame *recorded_frames_find(const struct recorded_frames *recorded,
 		key.dev_minor = module->dev_minor;
 		key.inode = recorded_frames_inode(module);
 	}
-	entry = find(recorded, &key);
-	if (!entry && module && module->build_id_bytes)
-		entry = find_by_build_id(recorded, location, module);
-	if (!entry)
+	item = index_map_find(&recorded->index, hash_of(&key), equal, recorded, &key);
+	if (item == INDEX_MAP_NONE)
 		return NULL;
+	entry = &recorded->entries.data[item];
 	*ret_count = entry->count;
 	return recorded->frames.data + entry->first;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Writes seeds of fuzz_recording and fuzz_replay (packed-*), and of fuzz_segments, into folders.
- * Seeds of versions 1 and 2 cannot be written any more. To be run by hand after a change of the
- * format:
+ * To be run by hand after a change of the format:
  *   make core && gcc -std=gnu11 -D_GNU_SOURCE -I. -Iuser tests/fuzz/seed/recording.c \
  *       build/libcore.a -liberty -lz -lzstd -o build/seed &&
  *   build/seed tests/fuzz/corpus/recording tests/fuzz/corpus/segments

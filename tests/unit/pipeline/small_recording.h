@@ -54,7 +54,7 @@ static inline void *small_add(struct small_recording *small, uint16_t type, size
 
 static inline void small_add_round(struct small_recording *small)
 {
-	small_add(small, JITBPF_CHUNK_ROUND, sizeof(struct jitbpf_round_chunk));
+	small_add(small, JITBPF_CHUNK_ROUND, sizeof(struct jitbpf_record));
 }
 
 /* Add a sample; samples with the same shape and seed have the same stack. */

@@ -327,6 +327,7 @@ static uint64_t malformed_of_info(uint32_t count, const char *period, uint32_t *
 	uint64_t malformed;
 
 	made_run_begin(&run, &(struct pipeline_options){0});
+	run.source.finished = true;
 	take_info(&run, count, period);
 	malformed = made_finish(&run, 100)->malformed_records;
 	*ret_events = pipeline_view(run.pipeline)->info->more_events;

@@ -10,15 +10,12 @@
 #include "base/scope.h"
 #include "decode/record/record_check.h"
 #include "decode/recording/record_unpacker.h"
-#include "decode/recording/round_reader.h"
 #include "decode/recording/segment_reader.h"
 
 struct recording_reader {
 	const struct blob *blob;
-	uint32_t version;
-	struct round_reader rounds;	  /* versions 1 and 2 */
-	struct segment_reader segments;	  /* since version 3 */
-	struct record_unpacker *unpacker; /* of the chunks of the segments */
+	struct segment_reader segments;
+	struct record_unpacker unpacker; /* of the chunks of the segments */
 	struct cursor lanes[JITBPF_LANE_COUNT];
 
 	const struct jitbpf_record *record; /* the last chunk */
@@ -39,17 +36,6 @@ static int bad(struct recording_reader *reader, uint64_t offset, const char *wha
 
 /* --- chunks ------------------------------------------------------------------- */
 
-static int next_of_round(struct recording_reader *reader)
-{
-	int got = round_reader_next(&reader->rounds);
-
-	if (got == -EBADMSG)
-		return bad(reader, reader->rounds.error_offset, reader->rounds.error_what);
-	reader->record = (void *)reader->rounds.record.data;
-	reader->offset = reader->rounds.chunk_begin;
-	return got;
-}
-
 /* END is the last chunk of the last segment, behind a whole round. */
 static int check_end(struct recording_reader *reader)
 {
@@ -60,7 +46,7 @@ static int check_end(struct recording_reader *reader)
 		return bad(reader, reader->offset, "a chunk of impossible size");
 	if (reader->in_round)
 		return bad(reader, reader->offset, "the recording ends inside a round");
-	more = record_unpack(reader->unpacker, reader->lanes, &what);
+	more = record_unpack(&reader->unpacker, reader->lanes, &what);
 	if (more < 0 && more != -EBADMSG)
 		return more;
 	if (more || !segment_is_last(&reader->segments))
@@ -69,13 +55,13 @@ static int check_end(struct recording_reader *reader)
 	return 0;
 }
 
-static int next_of_segment(struct recording_reader *reader)
+static int next_chunk(struct recording_reader *reader)
 {
 	const char *what = NULL;
 	int got = 0, err = 0;
 
 	while (!got && !err) {
-		got = record_unpack(reader->unpacker, reader->lanes, &what);
+		got = record_unpack(&reader->unpacker, reader->lanes, &what);
 		if (!got)
 			err = segment_next(&reader->segments, reader->lanes, &what);
 	}
@@ -83,7 +69,7 @@ static int next_of_segment(struct recording_reader *reader)
 	err = err ?: (got < 0 ? got : 0);
 	if (err)
 		return err == -EBADMSG ? bad(reader, reader->offset, what) : err;
-	reader->record = (void *)reader->unpacker->record.data;
+	reader->record = (void *)reader->unpacker.record.data;
 	if (reader->record->type == JITBPF_CHUNK_END)
 		return check_end(reader);
 	reader->in_round = reader->record->type != JITBPF_CHUNK_ROUND;
@@ -111,15 +97,12 @@ static int take_info(struct recording_reader *reader)
 static int take(struct recording_reader *reader)
 {
 	const struct jitbpf_record *record = reader->record;
-	bool is_packed = reader->version >= JITBPF_RECORDING_PACKED;
 	int err;
 
 	switch (record->type) {
 	case JITBPF_CHUNK_INFO:
 		return take_info(reader);
 	case JITBPF_CHUNK_ROUND:
-		if (!is_packed && record->size_bytes < sizeof(struct jitbpf_round_chunk))
-			return bad(reader, reader->offset, "a malformed chunk");
 		return 1;
 	case JITBPF_CHUNK_FRAMES:
 		if (record->size_bytes < sizeof(struct jitbpf_frames_chunk))
@@ -127,8 +110,7 @@ static int take(struct recording_reader *reader)
 		return 1;
 	case JITBPF_CHUNK_THREAD:
 	case JITBPF_CHUNK_FRESH:
-		if (is_packed)
-			return 0;
+		return 0;
 	}
 	err = record_check(record, record->size_bytes);
 	if (err == -ENOTSUP) {
@@ -143,8 +125,7 @@ static int next(struct recording_reader *reader)
 	int taken = 0, got;
 
 	while (!taken) {
-		got = reader->version >= JITBPF_RECORDING_PACKED ? next_of_segment(reader)
-								 : next_of_round(reader);
+		got = next_chunk(reader);
 		if (got <= 0)
 			return got;
 		taken = take(reader);
@@ -166,9 +147,16 @@ int recording_reader_next(struct recording_reader *reader, const struct jitbpf_r
 	return reader->result;
 }
 
+/* No release has written these. */
+#define OLDER_FORMAT(version)                                                                      \
+	"a recording of format " version ", which only development versions before 0.1.0 read: "   \
+	"use one of them, or record again"
+
 static int check_file_header(struct recording_reader *reader)
 {
 	static const char foreign[] = "not a jitbpf recording";
+	static const char *const older[JITBPF_RECORDING_VERSION - 1] = {
+		OLDER_FORMAT("1"), OLDER_FORMAT("2"), OLDER_FORMAT("3")};
 	uint64_t size_bytes = reader->blob->size_bytes;
 	struct jitbpf_recording_header header;
 	int err;
@@ -189,16 +177,10 @@ static int check_file_header(struct recording_reader *reader)
 		return bad(reader, 0, "made by a newer jitbpf: use that version to read it");
 	if (header.version < 1 || header.header_bytes < sizeof(header))
 		return bad(reader, 0, "a damaged file header");
+	if (header.version < JITBPF_RECORDING_VERSION)
+		return bad(reader, 0, older[header.version - 1]);
 	if (header.header_bytes > size_bytes)
 		return bad(reader, 0, "the recording was cut");
-	reader->version = header.version;
-	if (header.version < JITBPF_RECORDING_PACKED) {
-		round_reader_init(&reader->rounds, reader->blob, header.header_bytes);
-		return 0;
-	}
-	reader->unpacker = calloc(1, sizeof(*reader->unpacker));
-	if (!reader->unpacker)
-		return -ENOMEM;
 	return segment_reader_init(&reader->segments, reader->blob, header.header_bytes);
 }
 
@@ -227,11 +209,8 @@ void recording_reader_close(struct recording_reader *reader)
 {
 	if (!reader)
 		return;
-	round_reader_deinit(&reader->rounds);
 	segment_reader_deinit(&reader->segments);
-	if (reader->unpacker)
-		record_unpacker_deinit(reader->unpacker);
-	free(reader->unpacker);
+	record_unpacker_deinit(&reader->unpacker);
 	free(reader);
 }
 
@@ -243,9 +222,4 @@ uint64_t recording_reader_skipped(const struct recording_reader *reader)
 bool recording_reader_has_info(const struct recording_reader *reader)
 {
 	return reader->has_info;
-}
-
-uint32_t recording_reader_version(const struct recording_reader *reader)
-{
-	return reader->version;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads a recording (uapi/recording.h) of any version record by record. Samples are returned with
- * their stacks. A chunk is returned only after the checksum of its round or segment was verified,
- * so all chunks before a damaged round or segment can be used.
+ * Reads a recording (uapi/recording.h) record by record. Samples are returned with their stacks. A
+ * chunk is returned only after the checksum of its segment was verified, so all chunks before a
+ * damaged segment can be used.
  */
 #ifndef JITBPF_DECODE_RECORDING_RECORDING_READER_H
 #define JITBPF_DECODE_RECORDING_RECORDING_READER_H
@@ -15,16 +15,16 @@
 
 /* The place and reason of an error. */
 struct recording_error {
-	uint64_t offset;  /* file offset of the data that could not be read, or of its segment */
-	const char *what; /* static text: "checksum of the round does not match" */
+	uint64_t offset;  /* file offset of the segment that could not be read */
+	const char *what; /* static text: "checksum of the segment does not match" */
 };
 
 struct recording_reader; /* see recording_reader.c */
 
 /*
  * Check the file header. Borrows blob, which outlives the reader.
- * Returns 0, -ENOMEM, the blob's error, or -EBADMSG (not a recording, or of a
- * later version) with *error set.
+ * Returns 0, -ENOMEM, the blob's error, or -EBADMSG (not a recording, or of
+ * another version) with *error set.
  */
 int recording_reader_open(const struct blob *blob, struct recording_reader **ret,
 			  struct recording_error *error);
@@ -44,12 +44,6 @@ int recording_reader_next(struct recording_reader *reader, const struct jitbpf_r
 
 /* Returns true if the description of the run (INFO) was read. */
 bool recording_reader_has_info(const struct recording_reader *reader);
-
-/*
- * Returns the version of the file: 1 holds the records of the source, 2 holds finished records in
- * emission order (uapi/recording.h).
- */
-uint32_t recording_reader_version(const struct recording_reader *reader);
 
 /* Returns the number of chunks of unknown types that were skipped so far. */
 uint64_t recording_reader_skipped(const struct recording_reader *reader);

@@ -8,7 +8,6 @@
 #include "decode/record/record_check.h"
 #include "pipeline/intake/intake_state.h"
 #include "uapi/loss.h"
-#include "uapi/recording.h"
 
 #define INTAKE_REFUSALS_NS 50000000ull
 
@@ -96,9 +95,6 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	struct intake *intake = context;
 	int err = 0;
 
-	/* Chunks that only recordings have are not ordered by time. */
-	if (record->type == JITBPF_CHUNK_INFO || record->type == JITBPF_CHUNK_FRAMES)
-		return intake->consumer.take(intake->consumer.context, record);
 	if (record_check(record, record->size_bytes)) {
 		intake->malformed++;
 		return 0;
