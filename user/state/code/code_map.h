@@ -172,25 +172,6 @@ int code_map_apply(struct code_map *map, struct code_account *account,
 		   const struct code_event *event);
 
 /*
- * All code that a publisher's engine has at one time, as LOAD events. Where events overlap, the
- * last one is used. Borrowed.
- */
-struct code_snapshot {
-	const struct code_event *loads;
-	size_t count;
-};
-
-/*
- * Apply the difference of two snapshots of one engine. Loads are compared by start, size and name.
- * Those only in `now` are applied, in their order. Regions of those only in `before` end at
- * time_ns, if they are still in force and the publisher has a claim on them. Returns 0, or
- * -ENOMEM, after which a part may have been applied.
- */
-int code_map_apply_snapshot(struct code_map *map, struct code_account *account,
-			    const struct code_snapshot *before, const struct code_snapshot *now,
-			    uint64_t time_ns);
-
-/*
  * A gap: events of a publisher in [from_ns, to_ns] are missing for good. live holds the sequence
  * numbers, ascending, of the process's own events that describe live code at to_ns. Inherited
  * regions are not among them.
