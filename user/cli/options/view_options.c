@@ -19,8 +19,8 @@ static const struct option_spec view_options[] = {
 	{0, "no-inline", OPTION_FLAG, FIELD(no_inline),
 	 .help = "hide inlined frames; their samples count for the enclosing function"},
 	{0, "exact", OPTION_FLAG, FIELD(exact),
-	 .help = "compare code by its whole name: its cold parts, clones, tiers and traces do not count "
-		 "for their function"},
+	 .help = "count code by its whole name in tables of functions: cold parts, clones, tiers and "
+		 "traces do not count for their function"},
 	{0, "no-demangle", OPTION_FLAG, FIELD(no_demangle),
 	 .help = "show linkage names; a recording keeps the names that it was made with"},
 };

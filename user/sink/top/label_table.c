@@ -7,16 +7,48 @@
 #include "base/path.h"
 #include "base/scope.h"
 
-static int add(struct label_table *table, const char *name, const char *module, uint32_t kind,
+static int keep(struct label_table *table, const char *s, uint32_t *ret)
+{
+	return string_pool_add(table->strings, s, strlen(s), ret);
+}
+
+static void add_name(struct label_names *names, uint32_t name)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (names->names[i] == name)
+			return;
+	}
+	if (names->count < LABEL_NAMES_MAX)
+		names->names[names->count++] = name;
+	else
+		names->more = true;
+}
+
+static int add(struct label_table *table, const struct frame_text *frame, uint32_t kind,
 	       uint32_t *ret)
 {
 	struct top_label label = {.kind = kind};
+	uint32_t name;
 
-	if (string_pool_add(table->strings, name, strlen(name), &label.name) ||
-	    string_pool_add(table->strings, module, strlen(module), &label.module) ||
+	if (keep(table, frame->function, &label.name) ||
+	    keep(table, frame->module, &label.module) ||
+	    keep(table, frame->function_file, &label.file) || keep(table, frame->name, &name) ||
+	    vec_reserve(&table->names, table->rows.count + 1) ||
 	    row_table_add(&table->rows, &label, ret))
 		return -ENOMEM;
+	if (*ret == table->names.size)
+		table->names.data[table->names.size++] = (struct label_names){0};
+	add_name(&table->names.data[*ret], name);
 	return 0;
+}
+
+/* Add a label that is no frame. */
+static int add_plain(struct label_table *table, const char *name, uint32_t kind, uint32_t *ret)
+{
+	const struct frame_text plain = {
+		.name = name, .module = "", .function = name, .function_file = ""};
+
+	return add(table, &plain, kind, ret);
 }
 
 int label_table_init(struct label_table *table)
@@ -25,24 +57,25 @@ int label_table_init(struct label_table *table)
 
 	*table = (struct label_table){.rows.row_bytes = sizeof(struct top_label)};
 	return string_pool_create(&table->strings)
-		       ?: add(table, "", "", LABEL_KIND_ROOT, &root); /* the first: LABEL_ROOT */
+		       ?: add_plain(table, "", LABEL_KIND_ROOT, &root); /* the first: LABEL_ROOT */
 }
 
 void label_table_deinit(struct label_table *table)
 {
 	row_table_deinit(&table->rows);
+	vec_deinit(&table->names);
 	string_pool_destroy(table->strings);
 	table->strings = NULL;
 }
 
 static int label_frame(void *table, const struct frame_text *frame, uint32_t *ret)
 {
-	return add(table, frame->name, path_file(frame->module), frame->kind, ret);
+	return add(table, frame, frame->function_kind, ret);
 }
 
 int label_table_add_process(struct label_table *table, const char *name, uint32_t *ret)
 {
-	return add(table, name, "", LABEL_KIND_PROCESS, ret);
+	return add_plain(table, name, LABEL_KIND_PROCESS, ret);
 }
 
 static int label_process(void *table, const char *name, uint32_t *ret)
@@ -60,14 +93,23 @@ const struct top_label *label_table_get(const struct label_table *table, uint32_
 	return row_table_get(&table->rows, label < table->rows.count ? label : LABEL_ROOT);
 }
 
+const struct label_names *label_table_names(const struct label_table *table, uint32_t label)
+{
+	return &table->names.data[label < table->names.size ? label : LABEL_ROOT];
+}
+
 const char *label_table_name(const struct label_table *table, uint32_t label)
 {
-	return string_pool_get(table->strings, label_table_get(table, label)->name);
+	const struct label_names *names = label_table_names(table, label);
+
+	return string_pool_get(table->strings, names->count == 1
+						       ? names->names[0]
+						       : label_table_get(table, label)->name);
 }
 
 const char *label_table_module(const struct label_table *table, uint32_t label)
 {
-	return string_pool_get(table->strings, label_table_get(table, label)->module);
+	return path_file(string_pool_get(table->strings, label_table_get(table, label)->module));
 }
 
 const char *label_table_kind(const struct label_table *table, uint32_t label)
@@ -84,9 +126,16 @@ const char *label_table_kind(const struct label_table *table, uint32_t label)
 
 int label_table_compare(const struct label_table *table, uint32_t a, uint32_t b)
 {
-	uint32_t kind_a = label_table_get(table, a)->kind, kind_b = label_table_get(table, b)->kind;
+	const struct top_label *label_a = label_table_get(table, a);
+	const struct top_label *label_b = label_table_get(table, b);
 	int order = strcmp(label_table_name(table, a), label_table_name(table, b));
 
 	order = order ?: strcmp(label_table_module(table, a), label_table_module(table, b));
-	return order ?: (kind_a > kind_b) - (kind_a < kind_b);
+	order = order ?: (label_a->kind > label_b->kind) - (label_a->kind < label_b->kind);
+	order = order
+			?: strcmp(string_pool_get(table->strings, label_a->module),
+				  string_pool_get(table->strings, label_b->module));
+	return order
+		       ?: strcmp(string_pool_get(table->strings, label_a->file),
+				 string_pool_get(table->strings, label_b->file));
 }

@@ -42,20 +42,34 @@ static bool search(const struct top_pattern *pattern, const char *name)
 	return !regexec(&pattern->regex, name, 0, NULL, 0);
 }
 
+/* The name of the function, or one of the names of its code. */
+static bool search_names(const struct top_pattern *pattern, const struct label_table *labels,
+			 uint32_t label, const struct label_names *names)
+{
+	bool matches = search(pattern, label_table_name(labels, label));
+
+	for (uint32_t i = 0; i < names->count && !matches; i++)
+		matches = search(pattern, string_pool_get(labels->strings, names->names[i]));
+	return matches;
+}
+
 bool top_pattern_matches(struct top_pattern *pattern, const struct label_table *labels,
 			 uint32_t label)
 {
-	bool matches;
+	const struct label_names *names;
+	uint8_t result;
 
 	if (!pattern->set)
 		return true;
-	if (label < pattern->matches.size && pattern->matches.data[label])
-		return pattern->matches.data[label] == 2;
-	matches = search(pattern, label_table_name(labels, label));
+	names = label_table_names(labels, label);
+	/* The result for as many names as the label has now. */
+	if (label < pattern->matches.size && pattern->matches.data[label] / 2 == names->count)
+		return pattern->matches.data[label] % 2;
+	result = (uint8_t)(2 * names->count + search_names(pattern, labels, label, names));
 	while (pattern->matches.size <= label) {
 		if (vec_push(&pattern->matches, 0))
-			return matches;
+			return result % 2;
 	}
-	pattern->matches.data[label] = matches ? 2 : 1;
-	return matches;
+	pattern->matches.data[label] = result;
+	return result % 2;
 }

@@ -8,6 +8,7 @@
 #include "sink/write/columns.h"
 #include "sink/write/escapes.h"
 
+#define NAMES_COLUMNS_MIN 16 /* of the names of a function's code */
 #define NAME_COLUMNS_MIN  8
 #define MODULE_COLUMNS	  24
 #define COMM_COLUMNS	  16
@@ -131,14 +132,40 @@ static const char *colour_of(const struct top_layout *layout, uint32_t label)
 	}
 }
 
-static void put_name(struct text *text, const struct top_layout *layout, uint32_t label,
-		     uint32_t columns)
+/* Put the names of a function's code: " {f, f.cold}". */
+static void put_names(struct text *text, const struct top_layout *layout, uint32_t label,
+		      uint32_t columns)
+{
+	const struct label_names *names = label_table_names(layout->labels, label);
+	struct text list = {0};
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		text_put_string(&list, i ? ", " : "");
+		text_put_string(&list, string_pool_get(layout->labels->strings, names->names[i]));
+	}
+	text_put_string(&list, names->more ? ", ..." : "");
+	text_put(&list, "", 1);
+	text_put_string(text, " {");
+	if (list.failed)
+		text->failed = true;
+	else
+		columns_put_name(text, list.bytes.data,
+				 columns == COLUMNS_ANY ? columns : columns - 3);
+	text_put_string(text, "}");
+	text_deinit(&list);
+}
+
+/* Returns the number of columns used. */
+static uint32_t put_name(struct text *text, const struct top_layout *layout, uint32_t label,
+			 uint32_t columns)
 {
 	const char *colour = colour_of(layout, label);
+	uint32_t used;
 
 	put_colour(text, layout, colour);
-	columns_put_name(text, label_table_name(layout->labels, label), columns);
+	used = columns_put_name(text, label_table_name(layout->labels, label), columns);
 	put_colour(text, layout, colour ? ESCAPE_PLAIN : NULL);
+	return used;
 }
 
 /* --- processes ----------------------------------------------------------------------- */
@@ -202,7 +229,7 @@ void top_put_function_heading(struct text *text, const struct top_layout *layout
 void top_put_function(struct text *text, const struct top_layout *layout,
 		      const struct function_count *function)
 {
-	uint32_t used = 2 * counts_columns(layout) + KIND_COLUMNS;
+	uint32_t used = 2 * counts_columns(layout) + KIND_COLUMNS, columns;
 	const char *module = label_table_module(layout->labels, function->label);
 
 	put_counts(text, layout, function->self);
@@ -213,7 +240,12 @@ void top_put_function(struct text *text, const struct top_layout *layout,
 		text_put_string(text, "  ");
 		used += layout->module_columns + 2;
 	}
-	put_name(text, layout, function->label, room_for_name(layout, used));
+	columns = room_for_name(layout, used);
+	used = put_name(text, layout, function->label, columns);
+	if (label_table_names(layout->labels, function->label)->count > 1 &&
+	    columns - used >= NAMES_COLUMNS_MIN)
+		put_names(text, layout, function->label,
+			  columns == COLUMNS_ANY ? COLUMNS_ANY : columns - used);
 }
 
 /* --- the tree ------------------------------------------------------------------------ */

@@ -24,7 +24,10 @@ struct top_row {
 	bool open;	/* its children follow */
 };
 
-/* A regular expression, and which labels match: 0 is unknown, 1 no, 2 yes. */
+/*
+ * A regular expression, and the results by label: 2 * the number of names in full that were
+ * searched, plus 1 if one matches.
+ */
 struct top_pattern {
 	bool set;
 	char text[PROMPT_BYTES + 1];
@@ -92,7 +95,7 @@ uint32_t top_rows_label(const struct top_ui *ui, const struct top_row *row);
 const char *top_pattern_set(struct top_pattern *pattern, const char *text);
 void top_pattern_clear(struct top_pattern *pattern);
 
-/* Returns true if the name of a label matches; true without a pattern. */
+/* Returns true if a name of a label matches (label_table_names()); true without a pattern. */
 bool top_pattern_matches(struct top_pattern *pattern, const struct label_table *labels,
 			 uint32_t label);
 

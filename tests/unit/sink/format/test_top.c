@@ -79,14 +79,19 @@ CASE(tables_have_the_rows_that_were_asked_for)
 /* Rows fit any width, whatever the names are. */
 CASE(rows_fit_the_terminal)
 {
-	static char name[10001];
+	static char name[10001], part[10001];
 
 	memset(name, 'n', sizeof(name) - 1);
+	strcpy(part, name);
+	strcpy(part + sizeof(part) - sizeof(".part.0"), ".part.0");
 	for (uint32_t width = 60; width < 250; width += 13) {
 		CLEANUP(made_deinit) struct made_view m;
 		uint32_t location;
 
 		made_program(&m);
+		made_stack(&m, 0, name, 9, STACK(made_named(&m, LOCATION_NATIVE, 7, part, name)));
+		part[sizeof(part) - 2] ^= 1; /* another name of the function */
+		made_stack(&m, 0, name, 9, STACK(made_named(&m, LOCATION_NATIVE, 8, part, name)));
 		location = made_named(&m, LOCATION_JIT, 9, name, name);
 		for (int i = 0; i < 40; i++) { /* as deep as indentation goes */
 			uint32_t stack[41];
@@ -134,4 +139,64 @@ CASE(a_full_disk_is_an_error)
 
 	made_program(&m);
 	made_check_full_disk(&m, &sink_top);
+}
+
+/* Samples of f() in three pieces of code, one of them inlined, and of another f(). */
+static void made_pieces(struct made_view *m)
+{
+	struct frame frames[2];
+	uint32_t both;
+
+	made_init(m);
+	frames[0] = made_frame(m, FRAME_KIND_NATIVE, "f", "/bin/app");
+	frames[0].flags = FRAME_INLINED;
+	frames[1] = made_frame(m, FRAME_KIND_NATIVE, "main", "/bin/app");
+	both = made_location(m, LOCATION_NATIVE, 0, 9);
+	assert_int_equal(frame_table_set(m->frames, both, frames, 2), 0);
+	made_stack(m, 0, "app", 40, STACK(both));
+	made_stack(m, 0, "app", 30,
+		   STACK(made_named(m, LOCATION_NATIVE, 1, "f.constprop.0", "/bin/app"),
+			 made_named(m, LOCATION_NATIVE, 2, "f.cold", "/bin/app")));
+	made_stack(m, 0, "app", 20, STACK(made_named(m, LOCATION_NATIVE, 3, "g.cold", "/bin/app")));
+	made_stack(m, 0, "app", 10, STACK(made_named(m, LOCATION_NATIVE, 4, "f", "/opt/app")));
+	m->ledger.fate[FATE_RESOLVED] = 100;
+}
+
+CASE(code_of_a_function_is_one_row)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_pieces(&m);
+	AUTO_FREE char *text = made_output(&m, &sink_top);
+	assert_non_null(strstr(
+		text,
+		"FUNCTION\n"
+		" 70.00%      70   70.00%      70  native  app     f {f, f.cold, f.constprop.0}\n"
+		" 20.00%      20   20.00%      20  native  app     g.cold\n"
+		" 10.00%      10   10.00%      10  native  app     f\n"
+		"  0.00%       0   40.00%      40  native  app     main\n"));
+	assert_non_null(strstr(text, " 30.00%      30  native    f\n"
+				     " 30.00%      30  native      f\n"));
+	m.view.options.columns = 62;
+	AUTO_FREE char *narrow = made_output(&m, &sink_top);
+	assert_non_null(strstr(narrow, "native  f {f, f."));
+	assert_non_null(strstr(narrow, "prop.0}\n"));
+	assert_null(strstr(narrow, "f.cold, "));
+}
+
+CASE(an_exact_view_has_a_row_for_each_name)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_pieces(&m);
+	m.view.options.exact = true;
+	AUTO_FREE char *text = made_output(&m, &sink_top);
+	assert_non_null(strstr(text,
+			       "FUNCTION\n"
+			       " 40.00%      40   40.00%      40  native  app     f\n"
+			       " 30.00%      30   30.00%      30  native  app     f.constprop.0\n"
+			       " 20.00%      20   20.00%      20  native  app     g.cold\n"
+			       " 10.00%      10   10.00%      10  native  app     f\n"
+			       "  0.00%       0   40.00%      40  native  app     main\n"
+			       "  0.00%       0   30.00%      30  native  app     f.cold\n"));
 }

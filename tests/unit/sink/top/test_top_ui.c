@@ -261,6 +261,24 @@ CASE(the_tree_opens_and_closes)
 	assert_int_equal(selected(&s), line_with(&s, "Map.hash"));
 }
 
+/* The search knows all names of a function's code, also those that come later. */
+CASE(a_search_finds_names_in_full)
+{
+	CLEANUP(screen_deinit) struct screen s;
+
+	shop_init(&s);
+	count(&s, 0, 10, 1, STACK(function(&s, "Shop$$Lambda/0x1.run")));
+	update(&s);
+	press(&s, '2');
+	type(&s, "/0x2\n");
+	assert_int_not_equal(selected(&s), line_with(&s, "Shop$$Lambda"));
+	count(&s, 0, 10, 1, STACK(function(&s, "Shop$$Lambda/0x2.run")));
+	update(&s);
+	assert_int_not_equal(line_with(&s, "Shop$$Lambda.run"), -1);
+	type(&s, "/0x2\n");
+	assert_int_equal(selected(&s), line_with(&s, "Shop$$Lambda.run"));
+}
+
 CASE(a_pause_keeps_the_screen)
 {
 	CLEANUP(screen_deinit) struct screen s;
