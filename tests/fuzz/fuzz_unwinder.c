@@ -196,7 +196,9 @@ static int request(void *context, const struct unwind_request *request)
 {
 	struct fuzzed *f = context;
 
-	require(request->module || request->region || request->return_to);
+	require(request->kind == UNWIND_PAGE_ROWS     ? request->page.module != NULL
+		: request->kind == UNWIND_RETURN_SITE ? request->return_site.to != 0
+						      : request->code.region != 0);
 	return vec_push(&f->requests, *request);
 }
 
@@ -204,6 +206,11 @@ static int32_t cfa_of(uint8_t choice)
 {
 	return choice & 0x80 ? UNWIND_CFA(choice % 8, (choice >> 3) % 16 * 8)
 			     : UNWIND_CFA(UNWIND_CFA_RSP, (choice % 4 + 1) * 8);
+}
+
+static bool is_of_code(const struct unwind_request *request)
+{
+	return request->kind == UNWIND_CODE_ROWS || request->kind == UNWIND_CODE_CHECK;
 }
 
 static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
@@ -217,8 +224,10 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 		uint8_t rows = byte(f);
 		uint32_t offset = 0;
 
-		for (uint32_t i = 0; i < answer.request.copy_bytes; i++)
-			require(!answer.request.copy[i]);
+		if (is_of_code(&answer.request)) {
+			for (uint32_t i = 0; i < answer.request.code.copy_bytes; i++)
+				require(!answer.request.code.copy[i]);
+		}
 		answer.read_ns = f->now_ns;
 		answer.error = rows == 0xff ? -EIO : 0;
 		answer.can_return = rows % 4;

@@ -210,7 +210,7 @@ static void vouch_for_seen(struct code_checks *checks, struct code_check *check,
 void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		      const struct unwind_answer *answer)
 {
-	struct code_check *check = &checks->slots[answer->request.check - 1];
+	struct code_check *check = &checks->slots[answer->request.code.check.number];
 
 	if (!check->since_ns) {
 		/* The code has ended meanwhile, or a sample has vouched for it. */

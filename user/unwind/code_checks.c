@@ -470,16 +470,18 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 		return false;
 	check->asked = true;
 	*ret = (struct unwind_request){
-		.check = slot_of(checks, check) + 1,
-		.copy = check->copy,
-		.copy_bytes = check->copy ? check->copy_bytes : 0,
-		.is = check->is,
-		.objects_move = code_publisher_of(check->publisher)->objects_move,
-		.region = check->identity,
+		.kind = UNWIND_CODE_CHECK,
 		.pid = check->process->pid,
 		.owner = process_owner_key(&check->process->owner),
-		.address = check->address,
-		.size_bytes = check->size_bytes,
+		.code = {.region = check->identity,
+			 .address = check->address,
+			 .size_bytes = check->size_bytes,
+			 .copy = check->copy,
+			 .copy_bytes = check->copy ? check->copy_bytes : 0,
+			 .check = {.number = slot_of(checks, check),
+				   .objects_move =
+					   code_publisher_of(check->publisher)->objects_move,
+				   .is = check->is}},
 	};
 	return true;
 }

@@ -258,7 +258,7 @@ static void settle_late(struct unwind_regions *regions, struct unwind_region *re
 
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer)
 {
-	struct unwind_region *region = find(regions, answer->request.region);
+	struct unwind_region *region = find(regions, answer->request.code.region);
 	struct budget_owner *payer;
 	int err;
 

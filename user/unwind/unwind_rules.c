@@ -63,11 +63,10 @@ static int request_page(const struct unwind_account *account, const struct modul
 			uint32_t page, bool slow)
 {
 	struct unwind_request request = {
-		.module = module,
-		.page = page,
-		.slow = slow,
+		.kind = UNWIND_PAGE_ROWS,
 		.pid = account->process->pid,
 		.owner = process_owner_key(&account->process->owner),
+		.page = {.module = module, .page = page, .slow = slow},
 	};
 
 	return unwind_ask(account->unwinder, &request);
@@ -163,25 +162,28 @@ enum return_site_state unwind_return_at(const struct unwind_account *account,
 {
 	struct unwinder *u = account->unwinder;
 	struct unwind_request request = {
-		.return_to = return_address,
-		.return_owner = memory_of(account->process),
+		.kind = UNWIND_RETURN_SITE,
 		.pid = account->process->pid,
 		.owner = process_owner_key(&account->process->owner),
+		.return_site = {.to = return_address, .owner = memory_of(account->process)},
 	};
+	struct unwind_return_request *place = &request.return_site;
 	enum return_site_state state;
 
 	if (site->kind == LOCATION_NATIVE) {
-		request.module = module_table_get(u->modules, site->module);
-		request.return_to = site->offset + 1;
-		request.return_owner = site->module;
-		if (!request.module || request.module == u->modules->rest)
+		*place = (struct unwind_return_request){
+			.module = module_table_get(u->modules, site->module),
+			.to = site->offset + 1,
+			.owner = site->module,
+		};
+		if (!place->module || place->module == u->modules->rest)
 			return RETURN_SITE_CAN_NOT;
 	}
-	state = return_sites_find(&u->return_sites, request.return_owner, request.return_to);
+	state = return_sites_find(&u->return_sites, place->owner, place->to);
 	if (state != RETURN_SITE_NEW)
 		return state;
 	if (unwind_may_ask(account, UNWIND_ASKED_MAX) && !unwind_ask(u, &request))
-		return_sites_asked(&u->return_sites, request.return_owner, request.return_to);
+		return_sites_asked(&u->return_sites, place->owner, place->to);
 	return RETURN_SITE_WAITS;
 }
 
@@ -234,39 +236,41 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	const struct code_region *region = site->region;
 	struct unwinder *u = account->unwinder;
 	struct unwind_request request = {
-		.region = code_region_identity(region),
+		.kind = UNWIND_CODE_ROWS,
 		.pid = process->pid,
 		.owner = process_owner_key(&process->owner),
-		.address = address - site->offset,
-		.size_bytes = region->size_bytes,
+		.code = {.region = code_region_identity(region),
+			 .address = address - site->offset,
+			 .size_bytes = region->size_bytes},
 	};
+	struct unwind_code_request *code = &request.code;
 	const struct code_copy *copy;
 	bool stands;
 	int err;
 
 	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
 		return UNWIND_RULE_WAITS;
-	request.host = host_of(account, region);
-	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
+	code->host = host_of(account, region);
+	err = unwind_regions_ask(&u->regions, code->region, process, code->address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
 	stands = stands_there(process, region, address);
 	copy = copy_of(u, region, stands);
 	if (copy) {
-		request.copy_bytes = copy->size_bytes;
-		request.copy = unwind_regions_copied(&u->regions, request.region, copy->bytes,
-						     copy->size_bytes);
-		if (!request.copy) {
-			unwind_regions_refuse(&u->regions, request.region);
+		code->copy_bytes = copy->size_bytes;
+		code->copy = unwind_regions_copied(&u->regions, code->region, copy->bytes,
+						   copy->size_bytes);
+		if (!code->copy) {
+			unwind_regions_refuse(&u->regions, code->region);
 			return -ENOMEM;
 		}
 	} else if (!stands) {
-		unwind_regions_refuse(&u->regions, request.region);
+		unwind_regions_refuse(&u->regions, code->region);
 		return 0;
 	}
 	err = unwind_ask(u, &request);
 	if (err)
-		unwind_regions_refuse(&u->regions, request.region);
+		unwind_regions_refuse(&u->regions, code->region);
 	return err ?: UNWIND_RULE_WAITS;
 }
 

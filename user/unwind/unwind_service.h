@@ -12,38 +12,57 @@
 #include "decode/cfi/unwind_rows.h"
 #include "unwind/engine_host.h"
 
-/*
- * A request for rows of a page of a file, or, if module is NULL, of the code of a region. With
- * check, a request to compare the code with its copy instead. With return_to, a request whether
- * functions can return there.
- */
-struct unwind_request {
-	const struct module *module; /* held by the service until the answer is taken */
+/* The worker answers requests of equal cost in the order of their kinds. */
+enum unwind_request_kind {
+	UNWIND_CODE_ROWS,   /* rows of the code of a region */
+	UNWIND_CODE_CHECK,  /* whether memory still holds the code of a region */
+	UNWIND_RETURN_SITE, /* whether functions can return to an address */
+	UNWIND_PAGE_ROWS,   /* rows of a page of a file */
+};
+
+struct unwind_page_request {
+	const struct module *module;
 	uint32_t page;
-	/* for a page: make also the rows that take long, which are UNWIND_NOT_MADE otherwise */
-	bool slow;
-	/* A return address: an offset in the file, or an address in memory. 0: make rows. */
-	uint64_t return_to;
-	uint32_t return_owner; /* with return_to: chosen by the requester */
-	/*
-	 * For a region: a copy of its code, which may have only the beginning.
-	 * It stays valid until the answer is taken or the service is destroyed.
-	 */
-	const uint8_t *copy; /* NULL: read the code from the process's memory */
-	uint32_t copy_bytes;
-	/*
-	 * Not 0: read the code and compare it with the copy, if there is one, instead of making
-	 * rows. The number is chosen by the requester.
-	 */
-	uint32_t check;
-	const uint8_t *is; /* with check: compare these copy_bytes instead of the memory */
-	bool objects_move; /* with check: see struct code_publisher */
-	uint64_t region;   /* code_region_identity() of the region */
-	uint32_t pid;
-	struct owner_key owner;	      /* of the process; charged for the request and its answer */
-	struct budget_owner *payer;   /* of the request itself; set by unwind_ask() */
+	bool slow; /* make also the rows that take long, which are UNWIND_NOT_MADE otherwise */
+};
+
+struct unwind_code_request {
+	uint64_t region;	      /* code_region_identity() of the region */
 	uint64_t address, size_bytes; /* as seen by the process */
-	struct engine_host host; /* for a region, if its code is not called; its module is held */
+	/*
+	 * A copy of its code, which may have only the beginning. It stays valid until the answer is
+	 * taken or the service is destroyed. NULL: for rows, the code is read from the process's
+	 * memory; a check only reads it.
+	 */
+	const uint8_t *copy;
+	uint32_t copy_bytes;
+	union {
+		struct engine_host host; /* for rows: if the code is not called */
+		struct {
+			uint32_t number;   /* chosen by the requester */
+			bool objects_move; /* see struct code_publisher */
+			const uint8_t *is; /* compare these copy_bytes; NULL: the memory */
+		} check;
+	};
+};
+
+struct unwind_return_request {
+	const struct module *module; /* NULL: memory of the process */
+	uint64_t to;		     /* an offset in the file, or an address */
+	uint32_t owner;		     /* chosen by the requester */
+};
+
+/* The service holds the module of a request until the answer is taken. */
+struct unwind_request {
+	enum unwind_request_kind kind;
+	uint32_t pid;
+	struct owner_key owner;	    /* of the process; charged for the request and its answer */
+	struct budget_owner *payer; /* of the request itself; set by unwind_ask() */
+	union {
+		struct unwind_page_request page;
+		struct unwind_code_request code; /* for rows, or a check */
+		struct unwind_return_request return_site;
+	};
 };
 
 struct unwind_answer {
@@ -55,8 +74,8 @@ struct unwind_answer {
 	 * the read. 0 if a copy was used.
 	 */
 	uint64_t read_ns;
-	bool differs;	 /* with check: the memory holds other code than the copy */
-	bool can_return; /* with return_to: functions can return there */
+	bool differs;	 /* of a check: the memory holds other code than the copy */
+	bool can_return; /* of a return site: functions can return there */
 	uint8_t *bytes;	 /* bytes read from memory: the beginning of the region, or NULL */
 	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */

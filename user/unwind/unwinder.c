@@ -144,12 +144,12 @@ static uint32_t guess_rest(struct unwinder *u, const struct unwind_page_slot *sl
 
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 {
-	struct unwind_page_key key = {.owner = answer->request.module->number,
-				      .page = answer->request.page};
+	const struct unwind_page_request *page = &answer->request.page;
+	struct unwind_page_key key = {.owner = page->module->number, .page = page->page};
 	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, key);
 	uint32_t count;
 
-	if (!slot || (slot->page.count && !answer->request.slow))
+	if (!slot || (slot->page.count && !page->slow))
 		return 0;
 	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
 		unwind_pages_drop(&u->pages, slot);
@@ -160,7 +160,7 @@ static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 	else
 		count = unwind_rows_page(&answer->rows, 0, u->room,
 					 unwind_pages_rows_max(&u->pages, key.owner));
-	u->file_pages += !answer->request.slow;
+	u->file_pages += !page->slow;
 	return unwind_pages_put(&u->pages, key, u->room, count) ? 0 : -ENOMEM;
 }
 
@@ -172,12 +172,12 @@ struct collecting {
 /* Rows of a region. Code that was read is kept, to be compared with later. */
 static int take_code(struct unwinder *u, const struct unwind_answer *answer)
 {
+	uint64_t region = answer->request.code.region;
+
 	if (answer->bytes)
-		code_copies_put(&u->copies, answer->request.region, answer->bytes,
-				answer->bytes_read);
+		code_copies_put(&u->copies, region, answer->bytes, answer->bytes_read);
 	if (answer->bytes && u->keeps_code && answer->bytes_read > CODE_COPIES_COPY_MAX)
-		code_copies_put(&u->large, answer->request.region, answer->bytes,
-				answer->bytes_read);
+		code_copies_put(&u->large, region, answer->bytes, answer->bytes_read);
 	return unwind_regions_take(&u->regions, answer);
 }
 
@@ -188,19 +188,24 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	struct unwinder *u = collecting->unwinder;
 
 	unwind_answered(u, request);
-	collecting->came += request->module || request->copy || request->check ||
-			    request->return_to || answer->error;
-	if (request->return_to) {
-		return_sites_take(&u->return_sites, request->return_owner, request->return_to,
-				  answer->error, answer->can_return);
+	/* Code that was read waits for unwind_regions_settle(), which counts it. */
+	collecting->came +=
+		request->kind != UNWIND_CODE_ROWS || request->code.copy || answer->error;
+	switch (request->kind) {
+	case UNWIND_PAGE_ROWS:
+		return take_page(u, answer);
+	case UNWIND_CODE_ROWS:
+		u->copies.payer = u->large.payer = request->owner;
+		return take_code(u, answer);
+	case UNWIND_CODE_CHECK:
+		u->copies.payer = u->large.payer = request->owner;
+		code_checks_take(&u->checks, &u->copies, answer);
+		return 0;
+	case UNWIND_RETURN_SITE:
+		return_sites_take(&u->return_sites, request->return_site.owner,
+				  request->return_site.to, answer->error, answer->can_return);
 		return 0;
 	}
-	if (request->module)
-		return take_page(u, answer);
-	u->copies.payer = u->large.payer = request->owner;
-	if (!request->check)
-		return take_code(u, answer);
-	code_checks_take(&u->checks, &u->copies, answer);
 	return 0;
 }
 

@@ -119,14 +119,14 @@ CASE_WITH(test_passes, setup, teardown)
 	assert_int_equal(trust(f, 20), CODE_WAITS);
 	assert_true(request(f));
 	assert_false(request(f)); /* once */
-	assert_int_equal(f->request.address, CODE);
-	assert_int_equal(f->request.size_bytes, SIZE);
-	assert_null(f->request.copy);
+	assert_int_equal(f->request.code.address, CODE);
+	assert_int_equal(f->request.code.size_bytes, SIZE);
+	assert_null(f->request.code.copy);
 	answer(f, 30, 0, false);
 	assert_int_equal(trust(f, 20), CODE_VOUCHED);
 	assert_int_equal(trust(f, 1000), CODE_VOUCHED);
 	assert_int_equal(f->checks.trusted, 1);
-	assert_int_equal(code_copies_find(&f->copies, f->request.region)->size_bytes, 4);
+	assert_int_equal(code_copies_find(&f->copies, f->request.code.region)->size_bytes, 4);
 	/* The read came before this event. */
 	event(f, 31);
 	assert_int_equal(trust(f, 30), CODE_VOUCHED);
@@ -134,7 +134,7 @@ CASE_WITH(test_passes, setup, teardown)
 	assert_false(request(f)); /* not so soon */
 	f->checks.now_ns = ROUND;
 	assert_true(request(f));
-	assert_int_equal(f->request.copy_bytes, 4);
+	assert_int_equal(f->request.code.copy_bytes, 4);
 	answer(f, 40, 0, false);
 	assert_int_equal(f->checks.trusted, 1);
 	assert_int_equal(f->checks.verdicts.size, 0);
@@ -444,16 +444,17 @@ CASE_WITH(test_saw_linked_code, setup, teardown)
 	assert_int_equal(trust(f, 29), CODE_VOUCHED);
 	assert_int_equal(trust(f, 30), CODE_WAITS);
 	assert_true(request(f));
-	assert_int_equal(f->request.copy_bytes, SIZE);
-	assert_int_equal(f->request.is[63], 63);
-	assert_int_equal(f->request.is[64], 64 ^ 0x80);
-	assert_int_equal(f->request.copy[64], 64);
+	assert_int_equal(f->request.code.copy_bytes, SIZE);
+	assert_int_equal(f->request.code.check.is[63], 63);
+	assert_int_equal(f->request.code.check.is[64], 64 ^ 0x80);
+	assert_int_equal(f->request.code.copy[64], 64);
 	/* It saw the code before it was linked: it vouches for nothing now. */
 	see(f, 32, 128, 0);
 	assert_int_equal(trust(f, 30), CODE_WAITS);
 	answer(f, 0, 0, false);
 	assert_int_equal(trust(f, 30), CODE_VOUCHED);
-	assert_int_equal(code_copies_find(&f->copies, f->request.region)->bytes[64], 64 ^ 0x80);
+	assert_int_equal(code_copies_find(&f->copies, f->request.code.region)->bytes[64],
+			 64 ^ 0x80);
 	see(f, 40, 64, 2);
 	assert_int_equal(trust(f, 40), CODE_VOUCHED);
 }
@@ -475,8 +476,8 @@ CASE_WITH(test_saw_what_the_copy_lacks, setup, teardown)
 	assert_int_equal(code_copies_find(&f->copies, f->check->identity)->size_bytes,
 			 sizeof(shorter));
 	assert_true(request(f));
-	assert_int_equal(f->request.copy_bytes, sizeof(shorter));
-	assert_null(f->request.is);
+	assert_int_equal(f->request.code.copy_bytes, sizeof(shorter));
+	assert_null(f->request.code.check.is);
 }
 
 CASE_WITH(test_saw_other_code, setup, teardown)
@@ -556,7 +557,7 @@ CASE_WITH(test_java_saw_other_code, setup, teardown)
 	assert_int_equal(trust(f, end_ns + 9), CODE_VOUCHED);
 	assert_int_equal(trust(f, end_ns + 10), CODE_WAITS);
 	assert_true(request(f));
-	assert_int_equal(f->request.copy[64], 64 ^ 0x80);
+	assert_int_equal(f->request.code.copy[64], 64 ^ 0x80);
 	answer(f, 0, 0, true);
 	assert_int_equal(trust(f, end_ns + 10), CODE_DOUBTED);
 	assert_int_equal(trust(f, end_ns + 10 + CODE_DOUBT_NS), CODE_VOUCHED);

@@ -49,7 +49,7 @@ static void ask(struct fixture *f, const struct process *process, uint64_t ident
 
 static void answer(struct fixture *f, uint64_t identity, uint32_t rows)
 {
-	struct unwind_answer answer = {.request.region = identity};
+	struct unwind_answer answer = {.request.code.region = identity};
 
 	for (uint32_t i = 0; i < rows; i++)
 		assert_int_equal(unwind_rows_add(&answer.rows, i, UNWIND_CFA(UNWIND_CFA_RSP, 8),

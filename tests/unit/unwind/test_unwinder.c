@@ -21,30 +21,30 @@ static int late_code;	 /* requests of JIT code that time out */
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
 	/* JIT code: a frame of a return address and two words, no frame pointer */
-	if (!request->module && late_code-- > 0)
+	if (request->kind == UNWIND_CODE_ROWS && late_code-- > 0)
 		return -ETIMEDOUT;
-	if (!request->module)
+	if (request->kind == UNWIND_CODE_ROWS)
 		return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
-	if (strcmp(request->module->path, "/lib/gone.so") == 0)
+	if (strcmp(request->page.module->path, "/lib/gone.so") == 0)
 		return -ENOENT;
-	if (strcmp(request->module->path, "/lib/slow.so") == 0 && late_answers-- > 0)
+	if (strcmp(request->page.module->path, "/lib/slow.so") == 0 && late_answers-- > 0)
 		return -ETIMEDOUT;
-	if (strcmp(request->module->path, "/lib/part.so") == 0) {
-		if (request->slow && late_answers-- > 0)
+	if (strcmp(request->page.module->path, "/lib/part.so") == 0) {
+		if (request->page.slow && late_answers-- > 0)
 			return -ETIMEDOUT;
-		if (request->slow && slow_error)
+		if (request->page.slow && slow_error)
 			return slow_error;
 		unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT);
 		unwind_rows_add(ret, 0x1000,
-				request->slow ? UNWIND_CFA(UNWIND_CFA_RSP, 24)
-					      : UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
+				request->page.slow ? UNWIND_CFA(UNWIND_CFA_RSP, 24)
+						   : UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
 				UNWIND_RBP_KEPT);
 		return unwind_rows_add(ret, 0x2000, UNWIND_CFA(UNWIND_CFA_RSP, 32),
 				       UNWIND_RBP_KEPT);
 	}
 	assert_int_equal(unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT),
 			 0);
-	if (strcmp(request->module->path, "/bin/main") != 0 || request->page)
+	if (strcmp(request->page.module->path, "/bin/main") != 0 || request->page.page)
 		return 0;
 	unwind_rows_add(ret, 0x2100, UNWIND_CFA_COMMAND(UNWIND_ROOT), UNWIND_RBP_KEPT);
 	unwind_rows_add(ret, 0x2200, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
@@ -115,9 +115,9 @@ CASE_WITH(test_files, setup, teardown)
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	/* Once, and with the pages of the same file for words that may be return addresses. */
 	assert_int_equal(w->requests.size, 2);
-	assert_string_equal(w->requests.data[0].module->path, "/lib/x.so");
-	assert_int_equal(w->requests.data[0].page, 0);
-	assert_int_equal(w->requests.data[1].page, 2);
+	assert_string_equal(w->requests.data[0].page.module->path, "/lib/x.so");
+	assert_int_equal(w->requests.data[0].page.page, 0);
+	assert_int_equal(w->requests.data[1].page.page, 2);
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 4);
@@ -279,7 +279,7 @@ CASE_WITH(test_rows_that_take_long, setup, teardown)
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(w->requests.size, requests + 1);
-	assert_true(w->requests.data[requests].slow);
+	assert_true(w->requests.data[requests].page.slow);
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 3);

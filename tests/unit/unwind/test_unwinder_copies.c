@@ -15,10 +15,10 @@
 /* A frame of a return address and two words, no frame pointer. */
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
-	if (request->module)
+	if (request->kind != UNWIND_CODE_ROWS)
 		return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_ROOT), UNWIND_RBP_KEPT);
-	for (uint32_t i = 0; i < request->copy_bytes; i++)
-		assert_int_equal(request->copy[i], (uint8_t)i);
+	for (uint32_t i = 0; i < request->code.copy_bytes; i++)
+		assert_int_equal(request->code.copy[i], (uint8_t)i);
 	return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
 }
 
@@ -65,7 +65,7 @@ static void assert_asked(const struct world *w, size_t count, uint32_t copy_byte
 	size_t regions = 0;
 
 	vec_for_each (request, &w->requests) {
-		if (request->module)
+		if (request->kind != UNWIND_CODE_ROWS)
 			continue;
 		regions++;
 		last = request;
@@ -73,8 +73,8 @@ static void assert_asked(const struct world *w, size_t count, uint32_t copy_byte
 	assert_int_equal(regions, count);
 	if (!last)
 		return;
-	assert_int_equal(last->copy_bytes, copy_bytes);
-	assert_int_equal(!!last->copy, !!copy_bytes);
+	assert_int_equal(last->code.copy_bytes, copy_bytes);
+	assert_int_equal(!!last->code.copy, !!copy_bytes);
 }
 
 /* Copied code is valid at once. */
@@ -187,7 +187,7 @@ CASE_WITH(test_many_large, setup, teardown)
 		assert_false(walks(w, time_ns + 5, time_ns + 20));
 	}
 	vec_for_each (request, &w->requests)
-		copied += request->copy_bytes >> 20;
+		copied += request->code.copy_bytes >> 20;
 	assert_in_range(copied, 1, 9);
 }
 
@@ -236,7 +236,7 @@ CASE_WITH(test_ends_while_it_is_asked_for, setup, teardown)
 	w->silent = true;
 	assert_false(walks(w, NOW + 5, NOW + 20));
 	assert_asked(w, 1, SIZE);
-	assert_int_equal(w->requests.data[0].copy[SIZE - 1], (uint8_t)(SIZE - 1));
+	assert_int_equal(w->requests.data[0].code.copy[SIZE - 1], (uint8_t)(SIZE - 1));
 }
 
 static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32_t piece_bytes)

@@ -22,7 +22,7 @@ static int answer(struct world *w, const struct unwind_request *request, struct 
 {
 	int32_t cfa = UNWIND_CFA(UNWIND_CFA_RSP, 16);
 
-	if (!request->module)
+	if (request->kind == UNWIND_CODE_ROWS)
 		return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(unwind_rows_add(ret, i * 8, cfa, (int16_t)(-1000 - (int)i)), 0);
@@ -410,7 +410,7 @@ CASE_WITH(test_shared_memory, setup, teardown)
 	assert_false(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
 	sample(w, PID + 1, NOW, SHARED_CODE + 0x100000);
 	assert_int_equal(w->requests.size, 1);
-	assert_int_equal(w->requests.data[0].address, SHARED_CODE + 0x100000);
+	assert_int_equal(w->requests.data[0].code.address, SHARED_CODE + 0x100000);
 	assert_int_equal(w->requests.data[0].pid, PID + 1);
 	assert_true(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
 	/*

@@ -171,6 +171,18 @@ static inline void world_unpublish_process(void *context, uint32_t pid)
 
 /* --- the service ------------------------------------------------------------- */
 
+static inline bool world_is_same(const struct unwind_request *a, const struct unwind_request *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == UNWIND_PAGE_ROWS)
+		return a->page.module == b->page.module && a->page.page == b->page.page;
+	if (a->kind == UNWIND_RETURN_SITE)
+		return a->return_site.owner == b->return_site.owner &&
+		       a->return_site.to == b->return_site.to;
+	return a->code.region == b->code.region;
+}
+
 static inline int world_request(void *context, const struct unwind_request *request)
 {
 	struct world *w = context;
@@ -178,9 +190,7 @@ static inline int world_request(void *context, const struct unwind_request *requ
 	for (size_t i = w->answered; i < w->requests.size; i++) {
 		const struct unwind_request *other = &w->requests.data[i];
 
-		assert_false(other->module == request->module && other->page == request->page &&
-			     other->region == request->region &&
-			     other->return_to == request->return_to);
+		assert_false(world_is_same(other, request));
 	}
 	return vec_push(&w->requests, *request);
 }
@@ -195,7 +205,7 @@ static inline int world_collect(void *context, uint64_t wait_ns, unwind_taker_fn
 					       .read_ns = w->read_ns};
 		int err;
 
-		if (answer.request.return_to)
+		if (answer.request.kind == UNWIND_RETURN_SITE)
 			answer.can_return = !w->no_returns;
 		else
 			answer.error = w->answer(w, &answer.request, &answer.rows);

@@ -16,14 +16,14 @@
 /* Read the beginning of a region, with time for the reading. */
 static int read_code(const struct memory_source *memory, struct unwind_answer *answer, size_t limit)
 {
-	const struct unwind_request *region = &answer->request;
+	const struct unwind_code_request *region = &answer->request.code;
 	size_t wanted = region->size_bytes < limit ? region->size_bytes : limit, bytes_read = 0;
 	AUTO_FREE uint8_t *bytes = wanted ? malloc(wanted) : NULL;
 	int err = wanted ? -ENOMEM : -EINVAL;
 
 	if (bytes)
-		err = memory->read(memory->context, region->pid, region->owner, region->address,
-				   bytes, wanted, &bytes_read);
+		err = memory->read(memory->context, answer->request.pid, answer->request.owner,
+				   region->address, bytes, wanted, &bytes_read);
 	if (err)
 		return err;
 	answer->bytes = TAKE_PTR(bytes);
@@ -34,7 +34,7 @@ static int read_code(const struct memory_source *memory, struct unwind_answer *a
 int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
 		     struct unwind_answer *answer)
 {
-	const struct unwind_request *region = &answer->request;
+	const struct unwind_code_request *region = &answer->request.code;
 	struct unwind_code code = {
 		.bytes = region->copy,
 		.bytes_read = region->copy_bytes,
@@ -54,10 +54,10 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_mak
 }
 
 /* Compare the beginnings of two copies of a region. */
-static int compare(const struct unwind_maker *maker, const struct unwind_request *region,
+static int compare(const struct unwind_maker *maker, const struct unwind_code_request *region,
 		   const uint8_t *is, size_t size_bytes, bool *ret_differs)
 {
-	const struct code_pair pair = {region->copy, is, size_bytes, region->objects_move};
+	const struct code_pair pair = {region->copy, is, size_bytes, region->check.objects_move};
 	bool same = true;
 	int err = 0;
 
@@ -70,13 +70,13 @@ static int compare(const struct unwind_maker *maker, const struct unwind_request
 int unwind_code_check(const struct memory_source *memory, const struct unwind_maker *maker,
 		      struct unwind_answer *answer)
 {
-	const struct unwind_request *region = &answer->request;
+	const struct unwind_code_request *region = &answer->request.code;
 	int err;
 
-	if (region->is)
+	if (region->check.is)
 		return region->copy_bytes > CODE_COMPARE_BYTES_MAX
 			       ? -EINVAL
-			       : compare(maker, region, region->is, region->copy_bytes,
+			       : compare(maker, region, region->check.is, region->copy_bytes,
 					 &answer->differs);
 	answer->read_ns = clock_now_ns();
 	err = read_code(memory, answer, UNWIND_CODE_CHECK_BYTES);
@@ -96,7 +96,7 @@ int unwind_code_check(const struct memory_source *memory, const struct unwind_ma
 int unwind_code_return(const struct memory_source *memory, struct unwind_answer *answer)
 {
 	const struct unwind_request *request = &answer->request;
-	uint64_t to = request->return_to, in_page = to % CODE_PAGE_BYTES;
+	uint64_t to = request->return_site.to, in_page = to % CODE_PAGE_BYTES;
 	/* The page before may be unreadable. */
 	size_t before = in_page && in_page < CODE_RETURN_BYTES ? in_page : CODE_RETURN_BYTES,
 	       got = 0;

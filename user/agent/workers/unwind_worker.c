@@ -45,21 +45,51 @@ struct made_rows {
 	uint64_t spent_ns;
 };
 
-static void hold_request(const struct unwind_request *request)
+/* Returns the module that a request refers to, or NULL. */
+static const struct module *module_of(const struct unwind_request *request)
 {
-	module_hold(request->module);
-	module_hold(request->host.module);
+	switch (request->kind) {
+	case UNWIND_PAGE_ROWS:
+		return request->page.module;
+	case UNWIND_CODE_ROWS:
+		return request->code.host.module;
+	case UNWIND_RETURN_SITE:
+		return request->return_site.module;
+	default:
+		return NULL;
+	}
 }
 
 static void release_request(const struct unwind_request *request)
 {
-	module_release(request->module);
-	module_release(request->host.module);
+	module_release(module_of(request));
 }
 
 static void drop_request(void *queued)
 {
 	release_request(&((const struct queued *)queued)->request);
+}
+
+static int make_answer(struct unwind_worker *worker, struct unwind_answer *answer)
+{
+	const struct unwind_request *request = &answer->request;
+	const struct unwind_maker *maker = &worker->maker;
+
+	switch (request->kind) {
+	case UNWIND_PAGE_ROWS:
+		return maker->page(maker->context, request->page.module, request->page.page,
+				   !request->page.slow, &answer->rows);
+	case UNWIND_CODE_ROWS:
+		return unwind_code_make(&worker->memory, maker, answer);
+	case UNWIND_CODE_CHECK:
+		return unwind_code_check(&worker->memory, maker, answer);
+	case UNWIND_RETURN_SITE:
+		if (!request->return_site.module)
+			return unwind_code_return(&worker->memory, answer);
+		return maker->can_return(maker->context, request->return_site.module,
+					 request->return_site.to, &answer->can_return);
+	}
+	return -EINVAL;
 }
 
 static int make_rows(void *worker_, const void *queued_, struct work_result **ret)
@@ -76,18 +106,7 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	}
 	answer = &made->answer;
 	answer->request = *request;
-	if (request->return_to && request->module)
-		answer->error = worker->maker.can_return(worker->maker.context, request->module,
-							 request->return_to, &answer->can_return);
-	else if (request->return_to)
-		answer->error = unwind_code_return(&worker->memory, answer);
-	else if (request->module)
-		answer->error = worker->maker.page(worker->maker.context, request->module,
-						   request->page, !request->slow, &answer->rows);
-	else if (request->check)
-		answer->error = unwind_code_check(&worker->memory, &worker->maker, answer);
-	else
-		answer->error = unwind_code_make(&worker->memory, &worker->maker, answer);
+	answer->error = make_answer(worker, answer);
 	if (answer->error)
 		unwind_rows_deinit(&answer->rows); /* drop partial rows */
 	made->spent_ns = clock_now_ns() - begin_ns;
@@ -105,7 +124,7 @@ static void drop_rows(struct work_result *result)
 	free(made);
 }
 
-/* Equal cost: regions in order of arrival, then pages sorted by file. */
+/* Equal cost: code, since it may disappear, then pages sorted by file. */
 static int in_order(const void *a, const void *b)
 {
 	const struct queued *first = a, *second = b;
@@ -113,14 +132,15 @@ static int in_order(const void *a, const void *b)
 
 	if (first->cost_ns != second->cost_ns)
 		return first->cost_ns < second->cost_ns ? -1 : 1;
-	if (!x->module || !y->module) {
-		if (x->module || y->module)
-			return x->module ? 1 : -1;
-		return (x->region > y->region) - (x->region < y->region);
-	}
-	if (x->module != y->module)
-		return x->module->number < y->module->number ? -1 : 1;
-	return (x->page > y->page) - (x->page < y->page);
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->kind == UNWIND_RETURN_SITE)
+		return 0;
+	if (x->kind != UNWIND_PAGE_ROWS)
+		return (x->code.region > y->code.region) - (x->code.region < y->code.region);
+	if (x->page.module != y->page.module)
+		return x->page.module->number < y->page.module->number ? -1 : 1;
+	return (x->page.page > y->page.page) - (x->page.page < y->page.page);
 }
 
 static uint64_t *spent_by(struct unwind_worker *worker, const struct unwind_request *request)
@@ -130,16 +150,21 @@ static uint64_t *spent_by(struct unwind_worker *worker, const struct unwind_requ
 
 static uint64_t cost_of(const struct unwind_request *request)
 {
-	uint64_t bytes = request->module ? PAGE_COST_BYTES : request->size_bytes;
+	uint64_t limit = CODE_UNWIND_BYTES_MAX;
 
-	if (request->slow)
-		return SLOW_PAGE_NS;
-	if (request->return_to)
+	switch (request->kind) {
+	case UNWIND_PAGE_ROWS:
+		return request->page.slow ? SLOW_PAGE_NS : REGION_BYTE_NS * PAGE_COST_BYTES;
+	case UNWIND_RETURN_SITE:
 		return RETURN_NS;
-	if (request->check && bytes > UNWIND_CODE_CHECK_BYTES)
-		bytes = UNWIND_CODE_CHECK_BYTES;
-
-	return REGION_BYTE_NS * (bytes < CODE_UNWIND_BYTES_MAX ? bytes : CODE_UNWIND_BYTES_MAX);
+	case UNWIND_CODE_CHECK:
+		limit = UNWIND_CODE_CHECK_BYTES;
+		break;
+	case UNWIND_CODE_ROWS:
+		break;
+	}
+	return REGION_BYTE_NS *
+	       (request->code.size_bytes < limit ? request->code.size_bytes : limit);
 }
 
 static void sort_requests(void *worker, void *requests, size_t count)
@@ -158,7 +183,7 @@ static int request(void *worker_, const struct unwind_request *request)
 	struct unwind_worker *worker = worker_;
 	int err;
 
-	hold_request(request); /* before the worker can release it */
+	module_hold(module_of(request)); /* before the worker can release it */
 	err = work_thread_add(&worker->thread, &queued);
 	if (err)
 		release_request(request);

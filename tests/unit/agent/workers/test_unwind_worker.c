@@ -142,7 +142,9 @@ static int teardown(void **state)
 static void ask_rows(struct rows_made *made, uint32_t module, uint32_t page, bool slow)
 {
 	struct unwind_request request = {
-		.module = &made->modules[module], .page = page, .slow = slow};
+		.kind = UNWIND_PAGE_ROWS,
+		.page = {.module = &made->modules[module], .page = page, .slow = slow},
+	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 }
@@ -155,10 +157,9 @@ static void ask_page(struct rows_made *made, uint32_t module, uint32_t page)
 static void ask_region(struct rows_made *made, uint32_t pid, uint64_t size_bytes)
 {
 	struct unwind_request request = {
-		.region = 5,
+		.kind = UNWIND_CODE_ROWS,
 		.pid = pid,
-		.address = CODE_ADDRESS,
-		.size_bytes = size_bytes,
+		.code = {.region = 5, .address = CODE_ADDRESS, .size_bytes = size_bytes},
 	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
@@ -197,7 +198,8 @@ static int by_page(const void *a_, const void *b_)
 {
 	const struct unwind_answer *a = a_, *b = b_;
 
-	return (a->request.page > b->request.page) - (a->request.page < b->request.page);
+	return (a->request.page.page > b->request.page.page) -
+	       (a->request.page.page < b->request.page.page);
 }
 
 /* Pages of this program, with rows from its own call frame information. */
@@ -215,8 +217,8 @@ CASE_WITH(test_pages, setup, teardown)
 	for (uint32_t i = 0; i < PAGES; i++) {
 		const struct unwind_answer *answer = &made->answers.data[i];
 
-		assert_ptr_equal(answer->request.module, &made->modules[0]);
-		assert_int_equal(answer->request.page, first + i);
+		assert_ptr_equal(answer->request.page.module, &made->modules[0]);
+		assert_int_equal(answer->request.page.page, first + i);
 		assert_int_equal(answer->error, 0);
 		assert_true(answer->rows.rows.size > 0);
 		assert_int_equal(answer->rows.rows.data[0].offset, 0);
@@ -239,8 +241,9 @@ CASE_WITH(test_bad_files, setup, teardown)
 	}
 	collect_all(made, 20);
 	vec_for_each (answer, &made->answers) {
-		assert_int_equal(answer->error,
-				 answer->request.module->number == MODULE_BAD ? -EIO : -ENOEXEC);
+		assert_int_equal(answer->error, answer->request.page.module->number == MODULE_BAD
+							? -EIO
+							: -ENOEXEC);
 		assert_int_equal(answer->rows.rows.size, 0);
 	}
 	assert_int_equal(made->opened[MODULE_BAD], 1);
@@ -278,8 +281,8 @@ CASE_WITH(test_code, setup, teardown)
 	collect_all(made, 1);
 	answer = &made->answers.data[0];
 	assert_int_equal(answer->error, 0);
-	assert_int_equal(answer->request.region, 5);
-	assert_null(answer->request.module);
+	assert_int_equal(answer->request.code.region, 5);
+	assert_int_equal(answer->request.kind, UNWIND_CODE_ROWS);
 	assert_true(answer->read_ns >= before_ns && answer->read_ns <= clock_now_ns());
 	assert_int_equal(row_at(answer, 0).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
 	assert_int_equal(row_at(answer, 0).rbp, UNWIND_RBP_KEPT);
@@ -292,12 +295,13 @@ CASE_WITH(test_code, setup, teardown)
 CASE_WITH(test_code_copied, setup, teardown)
 {
 	struct unwind_request request = {
-		.region = 7,
+		.kind = UNWIND_CODE_ROWS,
 		.pid = CODE_PID + 1,
-		.address = CODE_ADDRESS,
-		.size_bytes = sizeof(code),
-		.copy = code,
-		.copy_bytes = sizeof(code) - 1,
+		.code = {.region = 7,
+			 .address = CODE_ADDRESS,
+			 .size_bytes = sizeof(code),
+			 .copy = code,
+			 .copy_bytes = sizeof(code) - 1},
 	};
 	struct rows_made *made = *state;
 	const struct unwind_answer *answer;
@@ -307,7 +311,7 @@ CASE_WITH(test_code_copied, setup, teardown)
 	answer = &made->answers.data[0];
 	assert_int_equal(answer->error, 0);
 	assert_int_equal(answer->read_ns, 0);
-	assert_ptr_equal(answer->request.copy, code);
+	assert_ptr_equal(answer->request.code.copy, code);
 	assert_int_equal(row_at(answer, 1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 }
@@ -320,7 +324,10 @@ __asm__(".pushsection .text\n mov $1, %eax\n call . + 0x10\n returns_here:\n ret
 static const struct unwind_answer *ask_return(struct rows_made *made, uint32_t module,
 					      uint64_t offset)
 {
-	struct unwind_request request = {.module = &made->modules[module], .return_to = offset};
+	struct unwind_request request = {
+		.kind = UNWIND_RETURN_SITE,
+		.return_site = {.module = &made->modules[module], .to = offset},
+	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 	collect_all(made, made->answers.size + 1);
@@ -352,7 +359,8 @@ CASE_WITH(test_returns, setup, teardown)
 static const struct unwind_answer *ask_memory_return(struct rows_made *made, uint32_t pid,
 						     uint64_t address)
 {
-	struct unwind_request request = {.pid = pid, .return_to = address};
+	struct unwind_request request = {
+		.kind = UNWIND_RETURN_SITE, .pid = pid, .return_site = {.to = address}};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 	collect_all(made, made->answers.size + 1);
@@ -381,13 +389,13 @@ static const struct unwind_answer *check(struct rows_made *made, uint32_t pid, c
 					 uint32_t copy_bytes, const uint8_t *is)
 {
 	struct unwind_request request = {
-		.check = 3,
+		.kind = UNWIND_CODE_CHECK,
 		.pid = pid,
-		.address = CODE_ADDRESS,
-		.size_bytes = sizeof(code),
-		.copy = copy,
-		.copy_bytes = copy_bytes,
-		.is = is,
+		.code = {.address = CODE_ADDRESS,
+			 .size_bytes = sizeof(code),
+			 .copy = copy,
+			 .copy_bytes = copy_bytes,
+			 .check = {.number = 3, .is = is}},
 	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
@@ -438,7 +446,7 @@ CASE_WITH(test_code_cut, setup, teardown)
 
 		if (answer->request.pid != CODE_PID) {
 			assert_int_equal(answer->error, -ESRCH);
-		} else if (!answer->request.size_bytes) {
+		} else if (!answer->request.code.size_bytes) {
 			assert_int_equal(answer->error, -EINVAL);
 		} else {
 			assert_int_equal(answer->error, 0);
@@ -453,11 +461,12 @@ CASE_WITH(test_code_cut, setup, teardown)
 static void ask_inside(struct rows_made *made, const struct module *host)
 {
 	struct unwind_request request = {
-		.region = 6,
+		.kind = UNWIND_CODE_ROWS,
 		.pid = CODE_PID,
-		.address = INSIDE_ADDRESS,
-		.size_bytes = sizeof(inside),
-		.host = {host, "execute_ex"},
+		.code = {.region = 6,
+			 .address = INSIDE_ADDRESS,
+			 .size_bytes = sizeof(inside),
+			 .host = {host, "execute_ex"}},
 	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
@@ -514,11 +523,11 @@ CASE_WITH(test_slow_pages_come_last, setup, teardown)
 		const struct unwind_answer *answer = &made->answers.data[i];
 
 		assert_int_equal(answer->error, 0);
-		assert_int_equal(answer->request.page, (i + 1) % PAGES);
+		assert_int_equal(answer->request.page.page, (i + 1) % PAGES);
 		assert_int_equal(answer->rows.rows.size, 1);
 		assert_int_equal(answer->rows.rows.data[0].cfa,
-				 UNWIND_CFA_COMMAND(answer->request.slow ? UNWIND_UNKNOWN
-									 : UNWIND_NOT_MADE));
+				 UNWIND_CFA_COMMAND(answer->request.page.slow ? UNWIND_UNKNOWN
+									      : UNWIND_NOT_MADE));
 	}
 }
 
@@ -530,8 +539,8 @@ CASE_WITH(test_code_comes_first, setup, teardown)
 	ask_page(made, MODULE_BAD, 0);
 	ask_region(made, CODE_PID, sizeof(code));
 	collect_all(made, 2);
-	assert_null(made->answers.data[0].request.module);
-	assert_non_null(made->answers.data[1].request.module);
+	assert_int_equal(made->answers.data[0].request.kind, UNWIND_CODE_ROWS);
+	assert_int_equal(made->answers.data[1].request.kind, UNWIND_PAGE_ROWS);
 }
 
 /* Large regions come after pages. */
@@ -542,8 +551,8 @@ CASE_WITH(test_large_code_comes_later, setup, teardown)
 	ask_region(made, CODE_PID, 1 << 20);
 	ask_page(made, MODULE_BAD, 0);
 	collect_all(made, 2);
-	assert_non_null(made->answers.data[0].request.module);
-	assert_null(made->answers.data[1].request.module);
+	assert_int_equal(made->answers.data[0].request.kind, UNWIND_PAGE_ROWS);
+	assert_int_equal(made->answers.data[1].request.kind, UNWIND_CODE_ROWS);
 }
 
 /* A check reads the beginning of the code only, however large the region is. */
@@ -551,18 +560,20 @@ CASE_WITH(test_checks_come_first, setup, teardown)
 {
 	struct rows_made *made = *state;
 	struct unwind_request check = {
-		.region = 5,
+		.kind = UNWIND_CODE_CHECK,
 		.pid = CODE_PID,
-		.address = CODE_ADDRESS,
-		.size_bytes = 1 << 20,
-		.check = 1,
+		.code = {.region = 5,
+			 .address = CODE_ADDRESS,
+			 .size_bytes = 1 << 20,
+			 .check = {.number = 1}},
 	};
 
 	ask_page(made, MODULE_BAD, 0);
 	assert_int_equal(made->service.request(made->service.context, &check), 0);
 	collect_all(made, 2);
-	assert_int_equal(made->answers.data[0].request.check, 1);
-	assert_non_null(made->answers.data[1].request.module);
+	assert_int_equal(made->answers.data[0].request.kind, UNWIND_CODE_CHECK);
+	assert_int_equal(made->answers.data[0].request.code.check.number, 1);
+	assert_int_equal(made->answers.data[1].request.kind, UNWIND_PAGE_ROWS);
 }
 
 /* A process with many requests does not delay those of others. */
@@ -589,7 +600,7 @@ CASE_WITH(test_processes_take_turns, setup, teardown)
 		sem_post(&made->read_slow);
 	collect_all(made, 5);
 	assert_int_equal(made->answers.data[1].request.pid, SLOW_PID);
-	assert_non_null(made->answers.data[2].request.module);
+	assert_int_equal(made->answers.data[2].request.kind, UNWIND_PAGE_ROWS);
 }
 
 CASE_WITH(test_nobody_takes, setup, teardown)
