@@ -49,7 +49,7 @@ CFLAGS ?= $(if $(filter 1,$(SAN) $(TSAN)),-O1 -g1,-O2 -g)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 
-CORE_STAGES := base engines decode state locate unwind profile symbolize sink pipeline
+CORE_STAGES := base engines decode state runtimes locate unwind profile symbolize sink pipeline
 CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '*/node_modules/*'))
 HOST_SRC := $(sort $(shell find user/agent user/run user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)

@@ -27,6 +27,7 @@ decode/x86
 state/space
 state/code
 state/process
+runtimes
 locate
 unwind/tables
 unwind

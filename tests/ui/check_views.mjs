@@ -9,7 +9,7 @@ import { load, randoms, run, textIn } from './page_modules.mjs';
 globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
 
 const { Callers, FunctionSums, KERNEL, Names, PathTexts, Sandwich, Shaped, Tree, Weights, addSamples, changeColours, changeColour, fragmentOf,
-	mayBeChance, namingOf, noSlices, paceOf, pauseAfter, readData, readState, shortened, weigh, withoutCode } = await load('callers', 'change_colours',
+	mayBeChance, namingOf, noSlices, paceOf, pauseAfter, readData, readState, runtimesFrom, shortened, weigh, withoutCode } = await load('callers', 'change_colours',
 	'colour', 'data', 'engines', 'function_sums', 'live', 'names', 'naming', 'noise', 'path_text', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
@@ -267,28 +267,38 @@ function checkRanges() {
 	assert(anew > 2 && anew < 60, `${anew} times anew`);
 }
 
-/** Samples in code without a name have the advice for the engine of their process. */
+/** Samples in code without a name have the advice for the runtimes of their process, whatever its name is. */
 function checkAdvice() {
 	const { words: { engines, symbols } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
-	const strings = ['', 'all', 'php-fpm', 'node', 'thing', '[unknown]', '[libx.so]', '/libx.so'], tree = new Tree(1, (a, b) => a - b);
+	const strings = ['', 'all', 'web', 'java', 'thing', '[unknown]', '[libx.so]', '/libx.so'], tree = new Tree(1, (a, b) => a - b);
 	const labels = { rows: 7, name: Uint32Array.of(1, 2, 3, 4, 5, 6, 6), module: Uint32Array.of(0, 0, 0, 0, 0, 7, 7),
 		kind: Uint32Array.of(5, 5, 5, 5, 0, 2, 3) };
 	const at = (...path) => path.reduce((node, label) => tree.child(node, label), 0);
 	const node = [at(1, 4), at(2, 6, 4), at(3, 4), at(3, 5), at(2, 6)];
-	const profile = next => ({ tree, strings, labels, words: { engines, symbols }, runs: [{ unnamed: next && [{ file: '/libx.so', samples: 2, next }] }],
+	const ran = (comm, code_unknown, ...names) => ({ comm, samples: { code_unknown }, runtimes: names.map(name => ({ name })) });
+	const processes = [ran('web', 0, 'Java'), ran('web', 5, 'PHP'), ran('java', 4, 'CPython', 'Node.js'), { comm: 'thing', samples: { code_unknown: 3 } }];
+	const profile = next => ({ tree, strings, labels, words: { engines, symbols },
+		runs: [{ processes, unnamed: next && [{ file: '/libx.so', samples: 2, next }] }],
 		counts: { rows: 5, node, group: new Uint32Array(5), samples: Float64Array.of(5, 4, 3, 2, 1) } });
 	const { named, samples, missing } = namingOf(profile());
 	assert.deepEqual([named, samples], [1, 15]);
 	assert.deepEqual(missing.map(one => [one.samples, one.module]),
-		[[5, '[unknown] of php-fpm'], [4, '[unknown] of node'], [3, '[unknown] of thing'], [2, '/libx.so']]);
+		[[5, '[unknown] of web'], [4, '[unknown] of java'], [3, '[unknown] of thing'], [2, '/libx.so']]);
 	for (const [i, words] of [/^PHP: .*jitbpf env/, /^V8: .*--perf-prof/, /^many engines .*jitbpf env/, /dbgsym/].entries())
 		assert.match(missing[i].advice, words);
 	assert.equal(namingOf(profile('apt install libx-dbgsym')).missing[3].advice, 'apt install libx-dbgsym');
-	const process = (comm, taken, code_unknown, methods) => ({ comm, samples: { taken, code_unknown }, jit: { methods } });
-	const idle = withoutCode(engines, [process('php', 9, 0, 0), process('php', 8, 0, 1), process('php', 7, 2, 0),
-		process('php', 0, 0, 0), process('sh', 5, 0, 0), process('frankenphp', 4, 0, 0), process('php', 3, 0, 0)], 2);
+	const process = (name, taken, code_unknown, methods) => ({ comm: 'php', samples: { taken, code_unknown }, jit: { methods },
+		...(name ? { runtimes: [{ name: 'CPython' }, { name, version: '8.2' }] } : {}) });
+	const idle = withoutCode(engines, [process('PHP', 9, 0, 0), process('PHP', 8, 0, 1), process('PHP', 7, 2, 0),
+		process('PHP', 0, 0, 0), process('', 5, 0, 0), process('PHP', 4, 0, 0), process('PHP', 3, 0, 0)], 2);
 	assert.deepEqual(idle.map(one => one.samples), [9, 4]);
 	assert.match(idle[0].advice, /opcache\.jit/);
+	/* Numbers of a live page's rows: PHP 8.2, Node.js 20.11.0, Java. */
+	const numbers = [['PHP', 8, 2], ['Node.js', 20, 11, 0], ['Java']].map(([name, ...parts]) =>
+		1 + engines.findIndex(engine => engine.runtime === name) + 256 * parts.length +
+		parts.reduce((sum, part, i) => sum + part * 2 ** (16 + 12 * i), 0));
+	assert.deepEqual(runtimesFrom(engines, [...numbers, 0, 255]),
+		[{ name: 'PHP', version: '8.2' }, { name: 'Node.js', version: '20.11.0' }, { name: 'Java' }]);
 }
 
 const [jitbpf, makePage, ...recordings] = process.argv.slice(2);

@@ -14,6 +14,7 @@
 #include "engines/engines.h"
 #include "run/messages/say.h"
 #include "run/messages/terminal.h"
+#include "sink/engine_advice.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
 #include "sink/write/text_table.h"
@@ -79,6 +80,15 @@ static void write_cgroup(struct json *json, uint32_t pid)
 	write_name(json, "cgroup", cgroup.path);
 }
 
+static void write_runtimes(struct json *json, const struct process_runtimes *runtimes)
+{
+	uint64_t numbers[LEDGER_RUNTIMES_MAX] = {0};
+
+	for (uint32_t i = 0; i < runtimes->count; i++)
+		numbers[i] = runtimes->runtimes[i].number;
+	engine_advice_write_runtimes(json, numbers);
+}
+
 static void write_row(struct json *json, const struct engine_list *list,
 		      const struct engine_row *row)
 {
@@ -87,6 +97,7 @@ static void write_row(struct json *json, const struct engine_list *list,
 	if (row->inner_pid != row->pid)
 		json_member_number(json, "pid_inside", row->inner_pid);
 	json_member_string(json, "comm", string_pool_get(list->strings, row->comm));
+	write_runtimes(json, &row->runtimes);
 	write_cgroup(json, row->pid);
 	json_member_string(json, "publishes", ways[row->publishes].key);
 	if (row->engine)
@@ -137,10 +148,23 @@ static int write_json(const struct engine_list *list)
 	return out_flush(stdout);
 }
 
-static const struct engine *engine_of_row(const struct engine_list *list,
-					  const struct engine_row *row)
+/* Returns the first runtime of a process that has advice about its code; or its first; or NULL. */
+static const struct engine_file *runtime_of_row(const struct engine_row *row)
 {
-	return engine_of_process(string_pool_get(list->strings, row->comm));
+	const struct process_runtime *runtimes = row->runtimes.runtimes;
+
+	for (uint32_t i = 0; i < row->runtimes.count; i++) {
+		if (runtimes[i].file.engine->advice)
+			return &runtimes[i].file;
+	}
+	return row->runtimes.count ? &runtimes[0].file : NULL;
+}
+
+static const struct engine *engine_of_row(const struct engine_row *row)
+{
+	const struct engine_file *runtime = runtime_of_row(row);
+
+	return runtime ? runtime->engine : NULL;
 }
 
 /* Perf maps are not read. */
@@ -152,7 +176,7 @@ static bool needs_advice(const struct engine_row *row)
 static void add_row(struct text_table *table, const struct engine_list *list,
 		    const struct engine_row *row)
 {
-	const struct engine *engine = engine_of_row(list, row);
+	const struct engine *engine = engine_of_row(row);
 	const char *name =
 		row->engine || !engine ? string_pool_get(list->strings, row->engine) : engine->name;
 	struct list_cgroup cgroup;
@@ -172,12 +196,20 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 	text_table_add(table, ways[row->publishes].words);
 }
 
-/* Returns true if an earlier row of an unpublished process has the same engine. */
+/* Returns the engine whose advice a row gets; NULL: the general advice. */
+static const struct engine *adviser_of_row(const struct engine_row *row)
+{
+	const struct engine *engine = engine_of_row(row);
+
+	return engine && engine->advice ? engine : NULL;
+}
+
+/* Returns true if an earlier row of an unpublished process got that advice. */
 static bool was_advised(const struct engine_list *list, const struct engine_row *before,
 			const struct engine *engine)
 {
 	for (const struct engine_row *row = list->rows.data; row < before; row++) {
-		if (needs_advice(row) && engine_of_row(list, row) == engine)
+		if (needs_advice(row) && adviser_of_row(row) == engine)
 			return true;
 	}
 	return false;
@@ -188,14 +220,15 @@ static void advise(const struct engine_list *list)
 {
 	say("jitbpf: code that is not published is shown as [unknown]\n");
 	vec_for_each (row, &list->rows) {
-		const struct engine *engine = engine_of_row(list, row);
+		const struct engine *engine = adviser_of_row(row);
 
 		if (!needs_advice(row) || was_advised(list, row, engine))
 			continue;
 		if (!engine)
 			say("jitbpf: " ENGINE_ADVICE_OTHERS "\n");
 		else
-			say("jitbpf: %s: %s\n", engine->name, engine->advice(""));
+			say("jitbpf: %s: %s\n", engine->name,
+			    engine->advice("", &runtime_of_row(row)->version));
 	}
 }
 

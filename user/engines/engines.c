@@ -1,58 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engines/engines.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"
 
+#define DELETED " (deleted)"
+
 static const struct engine *const engines[] = {
-	&engine_jitapi,	      &engine_llvm, &engine_numba, &engine_julia, &engine_opencl,
-	&engine_spidermonkey, &engine_php,  &engine_v8,	   &engine_java,
+	&engine_jitapi,	      &engine_llvm,   &engine_numba,  &engine_julia, &engine_opencl,
+	&engine_spidermonkey, &engine_php,    &engine_v8,     &engine_java,  &engine_cpython,
+	&engine_ruby,	      &engine_erlang, &engine_dotnet, &engine_mono,  &engine_luajit,
+	&engine_pypy,	      &engine_guile,
 };
+
+_Static_assert(ARRAY_SIZE(engines) < ENGINE_NUMBERS, "an index in a number");
 
 const struct engine *engine_at(size_t index)
 {
 	return index < ARRAY_SIZE(engines) ? engines[index] : NULL;
 }
 
-const struct engine *engine_of_host(const char *path)
+struct engine_file engine_file_of(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
-		if (engines[i]->is_host && engines[i]->is_host(path_file(path)))
-			return engines[i];
-	}
-	return NULL;
-}
+	const char *name = path_file(path);
+	size_t bytes = strlen(name);
+	char file[NAME_MAX + 1];
 
-const struct engine *engine_of_plugin(const char *path)
-{
+	if (ends_with(name, DELETED))
+		bytes -= strlen(DELETED);
+	if (bytes > NAME_MAX)
+		return (struct engine_file){0};
+	memcpy(file, name, bytes);
+	file[bytes] = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
-		if (engines[i]->is_plugin && engines[i]->is_plugin(path_file(path)))
-			return engines[i];
-	}
-	return NULL;
-}
+		const struct engine *engine = engines[i];
+		struct engine_file found = {.engine = engine};
 
-const struct engine *engine_of_process(const char *comm)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
-		for (const char *const *begin = engines[i]->processes; *begin; begin++) {
-			if (begins_with(comm, *begin))
-				return engines[i];
+		if (engine->is_runtime && engine->is_runtime(file)) {
+			if (engine->version)
+				found.version = engine->version(path);
+			return found;
 		}
+		found.is_plugin = engine->is_plugin && engine->is_plugin(file);
+		if (found.is_plugin)
+			return found;
 	}
-	return NULL;
+	return (struct engine_file){0};
 }
 
-enum engine_frames engine_frames_of(const char *name)
-{
-	enum engine_frames frames = ENGINE_FRAMES_ANY;
+#define PARTS_SHIFT 8
+#define PART_SHIFT  16
+#define PART_BITS   12
 
-	for (size_t i = 0; i < ARRAY_SIZE(engines) && frames == ENGINE_FRAMES_ANY; i++) {
-		if (engines[i]->frames)
-			frames = engines[i]->frames(name);
+_Static_assert(ENGINE_VERSION_PART_MAX < 1 << PART_BITS, "a part in a number");
+_Static_assert(PART_SHIFT + ENGINE_VERSION_PARTS * PART_BITS <= 53, "exact as a double");
+
+uint64_t engine_runtime_number(const struct engine_file *file)
+{
+	const struct engine_version *version = &file->version;
+	uint64_t number = (uint64_t)version->parts << PARTS_SHIFT;
+	size_t index = 0;
+
+	if (!file->engine || file->is_plugin)
+		return 0;
+	while (engines[index] != file->engine)
+		index++;
+	for (int i = 0; i < version->parts; i++)
+		number |= (uint64_t)version->part[i] << (PART_SHIFT + i * PART_BITS);
+	return number | (index + 1);
+}
+
+struct engine_file engine_of_runtime_number(uint64_t number)
+{
+	size_t index = number % ENGINE_NUMBERS;
+	struct engine_file file = {.engine = index ? engine_at(index - 1) : NULL};
+	uint64_t parts = number >> PARTS_SHIFT & 0xff;
+
+	if (!file.engine)
+		return file;
+	file.version.parts = parts < ENGINE_VERSION_PARTS ? (uint16_t)parts : ENGINE_VERSION_PARTS;
+	for (int i = 0; i < file.version.parts; i++)
+		file.version.part[i] =
+			number >> (PART_SHIFT + i * PART_BITS) & ((1 << PART_BITS) - 1);
+	return file;
+}
+
+const char *engine_runtime_name(const struct engine *engine)
+{
+	return engine->runtime_name ?: engine->name;
+}
+
+void engine_version_text(const struct engine_version *version, char ret[ENGINE_VERSION_BYTES])
+{
+	size_t at = 0;
+
+	*ret = 0;
+	for (int i = 0; i < version->parts; i++)
+		at += (size_t)snprintf(ret + at, ENGINE_VERSION_BYTES - at, i ? ".%u" : "%u",
+				       version->part[i]);
+}
+
+const struct engine *engine_of_publisher(enum jitbpf_publisher publisher)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->frames && engines[i]->publisher == publisher)
+			return engines[i];
 	}
-	return frames;
+	return NULL;
 }
 
 const struct engine *engine_of_jitdump(uint32_t reserved)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "engines/code_tier.h"
+#include "uapi/code_event.h"
 
 /* How a setting combines with a value that the environment already has. */
 enum engine_setting_rule {
@@ -67,9 +68,17 @@ enum engine_frames {
 };
 
 #define ENGINE_OPTION_FOLDER "/PATH/OF"
-#define ENGINE_PROCESSES_MAX 4 /* with the NULL */
 
-/* The advice for code of a process whose name is that of no engine. */
+#define ENGINE_VERSION_PARTS	3
+#define ENGINE_VERSION_PART_MAX 4095
+
+/* A version such as 3.11, as far as it is known. */
+struct engine_version {
+	uint16_t part[ENGINE_VERSION_PARTS];
+	uint16_t parts; /* 0: not known */
+};
+
+/* The advice for code of a process that runs no engine with an advice of its own. */
 #define ENGINE_ADVICE_OTHERS                                                                       \
 	"many engines publish their code if they are started with the variables or options of "    \
 	"'jitbpf env'"
@@ -79,26 +88,36 @@ struct engine {
 	const char *name;
 
 	/*
-	 * For an engine whose JIT code is entered by a jump from its interpreter, and runs in the
-	 * stack frame of the interpreter's function. `file` is a file name without its folder.
-	 * The host is the program or library with the interpreter. The plug-in is a library of
-	 * the engine that publishes the code, if it is not the host itself.
+	 * For an engine that is a runtime: a process runs it if it has mapped this file, the
+	 * runtime's program or library. `file` is a file name without its folder. version() returns
+	 * what the path says about the version; NULL: nothing. runtime_name is set if it differs
+	 * from the name of the engine.
 	 */
-	bool (*is_host)(const char *file);
-	bool (*is_plugin)(const char *file);
-	const char *entry_symbol; /* the interpreter's function, in the host */
+	const char *runtime_name;
+	bool (*is_runtime)(const char *file);
+	struct engine_version (*version)(const char *path);
 
-	/* Returns how code of a name, reported by the engine's agent, uses frames. */
-	enum engine_frames (*frames)(const char *name);
-
-	/* Prefixes of the names (comm) of processes with the engine, ended by NULL. */
-	const char *processes[ENGINE_PROCESSES_MAX];
 	/*
-	 * Returns advice to the user, if such a process does not publish its code. command: the
-	 * command line that jitbpf has run, with the variables of the settings; "": the process was
-	 * started in another way. Not NULL if `processes` has names.
+	 * For a runtime whose JIT code is entered by a jump from its interpreter, and runs in the
+	 * stack frame of the interpreter's function, a symbol of the runtime's file. The plug-in is
+	 * a library that publishes the code, if it is not the runtime's file itself.
 	 */
-	const char *(*advice)(const char *command);
+	const char *entry_symbol;
+	bool (*is_plugin)(const char *file);
+
+	/*
+	 * For an engine with an agent that is a publisher of its own: returns how code of a name,
+	 * reported by that publisher, uses frames.
+	 */
+	enum engine_frames (*frames)(const char *name);
+	enum jitbpf_publisher publisher; /* only if frames is set */
+
+	/*
+	 * For a runtime: returns advice to the user, if its process does not publish its code.
+	 * command: the command line that jitbpf has run, with the variables of the settings; "":
+	 * the process was started in another way. NULL: the code is not the runtime's own.
+	 */
+	const char *(*advice)(const char *command, const struct engine_version *version);
 	const char *without_code; /* why such a process may have no JIT code at all; or NULL */
 
 	/* Length of the text that the engine prepends to a mangled name; 0 if there is none. */
@@ -148,21 +167,44 @@ struct engine {
 	const char *option;
 };
 
-extern const struct engine engine_java, engine_jitapi, engine_julia, engine_llvm, engine_numba,
-	engine_opencl, engine_php, engine_spidermonkey, engine_v8;
+extern const struct engine engine_cpython, engine_dotnet, engine_erlang, engine_guile, engine_java,
+	engine_jitapi, engine_julia, engine_llvm, engine_luajit, engine_mono, engine_numba,
+	engine_opencl, engine_php, engine_pypy, engine_ruby, engine_spidermonkey, engine_v8;
 
 /* Returns the engine at an index of the table; NULL after the last one. */
 const struct engine *engine_at(size_t index);
 
-/* Returns the engine whose host or plug-in is the file at `path`, or NULL. */
-const struct engine *engine_of_host(const char *path);
-const struct engine *engine_of_plugin(const char *path);
+/* What a file is to an engine, as far as its path says. */
+struct engine_file {
+	const struct engine *engine; /* NULL: nothing that is known */
+	bool is_plugin;		     /* else: it is the program or library of the runtime */
+	struct engine_version version;
+};
 
-/* Returns frames() of the first engine with a result other than ENGINE_FRAMES_ANY. */
-enum engine_frames engine_frames_of(const char *name);
+/*
+ * Returns what the file at `path` is. A final " (deleted)", as the kernel writes it, is no part of
+ * the path. The path decides alone: a file of another content deceives only its own process.
+ */
+struct engine_file engine_file_of(const char *path);
 
-/* Returns the engine of a process by its name (comm), or NULL. */
-const struct engine *engine_of_process(const char *comm);
+/*
+ * A runtime and its version in a number below 2^53, or 0: for tables that are copied and sent.
+ * Numbers have a meaning within one build of the program only. The index of the engine is
+ * number % ENGINE_NUMBERS - 1.
+ */
+#define ENGINE_NUMBERS 256
+uint64_t engine_runtime_number(const struct engine_file *file);
+struct engine_file engine_of_runtime_number(uint64_t number);
+
+/* Returns the name by which users know the runtime of an engine. */
+const char *engine_runtime_name(const struct engine *engine);
+
+/* Put the text of a version into a buffer; "" if it is not known. */
+#define ENGINE_VERSION_BYTES 24
+void engine_version_text(const struct engine_version *version, char ret[ENGINE_VERSION_BYTES]);
+
+/* Returns the engine whose agent is that publisher, or NULL. */
+const struct engine *engine_of_publisher(enum jitbpf_publisher publisher);
 
 /* Returns the engine that writes jitdump files with that reserved field, or NULL. */
 const struct engine *engine_of_jitdump(uint32_t reserved);

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
+#include "engines/runtime_file.h"
 
 /*
  * A virtual thread that continues has only a few of its frames on the stack of its carrier. The
@@ -150,7 +151,26 @@ static void unnumber(char *name)
 	}
 }
 
-static const char *advice(const char *command)
+/* Launchers have other names than "java", which also is a launcher unless it contains the VM. */
+static bool is_runtime(const char *file)
+{
+	return !strcmp(file, "libjvm.so") || !strcmp(file, "java");
+}
+
+/* From the folder of the JDK: java-17-openjdk-amd64, jdk-21.0.2, jdk1.8.0_292. */
+static struct engine_version version(const char *path)
+{
+	static const char *const marks[] = {"/java-", "/jdk-", "/jdk", "/openjdk-", "/java/"};
+	struct engine_version version = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks) && !version.parts; i++)
+		version = runtime_file_version_behind(path, marks[i]);
+	if (version.parts > 1 && version.part[0] == 1)
+		version = (struct engine_version){.part = {version.part[1]}, .parts = 1};
+	return version;
+}
+
+static const char *advice(const char *command, const struct engine_version *version)
 {
 	if (strstr(command, "libjitbpf-jvmti"))
 		return "the JVM has not published this code, although it has the agent";
@@ -173,10 +193,12 @@ static const struct engine_setting settings[] = {
 
 const struct engine engine_java = {
 	.name = "Java",
+	.is_runtime = is_runtime,
+	.version = version,
 	.frames = frames,
 	.to_function = to_function,
 	.unnumber = unnumber,
-	.processes = {"java"},
+	.publisher = JITBPF_PUBLISHER_JVMTI,
 	.advice = advice,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),

@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
+#include "engines/runtime_file.h"
 
 static const char *const prefixes[] = {"julia_", "jfptr_", "japi1_", "jlsys_", "jlplt_"};
 
@@ -29,9 +30,29 @@ static const struct engine_setting settings[] = {
 	{.name = "ENABLE_JITPROFILING", .rule = ENGINE_SETTING_DEFAULT, .text = "1"},
 };
 
+static bool is_runtime(const char *file)
+{
+	return !strcmp(file, "julia") || runtime_file_is_library(file, "libjulia", "") ||
+	       runtime_file_is_library(file, "libjulia-internal", "");
+}
+
+static struct engine_version version(const char *path)
+{
+	return runtime_file_version_behind(path, "/julia-");
+}
+
+static const char *advice(const char *command, const struct engine_version *version)
+{
+	return *command ? "this build of Julia has no support for the JIT API"
+			: "start it with the variables of 'jitbpf env'";
+}
+
 const struct engine engine_julia = {
 	.name = "Julia",
 	.unnumber = unnumber,
+	.is_runtime = is_runtime,
+	.version = version,
+	.advice = advice,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
 };

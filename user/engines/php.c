@@ -4,20 +4,37 @@
  * execute_ex(), in whose frame gcc reserves stack space for JIT code. Handlers jump to JIT code,
  * and JIT code jumps back to handlers.
  */
+#include <ctype.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
+#include "engines/runtime_file.h"
 
 #define DIGITS "0123456789"
 
-/* php8.2, php-fpm and frankenphp; libphp.so and mod_php.so in servers; not phpiredis.so. */
-static bool is_host(const char *file)
+/*
+ * php8.2, php-fpm8.2, phpdbg, lsphp and frankenphp; libphp.so and mod_php.so in servers; neither
+ * phpiredis.so nor phpstorm.
+ */
+static bool is_runtime(const char *file)
 {
+	const char *name = strstr(file, "php");
+
 	if (begins_with(file, "libphp") || begins_with(file, "mod_php"))
 		return true;
-	return strstr(file, "php") && !strstr(file, ".so");
+	return name && !strstr(file, ".so") &&
+	       (!isalpha((unsigned char)name[3]) || begins_with(name, "phpdbg"));
+}
+
+/* From "php8.2", "php-fpm8.2" or "libphp8.2.so". */
+static struct engine_version version(const char *path)
+{
+	const char *file = path_file(path);
+
+	return runtime_file_version(file + strcspn(file, DIGITS));
 }
 
 /* opcache is a separate library before PHP 8.5. */
@@ -26,8 +43,16 @@ static bool is_plugin(const char *file)
 	return begins_with(file, "opcache.so");
 }
 
-static const char *advice(const char *command)
+static const char *advice(const char *command, const struct engine_version *version)
 {
+	uint32_t release = version->parts > 1 ? version->part[0] * 100u + version->part[1] : 0;
+
+	if (!*command && release >= 804)
+		return "start it with -d opcache.jit_debug=32; PCRE's own JIT publishes nothing: "
+		       "-d pcre.jit=0 turns it off";
+	if (!*command && release)
+		return "start it with the variables of 'jitbpf env'; PCRE's own JIT publishes "
+		       "nothing: -d pcre.jit=0 turns it off";
 	if (!*command)
 		return "start it with the variables of 'jitbpf env'; PHP 8.4 or newer: with "
 		       "-d opcache.jit_debug=32; PCRE's own JIT publishes nothing: "
@@ -90,10 +115,10 @@ static const struct engine_setting settings[] = {
 
 const struct engine engine_php = {
 	.name = "PHP",
-	.is_host = is_host,
+	.is_runtime = is_runtime,
+	.version = version,
 	.is_plugin = is_plugin,
 	.entry_symbol = "execute_ex",
-	.processes = {"php", "frankenphp"},
 	.advice = advice,
 	.without_code = "PHP's JIT is off: -d opcache.enable_cli=1 -d "
 			"opcache.jit_buffer_size=64M -d opcache.jit=tracing",

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "engines/engines.h"
+#include "engines/runtime_file.h"
 
 static bool wrote_jitdump(uint32_t reserved)
 {
@@ -65,7 +66,22 @@ static enum code_tier to_function(char *name)
 	return tiers[mark - marks];
 }
 
-static const char *advice(const char *command)
+/* Distributions have a library, too: libnode.so.108. */
+static bool is_runtime(const char *file)
+{
+	return !strcmp(file, "node") || !strcmp(file, "nodejs") ||
+	       runtime_file_is_library(file, "libnode", "");
+}
+
+/* From the folder of a release, as nvm and the archives name it: v20.11.0, node-v20.11.0. */
+static struct engine_version version(const char *path)
+{
+	struct engine_version version = runtime_file_version_behind(path, "/v");
+
+	return version.parts ? version : runtime_file_version_behind(path, "/node-v");
+}
+
+static const char *advice(const char *command, const struct engine_version *version)
 {
 	if (strstr(command, "--perf-prof"))
 		return "Node.js could not write the jitdump file of --perf-prof, which belongs into "
@@ -78,7 +94,9 @@ static const char *advice(const char *command)
 
 const struct engine engine_v8 = {
 	.name = "V8",
-	.processes = {"node"},
+	.runtime_name = "Node.js",
+	.is_runtime = is_runtime,
+	.version = version,
 	.advice = advice,
 	.to_function = to_function,
 	.wrote_jitdump = wrote_jitdump,

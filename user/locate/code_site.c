@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "locate/code_site.h"
 
-#include "engines/engines.h"
+#include "runtimes/engine_host.h"
 #include "state/process/process_code.h"
 
 /*
@@ -57,7 +57,7 @@ struct code_site code_site_at(const struct process *process, uint64_t address, u
 bool code_site_is_returned_to(const struct code_site *site)
 {
 	return site->kind == LOCATION_JIT && !site->offset &&
-	       engine_frames_of(site->region->name) == ENGINE_FRAMES_RETURNED_TO;
+	       engine_host_frames(site->region) == ENGINE_FRAMES_RETURNED_TO;
 }
 
 struct code_site code_site_of_caller(const struct process *process, uint64_t return_address,

@@ -74,6 +74,8 @@ struct jit_counts {
 	uint64_t time_corrected;
 };
 
+#define LEDGER_RUNTIMES_MAX 4
+
 struct ledger_process {
 	uint32_t pid;
 	uint32_t changed_round; /* number of the round in which the row last changed */
@@ -90,6 +92,8 @@ struct ledger_process {
 	uint64_t cut[LEDGER_CUT_COUNT]; /* FATE_STACK_CUT by reason */
 	/* samples of any fate in which a caller was found by frame pointer */
 	uint64_t frame_pointers;
+	/* The runtimes of its latest program (engine_runtime_number()), then 0. */
+	uint64_t runtimes[LEDGER_RUNTIMES_MAX];
 	struct jit_counts jit;
 };
 

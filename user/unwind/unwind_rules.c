@@ -2,8 +2,7 @@
 #include <errno.h>
 
 #include "base/hash.h"
-#include "engines/engines.h"
-#include "unwind/engine_host.h"
+#include "runtimes/engine_host.h"
 #include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"
@@ -212,23 +211,6 @@ static const struct code_copy *copy_of(struct unwinder *u, const struct code_reg
 	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
 
-/* Returns how a region is entered. */
-static struct engine_host host_of(const struct unwind_account *account,
-				  const struct code_region *region)
-{
-	const struct module_table *modules = account->unwinder->modules;
-	const struct module *publisher = NULL;
-	uint32_t dso;
-
-	if (code_region_claim(region, JITBPF_PUBLISHER_JVMTI))
-		return (struct engine_host){.frames = engine_frames_of(region->name)};
-	if (code_region_dso(region, &dso))
-		publisher = module_table_get(modules, dso);
-	if (publisher || !code_region_claim(region, JITBPF_PUBLISHER_SHIM))
-		return engine_host_find(account->process, modules, publisher);
-	return (struct engine_host){0};
-}
-
 static int ask_region(const struct unwind_account *account, const struct code_site *site,
 		      uint64_t address)
 {
@@ -250,7 +232,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 
 	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
 		return UNWIND_RULE_WAITS;
-	code->host = host_of(account, region);
+	code->host = engine_host_find(process, u->modules, region);
 	err = unwind_regions_ask(&u->regions, code->region, process, code->address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "decode/cfi/unwind_rows.h"
-#include "unwind/engine_host.h"
+#include "runtimes/engine_host.h"
 
 /* The worker answers requests of equal cost in the order of their kinds. */
 enum unwind_request_kind {

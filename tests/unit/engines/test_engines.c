@@ -7,36 +7,154 @@
 #include "engines/engines.h"
 #include "tests/unit/cases.h"
 
-CASE(test_php_hosts)
+/* The programs and libraries of runtimes, as distributions and builds name them. */
+CASE(test_runtimes)
 {
-	static const char *const hosts[] = {"/usr/bin/php8.2", "php-fpm", "/opt/frankenphp",
-					    "/usr/lib/libphp8.2.so", "/modules/mod_php.so"};
-	static const char *const others[] = {"/usr/lib/php/opcache.so", "/php/phpiredis.so",
-					     "/php/node", "/usr/lib/libdnnl.so.2", ""};
+	static const struct {
+		const char *path, *name, *version;
+	} cases[] = {
+		{"/usr/bin/python3.11", "CPython", "3.11"},
+		{"/usr/bin/python3", "CPython", "3"},
+		{"/opt/venv/bin/python", "CPython", ""},
+		{"/usr/local/bin/python3.13t", "CPython", "3.13"},
+		{"/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", "CPython", "3.11"},
+		{"/usr/lib/libpython3.8m.so.1.0", "CPython", "3.8"},
+		{"/usr/lib/libpython3.so", NULL, ""},
+		{"/usr/bin/python3.11 (deleted)", "CPython", "3.11"},
+		{"/usr/bin/python3-config", NULL, ""},
+		{"/usr/bin/pythonize", NULL, ""},
+		{"/usr/lib/apache2/modules/mod_python.so", NULL, ""},
+		{"/usr/bin/php8.2", "PHP", "8.2"},
+		{"php-fpm", "PHP", ""},
+		{"/usr/sbin/php-fpm7.4", "PHP", "7.4"},
+		{"/opt/frankenphp", "PHP", ""},
+		{"/usr/local/lsws/bin/lsphp", "PHP", ""},
+		{"/usr/bin/phpdbg8.2", "PHP", "8.2"},
+		{"/usr/lib/libphp8.2.so", "PHP", "8.2"},
+		{"/modules/mod_php.so", "PHP", ""},
+		{"/php/phpiredis.so", NULL, ""},
+		{"/opt/phpstorm/bin/phpstorm", NULL, ""},
+		{"/php/node", "Node.js", ""},
+		{"/root/.nvm/versions/node/v20.11.0/bin/node", "Node.js", "20.11.0"},
+		{"/opt/node-v18.19.0-linux-x64/bin/node", "Node.js", "18.19.0"},
+		{"/usr/lib/x86_64-linux-gnu/libnode.so.108", "Node.js", ""},
+		{"/usr/bin/nodemon", NULL, ""},
+		{"/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so", "Java", "17"},
+		{"/usr/lib/jvm/java-17-openjdk-amd64/bin/java", "Java", "17"},
+		{"/opt/jdk-21.0.2/lib/server/libjvm.so", "Java", "21.0.2"},
+		{"/usr/lib/jvm/jdk1.8.0_292/jre/lib/amd64/server/libjvm.so", "Java", "8"},
+		{"/jbr/lib/server/libjvm.so", "Java", ""},
+		{"/usr/bin/javascript", NULL, ""},
+		{"/usr/bin/ruby3.1", "Ruby", "3.1"},
+		{"/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.2", "Ruby", "3.1.2"},
+		{"/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "Erlang", "25"},
+		{"/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so", ".NET",
+		 "8.0.1"},
+		{"/usr/bin/mono-sgen", "Mono", ""},
+		{"/usr/lib/libmonosgen-2.0.so.1.0.0", "Mono", ""},
+		{"/usr/bin/luajit-2.1.0-beta3", "LuaJIT", "2.1.0"},
+		{"/usr/lib/x86_64-linux-gnu/libluajit-5.1.so.2.1.0", "LuaJIT", "2.1.0"},
+		{"/opt/pypy3.9-v7.3.11-linux64/bin/libpypy3.9-c.so", "PyPy", "3.9"},
+		{"/usr/bin/pypy3", "PyPy", "3"},
+		{"/usr/lib/x86_64-linux-gnu/libguile-3.0.so.1.5.0", "Guile", "3.0"},
+		{"/usr/lib/x86_64-linux-gnu/libmozjs-102.so.102.15.1", "SpiderMonkey", "102"},
+		{"/opt/julia-1.10.0/lib/julia/libjulia-internal.so.1.10", "Julia", "1.10.0"},
+		{"/usr/lib/libdnnl.so.2", NULL, ""},
+		{"/memfd:python3 (deleted)", NULL, ""},
+		{"[vdso]", NULL, ""},
+		{" (deleted)", NULL, ""},
+		{"", NULL, ""},
+		/* A name is all that is looked at: it deceives only about its own process. */
+		{"/tmp/libjvm.so", "Java", ""},
+		{"/tmp/python99999.1", "CPython", ""},
+		{"/tmp/python4096.1", "CPython", ""},
+		{"/tmp/python4095.4095.4095.7", "CPython", "4095.4095.4095"},
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
-		assert_ptr_equal(engine_of_host(hosts[i]), &engine_php);
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		assert_null(engine_of_host(others[i]));
-	assert_ptr_equal(engine_of_plugin(others[0]), &engine_php);
-	for (size_t i = 1; i < ARRAY_SIZE(others); i++)
-		assert_null(engine_of_plugin(others[i]));
-	assert_null(engine_of_plugin(hosts[0]));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct engine_file file = engine_file_of(cases[i].path), again;
+		char version[ENGINE_VERSION_BYTES];
+
+		engine_version_text(&file.version, version);
+		if (cases[i].name && !file.engine)
+			fail_msg("%s is no runtime", cases[i].path);
+		if (!cases[i].name && file.engine)
+			fail_msg("%s is %s", cases[i].path, file.engine->name);
+		if (!cases[i].name)
+			continue;
+		assert_false(file.is_plugin);
+		assert_string_equal(engine_runtime_name(file.engine), cases[i].name);
+		if (strcmp(version, cases[i].version) != 0)
+			fail_msg("%s has the version \"%s\"", cases[i].path, version);
+		/* As it is sent to others. */
+		assert_true(engine_runtime_number(&file) < 1ull << 53);
+		again = engine_of_runtime_number(engine_runtime_number(&file));
+		assert_ptr_equal(again.engine, file.engine);
+		assert_memory_equal(&again.version, &file.version, sizeof(file.version));
+	}
+}
+
+CASE(test_plugins)
+{
+	struct engine_file opcache = engine_file_of("/usr/lib/php/opcache.so");
+
+	assert_ptr_equal(opcache.engine, &engine_php);
+	assert_true(opcache.is_plugin);
+	assert_int_equal(engine_runtime_number(&opcache), 0);
+}
+
+/* Longer than any file name. */
+CASE(test_long_names)
+{
+	char path[8192];
+
+	memset(path, '1', sizeof(path));
+	memcpy(path, "/python", 7);
+	path[sizeof(path) - 1] = 0;
+	assert_null(engine_file_of(path).engine);
+	memcpy(path + sizeof(path) - 11, " (deleted)", 10);
+	assert_null(engine_file_of(path).engine);
+	path[1 + 255] = 0;
+	assert_ptr_equal(engine_file_of(path).engine, &engine_cpython);
+}
+
+/* Numbers that nobody made. */
+CASE(test_foreign_numbers)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		struct engine_file file = engine_of_runtime_number(1ull << bit | 1);
+		char version[ENGINE_VERSION_BYTES];
+
+		assert_true(file.version.parts <= ENGINE_VERSION_PARTS);
+		engine_version_text(&file.version, version);
+	}
+	assert_null(engine_of_runtime_number(0).engine);
+	assert_null(engine_of_runtime_number(ENGINE_NUMBERS - 1).engine);
+	assert_null(engine_of_runtime_number(UINT64_MAX).engine);
 }
 
 CASE(test_frames)
 {
-	assert_int_equal(engine_frames_of("Interpreter"), ENGINE_FRAMES_INTERPRETER);
-	assert_int_equal(engine_frames_of("Interpreter.run"), ENGINE_FRAMES_ONE);
-	assert_int_equal(engine_frames_of("ExceptionBlob"), ENGINE_FRAMES_PUSHED);
-	assert_int_equal(engine_frames_of("cont_returnBarrier"), ENGINE_FRAMES_RETURNED_TO);
-	assert_int_equal(engine_frames_of("jdk.internal.vm.Continuation.enterSpecial"),
-			 ENGINE_FRAMES_FIRST);
-	assert_int_equal(engine_frames_of("Cont thaw return barrier exception"),
-			 ENGINE_FRAMES_RETURNED_TO);
-	assert_int_equal(engine_frames_of("Cont thaw"), ENGINE_FRAMES_ANY);
-	assert_int_equal(engine_frames_of("itable stub"), ENGINE_FRAMES_ANY);
-	assert_int_equal(engine_frames_of(""), ENGINE_FRAMES_ANY);
+	static const struct {
+		const char *name;
+		enum engine_frames frames;
+	} cases[] = {
+		{"Interpreter", ENGINE_FRAMES_INTERPRETER},
+		{"Interpreter.run", ENGINE_FRAMES_ONE},
+		{"ExceptionBlob", ENGINE_FRAMES_PUSHED},
+		{"cont_returnBarrier", ENGINE_FRAMES_RETURNED_TO},
+		{"jdk.internal.vm.Continuation.enterSpecial", ENGINE_FRAMES_FIRST},
+		{"Cont thaw return barrier exception", ENGINE_FRAMES_RETURNED_TO},
+		{"Cont thaw", ENGINE_FRAMES_ANY},
+		{"itable stub", ENGINE_FRAMES_ANY},
+		{"", ENGINE_FRAMES_ANY},
+	};
+
+	assert_ptr_equal(engine_of_publisher(JITBPF_PUBLISHER_JVMTI), &engine_java);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(engine_java.frames(cases[i].name), cases[i].frames);
+	assert_null(engine_of_publisher(JITBPF_PUBLISHER_SHIM));
+	assert_null(engine_of_publisher(JITBPF_PUBLISHER_JITDUMP));
 }
 
 /* Each setting is complete, and engines do not contradict each other. */
@@ -65,15 +183,16 @@ CASE(test_settings)
 	assert_null(engine_at(SIZE_MAX));
 }
 
-/* An engine with a host names the function where its code is entered. */
-CASE(test_hosts_are_complete)
+/* What only runtimes have, and what only runtimes that host code have. */
+CASE(test_runtimes_are_complete)
 {
 	const struct engine *engine;
 
 	for (size_t at = 0; (engine = engine_at(at)); at++) {
-		assert_int_equal(engine->is_host != NULL, engine->entry_symbol != NULL);
-		assert_int_equal(engine->processes[0] != NULL, engine->advice != NULL);
-		assert_true(engine->is_host || !engine->is_plugin);
+		assert_true(engine->is_runtime || !engine->entry_symbol);
+		assert_true(engine->is_runtime || !engine->advice);
+		assert_true(engine->is_runtime || !engine->version);
+		assert_true(engine->entry_symbol || !engine->is_plugin);
 	}
 }
 

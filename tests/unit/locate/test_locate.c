@@ -38,23 +38,30 @@ static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const cha
 	free(made);
 }
 
-static void load_named(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes,
-		       const char *name)
+static void load_of(struct fixture *f, enum jitbpf_publisher publisher, uint64_t time_ns,
+		    uint64_t address, uint64_t size_bytes, const char *name)
 {
 	struct jit_event event = {.header = {.event = JIT_EVENT_LOAD,
 					     .method_id = (uint32_t)(address + time_ns),
 					     .address = address,
 					     .code_bytes = size_bytes},
 				  .name = {name, (uint32_t)strlen(name)}};
+	struct code_event load = code_event_of(&event, event.header.caller, time_ns);
 
-	assert_int_equal(apply_jit(f->process->code, f->process->account, &event,
-				   event.header.caller, time_ns),
-			 0);
+	load.origin.publisher = publisher;
+	assert_int_equal(code_map_apply(f->process->code, f->process->account, &load), 0);
+}
+
+/* Code that the agent for Java reports. */
+static void load_named(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes,
+		       const char *name)
+{
+	load_of(f, JITBPF_PUBLISHER_JVMTI, time_ns, address, size_bytes, name);
 }
 
 static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes)
 {
-	load_named(f, time_ns, address, size_bytes, "");
+	load_of(f, JITBPF_PUBLISHER_SHIM, time_ns, address, size_bytes, "");
 }
 
 static void exec(struct fixture *f, uint64_t time_ns)
@@ -168,11 +175,17 @@ CASE_WITH(test_returned_to, setup, teardown)
 	assert_string_equal(name_at(f, 2), "cont_returnBarrierExc");
 	assert_int_equal(at(f, 3)->offset, 7);
 	assert_false(f->located.code_unknown);
+	/* Nor is code of another engine that has such a name. */
+	load(f, 11, CODE + 0x18, 8);
+	load_of(f, JITBPF_PUBLISHER_SHIM, 12, barrier, 0x18, "cont_returnBarrier");
+	locate(f, 15, ips, 0, 2);
+	assert_int_equal(at(f, 1)->offset, 7);
+	assert_string_equal(name_at(f, 1), "");
 	/* Other code is not returned to at its begin: there the caller's call is the last. */
 	load_named(f, 20, barrier, 0x10, "doYield");
 	locate(f, 30, ips, 0, 2);
 	assert_string_equal(name_at(f, 1), "");
-	assert_int_equal(at(f, 1)->offset, 0x1f);
+	assert_int_equal(at(f, 1)->offset, 7);
 }
 
 CASE_WITH(test_edges_of_code, setup, teardown)

@@ -3,6 +3,7 @@
 #ifndef TESTS_MADE_LEDGER_H
 #define TESTS_MADE_LEDGER_H
 
+#include "engines/engines.h"
 #include "tests/unit/sink/made_view.h"
 
 MADE void made_process(struct made_view *m, uint32_t pid, const char *comm, uint64_t resolved,
@@ -20,6 +21,15 @@ MADE void made_process(struct made_view *m, uint32_t pid, const char *comm, uint
 		ledger->fate[i] += process.fate[i];
 	ledger->cut[JITBPF_END_BAD_FRAME] += cut;
 	assert_int_equal(ledger_add(ledger, &process, m->view.round), 0);
+}
+
+/* The latest process runs the runtime of a file, as that of a number from 0 on. */
+MADE void made_runs(struct made_view *m, const char *path, uint32_t number)
+{
+	struct engine_file file = engine_file_of(path);
+
+	m->ledger.processes.data[m->ledger.processes.size - 1].runtimes[number] =
+		engine_runtime_number(&file);
 }
 
 MADE void made_full_ledger(struct made_view *m)

@@ -203,8 +203,10 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 	err = err
 		      ?: engine_maps_read(file_store_maps(list->reader.store), &text, pid,
 					  process.inner_pid, list->strings, &maps);
-	if (!err)
+	if (!err) {
+		process.runtimes = maps.runtimes;
 		err = add_ways(list, &text, &process, &maps);
+	}
 	if (err == -ENOMEM)
 		return err;
 	if (!err || has_ended(err))

@@ -12,6 +12,7 @@
 #include "agent/publisher/jitdump_file.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
+#include "state/process/process_runtimes.h"
 
 enum engine_publishes {
 	ENGINE_JOURNAL,	      /* the shim, with a journal: earlier code is known as well */
@@ -31,8 +32,9 @@ enum engine_publishes {
 
 struct engine_row {
 	uint32_t pid;
-	uint32_t inner_pid; /* in its own pid namespace */
-	uint32_t comm;	    /* string number */
+	uint32_t inner_pid;		  /* in its own pid namespace */
+	uint32_t comm;			  /* string number */
+	struct process_runtimes runtimes; /* that its program runs, without modules */
 	uint32_t
 		engine; /* string number of its name, or of the file that calls the shim; 0: none */
 	enum engine_publishes publishes;

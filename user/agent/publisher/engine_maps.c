@@ -82,12 +82,15 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, uint32
 		.dev_minor = map->dev_minor,
 	};
 	uint64_t hash = hash_mix(file.inode, (uint64_t)file.dev_major << 32 | file.dev_minor);
+	struct engine_file known;
 	char path[PATH_MAX];
 	const char *name;
 	uint32_t number, dump_pid;
 	int err;
 
 	proc_map_path(map, path, sizeof(path));
+	known = engine_file_of(path);
+	process_runtimes_map(&maps->runtimes, &known, 0);
 	name = path_file(path);
 	if (jvm_is_agent(name))
 		maps->jvm_agent = true;

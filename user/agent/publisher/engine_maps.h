@@ -10,6 +10,7 @@
 #include "base/index_map.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
+#include "state/process/process_runtimes.h"
 
 struct engine_mapping {
 	uint64_t start, end;
@@ -29,6 +30,7 @@ struct engine_maps {
 	struct index_map index;		     /* first mappings of files, by device and inode */
 	uint64_t generated_bytes;	     /* size of executable memory without a file */
 	bool shim, jvm_agent;		     /* a file with such a name is mapped */
+	struct process_runtimes runtimes;    /* without modules */
 	VEC(struct engine_jitdump) jitdumps; /* mapped files jit-PID.dump */
 };
 

@@ -12,8 +12,8 @@
 
 #include "decode/cfi/unwind_rows.h"
 #include "decode/x86/code_compare.h"
+#include "runtimes/engine_host.h"
 #include "state/process/file_source.h"
-#include "unwind/engine_host.h"
 
 #define UNWIND_FILES_OPEN_MAX  64
 #define UNWIND_FILES_BYTES_MAX (8u << 20) /* memory limit of all open files */

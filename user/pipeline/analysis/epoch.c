@@ -234,6 +234,31 @@ static void update_row(struct ledger_process *row, const struct process *process
 	row->unit = key->unit;
 	row->start_ns = process->start_ns;
 	row->inner_pid = process->inner_pid;
+	epoch_set_runtimes(row, process);
+}
+
+void epoch_set_runtimes(struct ledger_process *row, const struct process *process)
+{
+	const struct process_runtimes *runtimes = &process->runtimes;
+
+	_Static_assert(LEDGER_RUNTIMES_MAX == PROCESS_RUNTIMES_MAX, "the same");
+	for (uint32_t i = 0; i < LEDGER_RUNTIMES_MAX; i++)
+		row->runtimes[i] = i < runtimes->count ? runtimes->runtimes[i].number : 0;
+}
+
+/* Add the runtimes of a process to those of the others that share a row, as far as there is room.
+ */
+static void add_runtimes(struct ledger_process *row, const struct process *process)
+{
+	for (uint32_t i = 0; i < process->runtimes.count; i++) {
+		uint64_t number = process->runtimes.runtimes[i].number;
+		int at = 0;
+
+		while (at < LEDGER_RUNTIMES_MAX && row->runtimes[at] && row->runtimes[at] != number)
+			at++;
+		if (at < LEDGER_RUNTIMES_MAX)
+			row->runtimes[at] = number;
+	}
 }
 
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
@@ -258,7 +283,9 @@ int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	row = &epoch->ledger.processes.data[entry->row];
 	ledger_touch(&epoch->ledger, row, epoch->round);
 	*ret = entry->row;
-	if (!entry->shared)
+	if (entry->shared)
+		add_runtimes(row, process);
+	else
 		update_row(row, process, &key);
 	return 0;
 }

@@ -144,6 +144,9 @@ bool epoch_has_row(const struct epoch *epoch, const struct process *process, uin
 /* Returns the row of a process, or NULL. */
 struct ledger_process *epoch_find_row(struct epoch *epoch, const struct process *process);
 
+/* Set the runtimes of a process's own row. */
+void epoch_set_runtimes(struct ledger_process *row, const struct process *process);
+
 /* Set *ret to the epoch's number of a string of the state's pool; unchanged if it has none. */
 void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret);
 

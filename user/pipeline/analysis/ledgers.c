@@ -17,6 +17,7 @@ static void complete_row(const struct analysis *a, const struct epoch *e,
 {
 	epoch_find_comm(e, process->comm, &row->comm);
 	row->inner_pid = process->inner_pid;
+	epoch_set_runtimes(row, process);
 	row->jit.sequence_gaps = gaps_of(a, process);
 }
 

@@ -46,7 +46,15 @@ static void write_sample_names(struct json *json)
 	write_names(json, "samples.", ledger_fates, FATE_COUNT);
 	write_names(json, "samples.cut.", ledger_cuts, LEDGER_CUT_COUNT);
 	json_string(json, "samples.frame_pointers");
-	write_jit_names(json);
+}
+
+static void write_runtime_names(struct json *json)
+{
+	for (int i = 0; i < LEDGER_RUNTIMES_MAX; i++) {
+		char number[2] = {(char)('0' + i), 0};
+
+		write_name(json, "runtimes.", number);
+	}
 }
 
 /* The names of delta_row and delta_totals, by position; "": not shown. */
@@ -57,10 +65,13 @@ static void write_fields(struct json *json)
 	json_string(json, "");
 	json_string(json, "processes");
 	write_sample_names(json);
+	write_runtime_names(json);
+	write_jit_names(json);
 	json_end(json, ']');
 	json_key(json, "totals");
 	json_begin(json, '[');
 	write_sample_names(json);
+	write_jit_names(json);
 	json_string(json, "malformed_records");
 	json_string(json, "throttled.ns");
 	json_string(json, "throttled.intervals");

@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
-#include "engines/engines.h"
+#include "sink/engine_advice.h"
 #include "sink/ledger_rows.h"
 #include "sink/format/summary_rows.h"
 #include "sink/sample_groups.h"
@@ -94,11 +94,6 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 
 /* --- JIT code ------------------------------------------------------------------------ */
 
-static const struct engine *engine_of(const struct view *view, const struct ledger_process *process)
-{
-	return engine_of_process(string_pool_get(view->strings, process->comm));
-}
-
 /* Returns the command that was run with the environment of engines; "" if there was none. */
 static const char *command_of(const struct view *view)
 {
@@ -115,12 +110,11 @@ static const char *without_code(const struct view *view)
 	if (!*command_of(view) || ledger->jit.methods || ledger->fate[FATE_CODE_UNKNOWN])
 		return NULL;
 	vec_for_each (process, &ledger->processes) {
-		const struct engine *engine = engine_of(view, process);
+		const char *why = engine_advice_without_code(process);
 		uint64_t taken = ledger_process_taken(process);
 
-		if (engine && engine->without_code && taken &&
-		    taken >= ledger_taken(ledger) / UNPUBLISHED_SHARE)
-			return engine->without_code;
+		if (why && taken && taken >= ledger_taken(ledger) / UNPUBLISHED_SHARE)
+			return why;
 	}
 	return NULL;
 }
@@ -186,21 +180,17 @@ static void put_unpublished(struct text *text, const struct view *view)
 {
 	const struct ledger_process *most;
 	uint64_t samples = samples_unpublished(view->ledger, &most);
-	const char *advice = "some need an option, see 'jitbpf env'";
-	const struct engine *engine;
-	char words[300];
+	CLEANUP(text_deinit) struct text words = {0};
 
 	if (!most || samples < ledger_taken(view->ledger) / UNPUBLISHED_SHARE ||
 	    view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
 		return;
-	engine = engine_of(view, most);
-	if (engine)
-		advice = engine->advice(command_of(view));
-	else if (!*command_of(view))
-		advice = "start it with the variables or options of 'jitbpf env'";
-	snprintf(words, sizeof(words), "samples in [unknown] code that no engine published: %s%s%s",
-		 engine ? engine->name : "", engine ? ": " : "", advice);
-	summary_rows_put(text, view, words, NULL, samples);
+	text_put_string(&words, "samples in [unknown] code that no engine published: ");
+	engine_advice_put(&words, most, command_of(view));
+	text_put(&words, "", 1);
+	text->failed |= words.failed;
+	if (!words.failed)
+		summary_rows_put(text, view, words.bytes.data, NULL, samples);
 }
 
 /* --- names --------------------------------------------------------------------------- */

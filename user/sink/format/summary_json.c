@@ -5,6 +5,7 @@
 
 #include "base/scope.h"
 #include "sink/cgroup_text.h"
+#include "sink/engine_advice.h"
 #include "sink/format/unnamed_json.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
@@ -192,6 +193,7 @@ int summary_json_write(struct json *json, const struct view *view)
 		if (process->processes)
 			json_member_number(json, "processes", process->processes);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
+		engine_advice_write_runtimes(json, process->runtimes);
 		write_cgroup(json, view, process);
 		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
 			      process->frame_pointers,

@@ -52,7 +52,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 5
+#define DELTA_VERSION 6
 
 /* Little-endian. */
 struct delta_header {
@@ -103,12 +103,14 @@ static const struct delta_fields delta_row[] = {
 	{offsetof(struct ledger_process, fate), FATE_COUNT},
 	{offsetof(struct ledger_process, cut), LEDGER_CUT_COUNT},
 	{offsetof(struct ledger_process, frame_pointers), 1},
+	{offsetof(struct ledger_process, runtimes), LEDGER_RUNTIMES_MAX},
 	{offsetof(struct ledger_process, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 };
 
 _Static_assert(sizeof(struct ledger_process) ==
 		       6 * sizeof(uint32_t) + sizeof(struct jit_counts) +
-			       (FATE_COUNT + LEDGER_CUT_COUNT + 3) * sizeof(uint64_t),
+			       (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_RUNTIMES_MAX + 3) *
+				       sizeof(uint64_t),
 	       "delta_row, and pid, inner_pid, names, changed_round, are all of it");
 
 #endif

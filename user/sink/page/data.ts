@@ -11,8 +11,10 @@ import { Tree, type LabelOrder } from './tree';
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
+export interface Runtime { name: string; version?: string }
+
 /** processes: the number of processes that share the entry, which has no pid then. */
-export interface Process { pid: number; pid_inside?: number; processes?: number; comm: string; container?: string; unit?: string; cgroup?: string;
+export interface Process { pid: number; pid_inside?: number; processes?: number; comm: string; runtimes?: Runtime[]; container?: string; unit?: string; cgroup?: string;
 	samples: Samples; jit: Record<string, number> }
 
 /** A run and its ledger, in the format of `report --json`. */

@@ -4,7 +4,7 @@
 import { Column, integers, naturals, numbers } from './columns';
 import { LEVELS, SliceList } from './slices';
 
-const MAGIC = 0x444c544a, VERSION = 5, HEADER = 32;
+const MAGIC = 0x444c544a, VERSION = 6, HEADER = 32;
 const MOST_FRAMES = 1024;               // of a location
 const MOST_BYTES = 1 << 30;             // of the deltas of a profile
 const MOST_SLICES = 1 << 24;

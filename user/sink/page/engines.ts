@@ -1,28 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What to do about code that JIT engines do not publish (user/sink/engine_advice.h).
+// What to do about code that JIT engines do not publish (user/sink/engine_advice.h): by the runtimes of a process.
 
-import type { Process } from './data';
+import type { Process, Runtime } from './data';
 
-export interface Engine { name: string; processes: string[]; advice: string; without_code?: string }
+export interface Engine { name: string; runtime: string; advice?: string; without_code?: string }
 
 export interface Idle { process: Process; samples: number; advice: string }
 
-/** The last engine is the entry for all processes whose names no engine has. */
-export function engineOf(engines: Engine[], process: string): Engine {
-	return engines.find(engine => engine.processes.some(begin => process.startsWith(begin)))!;
+/** The runtimes of the processes with a name, those in whose unknown code most samples are first. */
+export function runtimesOf(processes: Process[], name: string): Runtime[] {
+	return processes.filter(process => process.comm === name)
+		.sort((a, b) => b.samples.code_unknown - a.samples.code_unknown)[0]?.runtimes ?? [];
 }
 
-export function adviceOf({ name, advice }: Engine): string {
-	return name ? `${name}: ${advice}` : advice;
+const engineOf = (engines: Engine[], { name }: Runtime) => engines.find(engine => engine.runtime === name);
+
+/** The last engine is the entry for processes whose runtimes have no advice. */
+export function adviceOf(engines: Engine[], runtimes: Runtime[]): string {
+	const known = runtimes.map(runtime => engineOf(engines, runtime)).filter(engine => engine?.advice);
+	return known.map(engine => `${engine!.name}: ${engine!.advice}`).join('; ') || engines[engines.length - 1].advice!;
+}
+
+/** The runtimes of a ledger's row: numbers as engine_runtime_number() makes them. */
+export function runtimesFrom(engines: Engine[], numbers: number[]): Runtime[] {
+	const part = (number: number, at: number, size: number) => Math.floor(number / 2 ** at) % 2 ** size;
+	return numbers.filter(number => part(number, 0, 8) && engines[part(number, 0, 8) - 1]).map(number => {
+		const { runtime } = engines[part(number, 0, 8) - 1];
+		const version = [0, 1, 2].slice(0, part(number, 8, 8)).map(i => part(number, 16 + 12 * i, 12)).join('.');
+		return { name: runtime, ...(version ? { version } : {}) };
+	});
 }
 
 /** Processes of engines that have run no JIT code at all: their JIT may be off. The list is in order of samples. */
 export function withoutCode(engines: Engine[], processes: Process[], most: number): Idle[] {
 	const idle: Idle[] = [];
 	for (const process of processes) {
-		const { without_code } = engineOf(engines, process.comm), { taken, code_unknown } = process.samples;
-		if (without_code && taken && !code_unknown && !process.jit.methods && idle.length < most)
-			idle.push({ process, samples: taken, advice: without_code });
+		const { taken, code_unknown } = process.samples;
+		const advice = process.runtimes?.map(runtime => engineOf(engines, runtime)?.without_code).find(Boolean);
+		if (advice && taken && !code_unknown && !process.jit.methods && idle.length < most)
+			idle.push({ process, samples: taken, advice });
 	}
 	return idle;
 }

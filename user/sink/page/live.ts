@@ -75,7 +75,7 @@ export class LiveVersion {
 	/** The profile as of the last update. */
 	get profile(): Profile {
 		const { labels, words, from, unnamed, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
-		return { runs: [Object.assign(runOf(from, labels.live), unnamed && { unnamed })], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
+		return { runs: [Object.assign(runOf(from, labels.live, words.engines), unnamed && { unnamed })], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
 			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
 			order: labels.order, lives: null, functions: null };

@@ -5,6 +5,7 @@
 import { integers, naturals, numbers, withRoom } from './columns';
 import type { Counts, Process, Run } from './data';
 import type { DeltaProfile } from './delta';
+import { runtimesFrom, type Engine } from './engines';
 import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
 import type { LiveLabels, Texts } from './live_labels';
 import { Spots } from './spots';
@@ -33,21 +34,22 @@ function cgroupOf(container: string, unit: string): Partial<Process> {
 	return { ...(container ? { container } : {}), ...(!unit ? {} : unit[0] === '/' ? { cgroup: unit } : { unit }) };
 }
 
-function processesOf(from: DeltaProfile, row: string[]): Process[] {
+function processesOf(from: DeltaProfile, row: string[], engines: Engine[]): Process[] {
 	return from.rows.map(({ pid, inner, comm, container, unit, fields }): Process => {
-		const { processes, ...counts } = named(row, fields);
+		const { processes, runtimes: numbers, ...counts } = named(row, fields);
+		const runtimes = runtimesFrom(engines, Object.values(numbers));
 		return { pid, ...(inner ? { pid_inside: inner } : {}), ...(processes ? { processes } : {}),
-			comm: from.strings[comm] || '[unknown]', ...cgroupOf(from.strings[container], from.strings[unit]), ...counts } as Process;
+			comm: from.strings[comm] || '[unknown]', ...(runtimes.length ? { runtimes } : {}), ...cgroupOf(from.strings[container], from.strings[unit]), ...counts } as Process;
 	})
 		.filter(p => p.samples.taken || Object.values(p.jit).some(n => n))
 		.sort((a, b) => b.samples.taken - a.samples.taken || a.pid - b.pid);
 }
 
 /** The run and its ledger. The list of processes is made when it is read. */
-export function runOf(from: DeltaProfile, { row, totals }: { row: string[]; totals: string[] }): Run {
+export function runOf(from: DeltaProfile, { row, totals }: { row: string[]; totals: string[] }, engines: Engine[]): Run {
 	let processes: Process[] | null = null;
 	return { run: { ...from.run }, ...named(totals, from.totals), get processes() {
-		return processes ??= processesOf(from, row);
+		return processes ??= processesOf(from, row, engines);
 	} } as Run;
 }
 

@@ -4,7 +4,7 @@
 
 import { withRoom } from './columns';
 import { JIT, PROCESS, type Counts, type Profile, type Run } from './data';
-import { adviceOf, engineOf } from './engines';
+import { adviceOf, runtimesOf } from './engines';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
@@ -21,7 +21,7 @@ function isNamed({ strings, labels }: Profile, label: number): boolean {
 export class NamingCounts {
 	private named = 0;
 	private samples = 0;
-	private readonly missing = new Map<string, { samples: number; advice: string }>();
+	private readonly missing = new Map<string, { samples: number; advice: string; process?: string }>();
 	private isNamed = new Uint8Array(64);   // by label; 0: not known, 1: no, 2: yes
 
 	constructor(private readonly profile: Profile) {
@@ -46,28 +46,30 @@ export class NamingCounts {
 	}
 
 	private miss(node: number, samples: number): void {
-		const { missing, profile: { tree, labels, strings, words: { engines, symbols } } } = this;
+		const { missing, profile: { tree, labels, strings, words: { symbols } } } = this;
 		const label = tree.label[node], kind = labels.kind[label] & 7;
-		let key = strings[labels.module[label]], advice = kind < JIT ? symbols : 'its engine has reported code without a name';
+		let key = strings[labels.module[label]], process: string | undefined;
+		const advice = kind < JIT ? symbols : 'its engine has reported code without a name';
 		if (kind === UNKNOWN) {
 			let at = node;
 			while (tree.depth[at] > 1 && (labels.kind[tree.label[at]] & 7) !== PROCESS)
 				at = tree.parent[at];
-			const process = strings[labels.name[tree.label[at]]];
+			process = strings[labels.name[tree.label[at]]];
 			key = `${strings[labels.name[label]]} of ${process}`;
-			advice = adviceOf(engineOf(engines, process));
 		}
-		const one = missing.get(key) ?? { samples: 0, advice };
+		const one = missing.get(key) ?? { samples: 0, advice, process };
 		missing.set(key, { ...one, samples: one.samples + samples });
 	}
 
-	/** unnamed: advice about files, of the run. */
-	naming(unnamed: Run['unnamed']): Naming {
-		const packages = new Map(unnamed?.map(({ file, next }) => [file, next]));
+	/** run: has advice about files, and what its processes run. */
+	naming(run: Run | undefined): Naming {
+		const packages = new Map(run?.unnamed?.map(({ file, next }) => [file, next])), { engines } = this.profile.words;
+		const adviceFor = (process: string) => adviceOf(engines, runtimesOf(run?.processes ?? [], process));
 		const missing = [...this.missing].filter(([, one]) => one.samples).sort((a, b) => b[1].samples - a[1].samples).slice(0, MOST)
-			.map(([module, one]) => ({ module, samples: one.samples, advice: packages.get(module) ?? one.advice }));
+			.map(([module, { samples, advice, process }]) => ({ module, samples,
+				advice: process === undefined ? packages.get(module) ?? advice : adviceFor(process) }));
 		return { named: this.named, samples: this.samples, missing };
 	}
 }
 
-export const namingOf = (profile: Profile): Naming => new NamingCounts(profile).naming(profile.runs[0]?.unnamed);
+export const namingOf = (profile: Profile): Naming => new NamingCounts(profile).naming(profile.runs[0]);

@@ -305,7 +305,7 @@ export class View {
 			this.showAnew();
 		else
 			this.showGraph(show, showCallees, changes);
-		showLedger(profile.runs, profile.words, this.naming!.naming(profile.runs[0]?.unnamed));
+		showLedger(profile.runs, profile.words, this.naming!.naming(profile.runs[0]));
 		showLegend(this);
 		this.showMatches();
 		if (this.state.table)

@@ -68,6 +68,7 @@ static struct module *module_of(const struct jitbpf_mapping *mapping)
 	module->inode = mapping->inode;
 	module->inode_generation = mapping->inode_generation;
 	module->pid = mapping->pid;
+	module->file = engine_file_of(module->path);
 	return module;
 }
 

@@ -19,6 +19,7 @@
 #include "base/index_map.h"
 #include "base/owner_budget.h"
 #include "base/vec.h"
+#include "engines/engines.h"
 #include "uapi/record.h"
 
 #define MODULE_OWNERS_MAX 4
@@ -31,7 +32,8 @@ struct module {
 	uint64_t inode, inode_generation;
 	uint32_t pid;	  /* a process that had mapped it; gives access to its mount namespace */
 	const char *path; /* in the mount namespace of that process, or "[vdso]" and the like */
-	atomic_uint held; /* references besides the table's */
+	struct engine_file file; /* what it is, by its path */
+	atomic_uint held;	 /* references besides the table's */
 	/*
 	 * The first owners of processes that mapped it. Work for the module is charged to one of
 	 * them that has room. Only the table's thread adds owners, behind the others.

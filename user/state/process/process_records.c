@@ -6,7 +6,6 @@
 
 #include "base/scope.h"
 #include "base/text.h"
-#include "engines/engines.h"
 #include "state/process/process_table_state.h"
 
 /*
@@ -132,8 +131,7 @@ static int add_mapping(struct process_table *table, struct process *process,
 	};
 	if (module) {
 		module_table_map(table->modules, module->number);
-		if (engine_of_host(module->path))
-			process->host = module->number + 1;
+		process_runtimes_map(&process->runtimes, &module->file, module->number);
 	}
 	err = space_map_insert(process->mappings, record->address,
 			       record->address + record->size_bytes, record->h.time_ns,
@@ -220,7 +218,8 @@ static int begin_program(struct process_table *table, struct process *process, u
 
 	process->program_ns = time_ns;
 	process->mappings_lost = false;
-	process->host = 0;
+	process->earlier_runtimes = process->runtimes;
+	process->runtimes = (struct process_runtimes){0};
 	process_drop_reported(process);
 	thread_names_end_all(&process->threads, time_ns);
 	if (!process->mappings)
@@ -302,7 +301,7 @@ static int inherit(struct process *child, const struct process *parent)
 			return err;
 		space_map_destroy(child->mappings);
 		child->mappings = mappings;
-		child->host = parent->host;
+		child->runtimes = parent->runtimes;
 	}
 	if (code_map_is_untouched(child->code)) {
 		err = code_map_clone(parent->code, &code);

@@ -220,7 +220,8 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	process->from_ns = time_ns;
 	process->exit_ns = UINT64_MAX;
 	process->comm = parent ? parent->comm : 0;
-	process->host = parent ? parent->host : 0;
+	if (parent)
+		process->runtimes = parent->runtimes;
 	process->owner = parent ? parent->owner : PROCESS_OWNER_UNKNOWN;
 	err = code_account_create(&table->budget, &process->account);
 	err = err

@@ -20,6 +20,7 @@
 #include "state/process/module_table.h"
 #include "state/process/process_owners.h"
 #include "state/process/process_past.h"
+#include "state/process/process_runtimes.h"
 #include "state/process/shared_code.h"
 #include "state/process/thread_names.h"
 #include "state/space/space_map.h"
@@ -62,11 +63,8 @@ struct process {
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
-	/*
-	 * Number of the module that its program mapped last of those that host JIT code
-	 * (engine_of_host()), plus 1; 0: none.
-	 */
-	uint32_t host;
+	/* Those of its program, and of the program before the last exec. */
+	struct process_runtimes runtimes, earlier_runtimes;
 	bool mappings_lost; /* its owner had no memory for its mappings since its last exec */
 	bool charged, maps_charged;  /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	     /* time of its last exec; 0: before the recording */
@@ -97,6 +95,13 @@ static inline uint64_t process_cgroup_at(const struct process *process, uint64_t
 	const struct process_was *was = process_past_at(&process->past, time_ns);
 
 	return was ? was->cgroup : process->owner.cgroup;
+}
+
+/* Returns the runtimes of the program that the process ran at time_ns, or of the one before. */
+static inline const struct process_runtimes *process_runtimes_at(const struct process *process,
+								 uint64_t time_ns)
+{
+	return time_ns < process->program_ns ? &process->earlier_runtimes : &process->runtimes;
 }
 
 /* A process is retired this long after its exit. Until then, late records are applied to it. */

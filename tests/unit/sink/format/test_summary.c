@@ -257,18 +257,25 @@ CASE(unpublished_code_is_worth_a_word_where_it_is_much)
 CASE(unpublished_code_of_a_known_engine)
 {
 	static const struct {
-		const char *comm, *command, *words;
+		const char *path, *command, *words;
 	} cases[] = {
-		{"node", "node x.js", "published: V8: start Node.js with --perf-prof\n"},
-		{"node", "node --perf-basic-prof x.js", "V8: --perf-basic-prof writes a perf map"},
-		{"php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
-		{"php8.2", "", "PHP: start it with the variables of 'jitbpf env'"},
-		{"php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
-		{"php8.2", "", "-d pcre.jit=0"},
-		{"java", "java X",
+		{"/bin/node", "node x.js", "published: V8: start Node.js with --perf-prof\n"},
+		{"/bin/node", "node --perf-basic-prof x.js",
+		 "V8: --perf-basic-prof writes a perf map"},
+		{"/bin/php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
+		{"/bin/php8.2", "",
+		 "PHP: start it with the variables of 'jitbpf env'; PCRE's own JIT publishes"},
+		{"/bin/php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
+		{"/bin/php8.2", "", "-d pcre.jit=0"},
+		{"/bin/php8.4", "", "PHP: start it with -d opcache.jit_debug=32; PCRE"},
+		{"/bin/php", "", "PHP 8.4 or newer: with -d opcache.jit_debug=32; PCRE"},
+		{"/x/libjvm.so", "java X",
 		 "Java: a JVM publishes its code with our agent: 'record' loads it"},
-		{"java", "java -agentpath:/x/libjitbpf-jvmti.so X", "although it has the agent\n"},
-		{"python", "", "start it with the variables or options of 'jitbpf env'\n"},
+		{"/x/libjvm.so", "java -agentpath:/x/libjitbpf-jvmti.so X",
+		 "although it has the agent\n"},
+		{"/bin/python3.11", "",
+		 "published: start it with the variables or options of 'jitbpf env'\n"},
+		{"/bin/dash", "x", "published: some need an option, see 'jitbpf env'\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -276,8 +283,11 @@ CASE(unpublished_code_of_a_known_engine)
 
 		made_init(&m);
 		m.info.command = cases[i].command;
-		made_process(&m, 1, "quiet", 0, 3, 0, 0);
-		made_process(&m, 2, cases[i].comm, 0, 50, 0, 0);
+		/* The name of a process says nothing. */
+		made_process(&m, 1, "node", 0, 3, 0, 0);
+		made_process(&m, 2, "java", 0, 50, 0, 0);
+		made_runs(&m, "/bin/python3.11", 0);
+		made_runs(&m, cases[i].path, 1);
 		AUTO_FREE char *text = made_output(&m, &sink_summary);
 		if (!strstr(text, cases[i].words))
 			fail_msg("%s\nis not in\n%s", cases[i].words, text);
@@ -291,7 +301,10 @@ CASE(a_command_without_its_jit)
 
 	made_init(&m);
 	m.info.command = "php x.php";
-	made_process(&m, 1, "php", 90, 0, 0, 0);
+	made_process(&m, 1, "x.php", 90, 0, 0, 0);
+	AUTO_FREE char *other = made_output(&m, &sink_summary);
+	assert_null(strstr(other, words));
+	made_runs(&m, "/usr/bin/php8.2", 0);
 	AUTO_FREE char *off = made_output(&m, &sink_summary);
 	assert_non_null(strstr(off, words));
 	m.info.command = "";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <stdint.h>
 
-#include "state/process/process_table.h"
+#include "base/scope.h"
+#include "runtimes/engine_host.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/state/made_mapping.h"
-#include "unwind/engine_host.h"
 
 #define PID 100
 
@@ -13,7 +13,7 @@ struct world {
 	struct module_table modules;
 	struct process_table processes;
 	struct process *process;
-	uint64_t mapped;
+	uint64_t mapped, loaded_ns;
 };
 
 static int setup(void **state)
@@ -52,9 +52,21 @@ static const struct module *map(struct world *w, const char *path)
 	return module_table_get(&w->modules, w->modules.count - 1);
 }
 
+/* Find the host of code that a module has reported by the JIT API; NULL: a jitdump file has. */
 static const struct module *host(struct world *w, const struct module *engine)
 {
-	struct engine_host found = engine_host_find(w->process, &w->modules, engine);
+	const struct code_claim claim = {
+		.origin = {.publisher = engine ? JITBPF_PUBLISHER_SHIM : JITBPF_PUBLISHER_JITDUMP,
+			   .engine = engine ? CODE_ENGINE_KNOWN | engine->number : 0},
+	};
+	const struct code_region region = {.name = "Interpreter",
+					   .claims = &claim,
+					   .claim_count = 1,
+					   .loaded_ns = w->loaded_ns};
+	struct engine_host found = engine_host_find(w->process, &w->modules, &region);
+
+	assert_int_equal(found.frames, ENGINE_FRAMES_ANY);
+	assert_int_equal(engine_host_frames(&region), ENGINE_FRAMES_ANY);
 
 	if (found.module)
 		assert_string_equal(found.function, "execute_ex");
@@ -153,7 +165,54 @@ CASE_WITH(test_fork_and_exec, setup, teardown)
 
 	assert_int_equal(process_table_fork(&w->processes, &fork), 0);
 	w->process = process_table_find(&w->processes, PID + 1, 0, 150);
+	w->loaded_ns = 150;
 	assert_ptr_equal(host(w, NULL), library);
 	assert_int_equal(process_table_comm(&w->processes, &exec), 0);
+	assert_ptr_equal(host(w, NULL), library); /* code of the program before */
+	w->loaded_ns = 250;
 	assert_null(host(w, NULL));
+}
+
+/* The agent's code is the virtual machine's, whatever else the process runs. */
+CASE_WITH(test_agent, setup, teardown)
+{
+	static const struct {
+		const char *name;
+		enum engine_frames frames;
+	} cases[] = {
+		{"Interpreter", ENGINE_FRAMES_INTERPRETER},
+		{"A.run", ENGINE_FRAMES_ONE},
+		{"cont_returnBarrier", ENGINE_FRAMES_RETURNED_TO},
+		{"itable stub", ENGINE_FRAMES_ANY},
+	};
+	const struct code_claim claim = {.origin.publisher = JITBPF_PUBLISHER_JVMTI};
+	struct world *w = *state;
+
+	map(w, "/usr/bin/php8.2");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct code_region region = {
+			.name = cases[i].name, .claims = &claim, .claim_count = 1};
+		struct engine_host found = engine_host_find(w->process, &w->modules, &region);
+
+		assert_int_equal(found.frames, cases[i].frames);
+		assert_int_equal(engine_host_frames(&region), cases[i].frames);
+		assert_null(found.module);
+	}
+}
+
+/* A server that runs PHP and Python: PHP's plug-in belongs to PHP, other code to neither. */
+CASE_WITH(test_two_runtimes, setup, teardown)
+{
+	struct world *w = *state;
+	const struct module *php, *plugin, *numba;
+
+	map(w, "/usr/bin/uwsgi-core");
+	map(w, "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0");
+	php = map(w, "/usr/lib/libphp8.2.so");
+	map(w, "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0");
+	plugin = map(w, "/usr/lib/php/20220829/opcache.so");
+	numba = map(w, "/usr/lib/llvmlite/libllvmlite.so");
+	assert_ptr_equal(host(w, plugin), php);
+	assert_ptr_equal(host(w, NULL), php);
+	assert_null(host(w, numba));
 }

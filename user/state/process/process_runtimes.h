@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The runtimes that the program of a process runs: CPython, a Java virtual machine, and so on. They
+ * are known from the files that the program has mapped, since its exec: its own file and libraries,
+ * also those that it loads later. A mapping takes constant time, since a module knows what it is.
+ *
+ * The kernel does not report the end of mappings, so a runtime stays until the next exec. A child
+ * inherits the runtimes of its parent. A replay has the same mappings, so it agrees.
+ */
+#ifndef JITBPF_STATE_PROCESS_PROCESS_RUNTIMES_H
+#define JITBPF_STATE_PROCESS_PROCESS_RUNTIMES_H
+
+#include <stdint.h>
+
+#include "engines/engines.h"
+
+/* Of a program, in the order of their first mappings. Others have no room. */
+#define PROCESS_RUNTIMES_MAX 4
+
+struct process_runtime {
+	struct engine_file file;
+	uint64_t number; /* engine_runtime_number() */
+	uint32_t module; /* number of the program or library that was mapped last */
+};
+
+/* Zero-initialized is empty. */
+struct process_runtimes {
+	struct process_runtime runtimes[PROCESS_RUNTIMES_MAX];
+	uint32_t count;
+};
+
+/* The program has mapped a file, which is the module of that number. */
+void process_runtimes_map(struct process_runtimes *runtimes, const struct engine_file *file,
+			  uint32_t module);
+
+/* Returns the runtime of an engine; with NULL, of the first engine with an entry symbol. Or NULL.
+ */
+const struct process_runtime *process_runtimes_find(const struct process_runtimes *runtimes,
+						    const struct engine *engine);
+
+#endif
