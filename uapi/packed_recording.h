@@ -32,7 +32,7 @@
  *   TIMES: difference of time_ns to the last sample of event 0 on its CPU plus the sampling period
  *          of INFO or, of another event, to the last sample of other events on its CPU
  *   NODES: number of a node: the leaf of the stack, or the parent of the first new node
- *   WORDS: for each new node, the difference of its address to the expected one, modulo 2^64
+ *   WORDS: for each new node, the difference of its word to the expected one, modulo 2^64
  *          (decode/recording/stack_tree.h)
  * With JITBPF_SAMPLE_WEIGHT, the weight follows in HEADS, behind what the bits announce.
  * With JITBPF_SAMPLE_USER_REGS, the words of a struct jitbpf_user_regs follow, as those of the
@@ -40,9 +40,10 @@
  * sample, a CPU has thread 0 and time 0; CPU and flags before the first sample are 0.
  *
  * A stack is a path in a tree. Nodes are numbered in order. Nodes 0 to JITBPF_STACK_ROOTS - 1 are
- * roots without a frame: the root's number is the stack's user_end. The outermost user frame is a
- * child of the root; the outermost kernel frame is a child of the innermost user frame, or of the
- * root. A chunk FRESH removes all nodes but the roots, and all threads; each CPU has thread 0.
+ * roots without a frame: the root's number is the stack's user_end. Each other node is a word of a
+ * frame (enum jitbpf_frame_kind). The last word of the outermost user frame is a child of the root;
+ * the outermost kernel frame is a child of the innermost user frame, or of the root. A chunk FRESH
+ * removes all nodes but the roots, and all threads; each CPU has thread 0.
  *
  * In a CODE_EVENT, the last part may be JITBPF_CODE_PART_PACKED_SCOPES: a packed scope table
  * (uapi/scope_table.h), which a reader puts in the place of that part. It has these numbers:

@@ -114,6 +114,22 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
 
 /*
+ * A frame is one or more words. The highest byte of its first word says its kind. It is 0 or 255 in
+ * an address. Live samples have addresses only: intake cuts a stack at any other word, since a walk
+ * can find any value. Finished samples hold whole frames.
+ */
+enum jitbpf_frame_kind {
+	JITBPF_FRAME_ADDRESS = 0,
+	/*
+	 * A function of a runtime, such as an interpreter: the low bits are its number. The second
+	 * word is the position in it.
+	 */
+	JITBPF_FRAME_RUNTIME = 1,
+};
+
+#define JITBPF_FRAME_KIND_SHIFT 56
+
+/*
  * The weight of a sample says for how much of its event the sample stands: the period of the event
  * or, if the event has none, the sample's part JITBPF_SAMPLE_WEIGHT.
  */
@@ -123,10 +139,10 @@ struct jitbpf_sample {
 	__u32 tid;
 	__u64 start_ns; /* start of the process's first thread, CLOCK_BOOTTIME */
 	__u16 cpu;
-	__u16 event; /* number, below JITBPF_EVENTS_MAX */
-	__u16 kernel_frames;
-	__u16 user_frames;
-	__u32 user_end; /* enum jitbpf_stack_end */
+	__u16 event;	     /* number, below JITBPF_EVENTS_MAX */
+	__u16 kernel_frames; /* words of kernel frames, all of them addresses */
+	__u16 user_frames;   /* words of user frames */
+	__u32 user_end;	     /* enum jitbpf_stack_end */
 	/*
 	 * Age in ns of the mapping snapshot that the kernel's walk used; 0 if it used none. Live
 	 * records only: the pipeline checks the stack against newer mappings.
@@ -134,8 +150,9 @@ struct jitbpf_sample {
 	__u32 mappings_age_ns;
 	char comm[JITBPF_COMM_MAX]; /* of the thread, NUL-padded */
 	/*
-	 * Kernel frames, then user frames, leaf first in both. The address of a caller is its
-	 * return address. For code that a signal interrupted, it is the interrupted address + 1.
+	 * The words of kernel frames, then of user frames (enum jitbpf_frame_kind), leaf first in
+	 * both. The address of a caller is its return address. For code that a signal interrupted,
+	 * it is the interrupted address + 1.
 	 */
 	__u64 ips[];
 };

@@ -10,6 +10,8 @@
 
 #include "decode/media/jit_event.h"
 #include "decode/record/record_check.h"
+#include "decode/record/sample_build.h"
+#include "decode/record/sample_parts.h"
 #include "state/process/cgroup_table.h"
 #include "state/process/process_code.h"
 
@@ -29,11 +31,41 @@ static void require(bool condition)
 		abort();
 }
 
+/*
+ * Read the frames one at a time, and cut the finished sample behind each of them: what is left are
+ * whole frames, and the parts behind them stay the same.
+ */
+static void read_frames(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
+{
+	struct frame_words user = sample_user_frames(sample), rest = user, left;
+	struct typed_frame frame;
+	uint32_t frames = 0;
+
+	while (frame_words_next(&rest, &frame)) {
+		fuzzed->sink += frame.value + frame.position + typed_frame_pc(&frame);
+		frames++;
+	}
+	require(frame_words_are_whole(&user) == !rest.count);
+	require(frame_words_of(&user, frames) == user.count - rest.count);
+	for (uint32_t i = 0; i <= frames && i < 4; i++) {
+		union finished_sample *finished = malloc(sizeof(*finished));
+
+		require(finished != NULL);
+		sample_build(sample, &user, sample->user_end, finished);
+		sample_cut(&finished->sample, frames - i);
+		left = sample_user_frames(&finished->sample);
+		require(frame_words_are_whole(&left));
+		require(finished->sample.h.size_bytes == sample_finished_bytes(&finished->sample));
+		require(!memcmp(sample_kept_parts(&finished->sample), sample_kept_parts(sample),
+				sample_kept_bytes(sample)));
+		free(finished);
+	}
+}
+
 /* Read the optional parts after the frames. */
 static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
 {
-	const uint64_t *behind =
-		(const uint64_t *)sample->ips + sample->kernel_frames + sample->user_frames;
+	const uint64_t *behind = sample_kept_parts(sample);
 	const struct jitbpf_stack_copy *copy;
 
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {
@@ -78,6 +110,7 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 		if (region)
 			require(place.address - region->address < region->size_bytes);
 	}
+	read_frames(fuzzed, sample);
 	read_behind(fuzzed, sample);
 	fuzzed->sink += strlen(sample->comm);
 }

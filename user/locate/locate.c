@@ -60,48 +60,63 @@ static bool is_of_old_program(const struct process *process, uint64_t address, u
 	       space_map_find(process->mappings, address, program_ns - 1, &mapped);
 }
 
+static struct location frame_location(const struct process *process,
+				      const struct typed_frame *frame, uint64_t time_ns)
+{
+	if (frame->kind == JITBPF_FRAME_RUNTIME)
+		return (struct location){
+			.kind = LOCATION_RUNTIME, .owner = frame->value, .offset = frame->position};
+	return user_location(process, frame->value, time_ns, frame->is_caller);
+}
+
+static int locate_user(struct location_table *table, const struct process *process,
+		       const struct raw_stack *stack, uint64_t time_ns, struct located_stack *ret)
+{
+	uint32_t *out = ret->locations + ret->kernel_frames;
+	struct frame_words rest = stack->user;
+	struct typed_frame frame;
+	int err = 0;
+
+	ret->user_frames = 0;
+	ret->user_end = stack->user_end;
+	while (!err && frame_words_next(&rest, &frame)) {
+		struct location location = frame_location(process, &frame, time_ns);
+		bool untold = stack->code_untold && !rest.count;
+
+		if (location.kind == LOCATION_UNKNOWN && !frame.is_caller && stack->kernel.count &&
+		    is_of_old_program(process, frame.value, time_ns)) {
+			ret->user_frames = 0;
+			ret->user_end = JITBPF_END_NONE;
+			break;
+		}
+		if (location.kind == LOCATION_UNKNOWN && frame.is_caller) {
+			ret->user_end = JITBPF_END_BAD_FRAME;
+			break;
+		}
+		if (untold && frame.kind == JITBPF_FRAME_ADDRESS)
+			location = (struct location){.kind = LOCATION_ANON, .offset = frame.value};
+		ret->code_unknown |= location_code_is_unknown(&location);
+		ret->user_frames++;
+		err = add_location(table, &location, out++);
+	}
+	return err;
+}
+
 int locate_stack(struct location_table *table, const struct space_map *kernel_code,
 		 const struct process *process, const struct raw_stack *stack, uint64_t time_ns,
 		 struct located_stack *ret)
 {
 	uint32_t *out = ret->locations;
-	int err;
+	int err = 0;
 
-	if (stack->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
-	    stack->user_frames > JITBPF_USER_FRAMES_MAX)
+	if (stack->kernel.count > JITBPF_KERNEL_FRAMES_MAX ||
+	    stack->user.count > JITBPF_USER_FRAMES_MAX)
 		return -EINVAL;
-	ret->kernel_frames = stack->kernel_frames;
-	ret->user_frames = stack->user_frames;
-	ret->user_end = stack->user_end;
+	ret->kernel_frames = stack->kernel.count;
 	ret->code_unknown = false;
-	for (uint32_t i = 0; i < stack->kernel_frames; i++) {
+	for (uint32_t i = 0; i < stack->kernel.count && !err; i++)
 		/* A caller is looked up at its call, not at the return address. */
-		err = locate_kernel(table, kernel_code, stack->ips[i] - (i > 0), time_ns, out++);
-		if (err)
-			return err;
-	}
-	for (uint32_t i = 0; i < stack->user_frames; i++) {
-		uint64_t address = stack->ips[stack->kernel_frames + i];
-		struct location location = user_location(process, address, time_ns, i > 0);
-
-		if (location.kind == LOCATION_UNKNOWN && i == 0 && stack->kernel_frames &&
-		    is_of_old_program(process, address, time_ns)) {
-			ret->user_frames = 0;
-			ret->user_end = JITBPF_END_NONE;
-			break;
-		}
-		if (location.kind == LOCATION_UNKNOWN && i > 0) {
-			ret->user_frames = i;
-			ret->user_end = JITBPF_END_BAD_FRAME;
-			break;
-		}
-		if (stack->code_untold && i + 1 == stack->user_frames)
-			location = (struct location){.kind = LOCATION_ANON, .offset = address};
-		if (location.kind == LOCATION_UNKNOWN || location.kind == LOCATION_ANON)
-			ret->code_unknown = true;
-		err = add_location(table, &location, out++);
-		if (err)
-			return err;
-	}
-	return 0;
+		err = locate_kernel(table, kernel_code, stack->kernel.words[i] - (i > 0), time_ns,
+				    out++);
+	return err ?: locate_user(table, process, stack, time_ns, ret);
 }

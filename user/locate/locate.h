@@ -9,15 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decode/record/sample_frames.h"
 #include "locate/location.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
 
-/* The frames of one sample, borrowed: kernel frames leaf first, then user frames leaf first. */
+/* The frames of one sample; kernel frames are addresses. */
 struct raw_stack {
-	const uint64_t *ips;
-	uint32_t kernel_frames;
-	uint32_t user_frames;
+	struct frame_words kernel, user;
 	enum jitbpf_stack_end user_end;
 	bool code_untold; /* JITBPF_SAMPLE_CODE_UNTOLD */
 };

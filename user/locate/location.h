@@ -6,6 +6,7 @@
 #ifndef JITBPF_LOCATE_LOCATION_H
 #define JITBPF_LOCATE_LOCATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index_map.h"
@@ -23,9 +24,10 @@ enum location_kind {
 	LOCATION_UNKNOWN = 6,  /* nothing known at the address; offset: address */
 	LOCATION_LEFT_OUT = 7, /* the frames that a profile had no room for */
 	LOCATION_CUT = 8,      /* the outermost frames, which the stack walk did not reach */
+	LOCATION_RUNTIME = 9,  /* owner: a runtime's number of a function; offset: position in it */
 };
 
-#define LOCATION_KIND_LAST LOCATION_CUT
+#define LOCATION_KIND_LAST LOCATION_RUNTIME
 
 /*
  * offset is that of the looked-up address: the pc in a leaf frame, the return address minus 1 in
@@ -39,6 +41,13 @@ struct location {
 	/* for JIT a code_region, for KERNEL_CODE a kernel_code; a reference */
 	const struct space_value *code;
 };
+
+/* Returns true if no code is known at a location. No record names functions of runtimes yet. */
+static inline bool location_code_is_unknown(const struct location *location)
+{
+	return location->kind == LOCATION_UNKNOWN || location->kind == LOCATION_ANON ||
+	       location->kind == LOCATION_RUNTIME;
+}
 
 /* Kernel code that was generated at run time (struct jitbpf_kernel_symbol). */
 struct kernel_code {

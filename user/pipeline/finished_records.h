@@ -3,8 +3,9 @@
  * The border between intake and the consumers of its records: recorder and analysis.
  *
  * A finished record is final. It passes record_check(). A sample's stack is complete (no
- * JITBPF_SAMPLE_STACK_COPY, no _CODE_BYTES, no mappings_age_ns). Events about JIT code are
- * CODE_EVENT records; there are no JITBPF_JIT and JITBPF_CODE records.
+ * JITBPF_SAMPLE_STACK_COPY, no _CODE_BYTES, no mappings_age_ns), and consists of whole frames of
+ * known kinds. Events about JIT code are CODE_EVENT records; there are no JITBPF_JIT and
+ * JITBPF_CODE records.
  *
  * Records come in emission order: by time within a round. A deferred sample keeps its own time and
  * comes at the end of the round in which its stack was completed. A recording holds exactly this
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "uapi/record.h"
+#include "decode/record/sample_parts.h"
 
 /*
  * History is dropped at the first round of each step, relative to the step of the round before. So
@@ -75,11 +76,23 @@ static inline bool record_is_read_again(const struct jitbpf_record *record)
 	       (record->type == JITBPF_COMM && record->flags & JITBPF_COMM_READ_AGAIN);
 }
 
+/* Returns true if a record is not a sample, or one of whole frames of known kinds. */
+static inline bool record_has_whole_frames(const struct jitbpf_record *record)
+{
+	struct frame_words user;
+
+	if (record->type != JITBPF_SAMPLE)
+		return true;
+	user = sample_user_frames((const struct jitbpf_sample *)record);
+	return frame_words_are_whole(&user);
+}
+
 /* Returns true if a record that passes record_check() can be a finished one. */
 static inline bool record_is_finished(const struct jitbpf_record *record)
 {
 	return record->type != JITBPF_JIT && record->type != JITBPF_CODE &&
-	       !record_is_unfinished(record) && !record_is_read_again(record);
+	       !record_is_unfinished(record) && !record_is_read_again(record) &&
+	       record_has_whole_frames(record);
 }
 
 #endif

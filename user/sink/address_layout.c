@@ -119,6 +119,7 @@ static bool range_of(const struct view *view, uint32_t number, const struct loca
 	case LOCATION_UNKNOWN:
 	case LOCATION_LEFT_OUT:
 	case LOCATION_CUT:
+	case LOCATION_RUNTIME:
 		break;
 	}
 	return false;

@@ -19,6 +19,7 @@ static const struct stand_in stand_ins[] = {
 	[LOCATION_LEFT_OUT] = {"[too many call paths]", "[too many call paths]",
 			       FRAME_KIND_UNKNOWN},
 	[LOCATION_CUT] = {"[cut]", "[cut]", FRAME_KIND_UNKNOWN},
+	[LOCATION_RUNTIME] = {"[unknown]", "[runtime]", FRAME_KIND_INTERPRETED},
 };
 
 const struct location *frame_text_location(const struct view *view, uint32_t location)

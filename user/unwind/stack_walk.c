@@ -163,6 +163,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 int stack_walk(const struct unwind_account *account, const struct jitbpf_sample *sample,
 	       const struct jitbpf_stack_copy *copy, bool last, struct finished_stack *ret)
 {
+	const struct frame_words user = sample_user_frames(sample);
 	struct walk walk = {.copy = copy};
 	struct code_site site;
 	int end;
@@ -176,8 +177,8 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 		.narrow = copy->is_narrow,
 		.guessed = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS,
 	};
-	ret->count = sample->user_frames;
-	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
+	ret->count = user.count;
+	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
 	/*
 	 * The leaf frame is where the CPU was, so it is kept even if nothing is
 	 * known to be mapped there.

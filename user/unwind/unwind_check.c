@@ -14,12 +14,14 @@ int unwinder_saw(struct unwinder *u, const struct process *process,
 		 const struct jitbpf_sample *sample)
 {
 	const struct jitbpf_code_bytes *seen = code_bytes_of(sample);
-	const __u64 *ips = sample->ips + sample->kernel_frames;
+	struct frame_words user = sample_user_frames(sample);
+	struct typed_frame frame;
 
-	for (uint32_t i = 0; seen && i < sample->user_frames; i++) {
-		uint64_t address = ips[i] - !!i;
+	while (seen && frame_words_next(&user, &frame)) {
+		uint64_t address = typed_frame_pc(&frame);
 
-		if (address - seen->address < JITBPF_CODE_BYTES)
+		if (frame.kind == JITBPF_FRAME_ADDRESS &&
+		    address - seen->address < JITBPF_CODE_BYTES)
 			return code_checks_seen(&u->checks, &u->copies, &u->large, process, address,
 						sample->h.time_ns, seen);
 	}
@@ -75,22 +77,26 @@ uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *proces
 				const struct jitbpf_sample *sample,
 				const struct jitbpf_code_bytes *seen)
 {
-	const __u64 *ips = sample->ips + sample->kernel_frames;
+	struct frame_words user = sample_user_frames(sample);
+	struct typed_frame typed;
 
 	if (!code_has_successors(process) ||
 	    !code_map_has_ended_since(process->code, sample->h.time_ns))
 		return 0;
-	for (uint32_t i = 0; i < sample->user_frames; i++) {
-		struct sampled_frame frame = {
-			.address = ips[i] - !!i, .time_ns = sample->h.time_ns, .is_caller = i};
+	for (uint32_t frames = 1; frame_words_next(&user, &typed); frames++) {
+		struct sampled_frame frame = {.address = typed_frame_pc(&typed),
+					      .time_ns = sample->h.time_ns,
+					      .is_caller = typed.is_caller};
 
+		if (typed.kind != JITBPF_FRAME_ADDRESS)
+			continue;
 		/* The bytes belong to the innermost frame in their range. */
 		if (seen && frame.address - seen->address < JITBPF_CODE_BYTES) {
 			frame.seen = seen;
 			seen = NULL;
 		}
 		if (code_successor_is_possible(&u->copies, process, &frame))
-			return i + 1;
+			return frames;
 	}
 	return 0;
 }

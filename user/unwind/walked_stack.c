@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "unwind/walked_stack.h"
 
+#include "decode/record/sample_parts.h"
+
 /* A file that is identified late gets another module; the file is the same. */
 static bool is_same_file(const struct mapping *x, const struct mapping *y)
 {
@@ -44,15 +46,15 @@ static bool was_there(const struct process *process, uint64_t address, uint64_t 
 
 uint32_t walked_stack_sound(const struct process *process, const struct jitbpf_sample *sample)
 {
-	const __u64 *ips = sample->ips + sample->kernel_frames;
+	const struct frame_words user = sample_user_frames(sample);
 	uint64_t time_ns = sample->h.time_ns, known_ns = time_ns - sample->mappings_age_ns;
 
 	if (!sample->mappings_age_ns || !process->mappings || process->mapped_ns <= known_ns)
-		return sample->user_frames;
+		return user.count;
 	/* The last frame's rules were not used to find a caller. */
-	for (uint32_t i = 0; i + 1 < sample->user_frames; i++) {
-		if (!was_there(process, ips[i] - !!i, time_ns, known_ns))
+	for (uint32_t i = 0; i + 1 < user.count; i++) {
+		if (!was_there(process, user.words[i] - !!i, time_ns, known_ns))
 			return i + 1;
 	}
-	return sample->user_frames;
+	return user.count;
 }

@@ -67,6 +67,36 @@ static void save_events(const char *folder, const char *name, uint32_t count)
 	small_recording_deinit(&small);
 }
 
+/*
+ * A sample with frames of a runtime, or with words that are no whole frames: of an unknown kind, or
+ * cut in the middle.
+ */
+static void save_typed(const char *folder, const char *name, uint64_t outer, uint64_t last)
+{
+	const uint64_t runtime = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
+	struct small_recording small;
+	size_t size, contents_size;
+	char *bytes, *contents;
+
+	small_recording_init(&small);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct jitbpf_sample *sample = small_add_sample(&small, 1, 6, 9, i == 1);
+
+		sample->ips[1] = runtime | 5;
+		sample->ips[2] = 40 + i;
+		sample->ips[4] = runtime | 6;
+		sample->ips[5] = outer;
+		sample->ips[6] = last;
+	}
+	small_add_round(&small);
+	small_recording_write(&small, &bytes, &size);
+	contents_of(bytes, size, &contents, &contents_size);
+	save(folder, name, contents, contents_size);
+	free(contents);
+	free(bytes);
+	small_recording_deinit(&small);
+}
+
 int main(int argc, char **argv)
 {
 	struct small_recording small;
@@ -84,6 +114,10 @@ int main(int argc, char **argv)
 	save(argv[1], "packed-cut", contents, contents_size / 2);
 	save_events(argv[1], "packed-events", 2);
 	save_events(argv[1], "packed-events-most", JITBPF_EVENTS_MAX - 1);
+	save_typed(argv[1], "packed-frames", UINT64_MAX, 0x7f0000001000);
+	save_typed(argv[1], "packed-frames-unknown", 7, (uint64_t)77 << JITBPF_FRAME_KIND_SHIFT);
+	save_typed(argv[1], "packed-frames-cut", 7,
+		   (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT);
 	/* Damage in some places. */
 	for (size_t i = 1; i < 8; i++) {
 		size_t at = contents_size / 8 * i;

@@ -108,9 +108,8 @@ static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *ips, uin
 		   uint32_t user_frames)
 {
 	struct raw_stack stack = {
-		.ips = ips,
-		.kernel_frames = kernel_frames,
-		.user_frames = user_frames,
+		.kernel = {.words = ips, .count = kernel_frames},
+		.user = {.words = ips + kernel_frames, .count = user_frames},
 		.user_end = JITBPF_END_ROOT,
 	};
 
@@ -343,12 +342,12 @@ CASE_WITH(test_too_many_frames, setup, teardown)
 {
 	static const uint64_t ips[JITBPF_SAMPLE_FRAMES_MAX + 1] = {0};
 	struct fixture *f = *state;
-	struct raw_stack stack = {.ips = ips, .kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1};
+	struct raw_stack stack = {.kernel = {.words = ips, .count = JITBPF_KERNEL_FRAMES_MAX + 1}};
 
 	assert_int_equal(
 		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
 		-EINVAL);
-	stack = (struct raw_stack){.ips = ips, .user_frames = JITBPF_USER_FRAMES_MAX + 1};
+	stack = (struct raw_stack){.user = {.words = ips, .count = JITBPF_USER_FRAMES_MAX + 1}};
 	assert_int_equal(
 		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
 		-EINVAL);

@@ -37,14 +37,13 @@ static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
 
 static bool sample_is_whole(const struct jitbpf_sample *sample)
 {
-	size_t wanted = sizeof(*sample);
+	size_t wanted;
 
 	if (sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
 	    sample->user_frames > JITBPF_USER_FRAMES_MAX || sample->user_end >= JITBPF_END_COUNT ||
 	    sample->event >= JITBPF_EVENTS_MAX || !comm_ends(sample->comm))
 		return false;
-	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
-	wanted += sample_kept_bytes(sample);
+	wanted = sample_finished_bytes(sample);
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
 		wanted += sizeof(struct jitbpf_code_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)

@@ -4,17 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the offset of the parts that only live samples have. */
-static uint64_t parts_offset(const struct jitbpf_sample *sample)
-{
-	return sizeof(*sample) +
-	       ((uint64_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]) +
-	       sample_kept_bytes(sample);
-}
-
 const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample)
 {
-	uint64_t offset = parts_offset(sample);
+	uint64_t offset = sample_finished_bytes(sample);
 
 	if (!(sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) ||
 	    sample->h.size_bytes < offset + sizeof(struct jitbpf_code_bytes))
@@ -24,7 +16,7 @@ const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample
 
 const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample)
 {
-	uint64_t offset = parts_offset(sample);
+	uint64_t offset = sample_finished_bytes(sample);
 	const struct jitbpf_stack_copy *copy;
 
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)

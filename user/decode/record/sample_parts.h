@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The parts behind the frames of a sample that has passed record_check(). */
+/*
+ * The parts of a sample that has passed record_check(): the head, kernel frames, user frames, the
+ * parts that finished samples have (registers, weight), and those of live samples. No other code
+ * computes where a part is.
+ */
 #ifndef JITBPF_DECODE_RECORD_SAMPLE_PARTS_H
 #define JITBPF_DECODE_RECORD_SAMPLE_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "uapi/record.h"
+#include "decode/record/sample_frames.h"
 
 /* Returns the size in bytes of the parts that finished samples have, too: registers and weight. */
 static inline size_t sample_kept_bytes(const struct jitbpf_sample *sample)
@@ -16,23 +21,67 @@ static inline size_t sample_kept_bytes(const struct jitbpf_sample *sample)
 	       (sample->h.flags & JITBPF_SAMPLE_WEIGHT ? sizeof(uint64_t) : 0);
 }
 
+static inline struct frame_words sample_kernel_frames(const struct jitbpf_sample *sample)
+{
+	return (struct frame_words){.words = (const uint64_t *)sample->ips,
+				    .count = sample->kernel_frames};
+}
+
+static inline struct frame_words sample_user_frames(const struct jitbpf_sample *sample)
+{
+	return (struct frame_words){.words = (const uint64_t *)sample->ips + sample->kernel_frames,
+				    .count = sample->user_frames};
+}
+
+/* Returns the number of words of all frames. */
+static inline uint32_t sample_words(const struct jitbpf_sample *sample)
+{
+	return (uint32_t)sample->kernel_frames + sample->user_frames;
+}
+
+/* Returns the offset of the parts that finished samples have, too. */
+static inline size_t sample_kept_offset(const struct jitbpf_sample *sample)
+{
+	return sizeof(*sample) + sample_words(sample) * sizeof(uint64_t);
+}
+
 /* Returns these parts. Borrowed. */
 static inline const void *sample_kept_parts(const struct jitbpf_sample *sample)
 {
-	return (const uint8_t *)(sample + 1) +
-	       ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(uint64_t);
+	return (const uint8_t *)sample + sample_kept_offset(sample);
+}
+
+/* Returns the size of the sample without the parts that only live samples have. */
+static inline size_t sample_finished_bytes(const struct jitbpf_sample *sample)
+{
+	return sample_kept_offset(sample) + sample_kept_bytes(sample);
+}
+
+/* Returns the user registers, or NULL if there are none. Borrowed. */
+static inline const struct jitbpf_user_regs *sample_regs(const struct jitbpf_sample *sample)
+{
+	return sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sample_kept_parts(sample) : NULL;
+}
+
+/* The weight is the last part. */
+static inline size_t sample_weight_offset(const struct jitbpf_sample *sample)
+{
+	return sample_finished_bytes(sample) - sizeof(uint64_t);
 }
 
 /* Returns true with *ret set if the sample has a weight of its own. */
 static inline bool sample_weight(const struct jitbpf_sample *sample, uint64_t *ret)
 {
-	const uint64_t *end = (const void *)((const uint8_t *)sample_kept_parts(sample) +
-					     sample_kept_bytes(sample));
-
 	if (!(sample->h.flags & JITBPF_SAMPLE_WEIGHT))
 		return false;
-	*ret = end[-1];
+	memcpy(ret, (const uint8_t *)sample + sample_weight_offset(sample), sizeof(*ret));
 	return true;
+}
+
+/* Set the weight of a sample that has room for it. */
+static inline void sample_set_weight(struct jitbpf_sample *sample, uint64_t weight)
+{
+	memcpy((uint8_t *)sample + sample_weight_offset(sample), &weight, sizeof(weight));
 }
 
 /* Returns the bytes of code of a sample, or NULL if it has none. Borrowed. */

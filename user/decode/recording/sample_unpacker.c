@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/zigzag.h"
+#include "decode/record/sample_build.h"
+#include "decode/record/sample_parts.h"
 
 /* The fields of a sample in the lane HEADS. */
 struct head {
@@ -66,23 +68,23 @@ static int add_nodes(struct stack_tree *tree, struct cursor *words, uint64_t cou
 	return 0;
 }
 
-/* Write the frames of the path from a node to its root, and their numbers. */
-static int write_frames(const struct stack_tree *tree, uint32_t node, struct jitbpf_sample *sample)
+/* Write the words of the path from a node to its root, and their numbers. */
+static int write_words(const struct stack_tree *tree, uint32_t node, struct jitbpf_sample *sample)
 {
-	uint32_t frames[2] = {0}; /* user, kernel */
+	uint32_t words[2] = {0}; /* user, kernel */
 
 	while (node >= JITBPF_STACK_ROOTS) {
 		bool is_kernel = tree->is_kernel.data[node];
 
-		if (frames[is_kernel] ==
+		if (words[is_kernel] ==
 		    (is_kernel ? JITBPF_KERNEL_FRAMES_MAX : JITBPF_USER_FRAMES_MAX))
 			return -EBADMSG;
-		sample->ips[frames[0] + frames[1]] = tree->nodes.data[node].address;
-		frames[is_kernel]++;
+		sample->ips[words[0] + words[1]] = tree->nodes.data[node].word;
+		words[is_kernel]++;
 		node = tree->nodes.data[node].parent;
 	}
-	sample->user_frames = (uint16_t)frames[0];
-	sample->kernel_frames = (uint16_t)frames[1];
+	sample->user_frames = (uint16_t)words[0];
+	sample->kernel_frames = (uint16_t)words[1];
 	sample->user_end = node;
 	return 0;
 }
@@ -109,7 +111,6 @@ int sample_unpack(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE_COU
 	struct sample_cpu *cpu;
 	struct head head;
 	uint32_t node;
-	size_t bytes;
 	int err = read_head(state, &lanes[JITBPF_LANE_HEADS], bits, &cpu, &head);
 
 	if (err)
@@ -125,29 +126,20 @@ int sample_unpack(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE_COU
 				   &node);
 	if (err)
 		return err;
-	if (vec_reserve(&u->record,
-			(sizeof(*sample) + sizeof(struct jitbpf_user_regs) + sizeof(head.weight)) /
-					sizeof(__u64) +
-				JITBPF_SAMPLE_FRAMES_MAX))
+	if (vec_reserve(&u->record, FINISHED_SAMPLE_BYTES_MAX / sizeof(uint64_t)))
 		return -ENOMEM;
 	sample = (void *)u->record.data;
 	fill(sample, &head, &state->threads.data[head.thread], time_ns);
-	if (write_frames(&state->tree, node, sample))
+	if (write_words(&state->tree, node, sample))
 		return -EBADMSG;
-	bytes = sizeof(*sample) +
-		((size_t)sample->kernel_frames + sample->user_frames) * sizeof(__u64);
-	if (head.flags & JITBPF_SAMPLE_USER_REGS) {
-		if (words_unpack(&u->rows, lanes, JITBPF_SAMPLE, true, time_ns,
-				 sizeof(struct jitbpf_user_regs) / sizeof(uint32_t),
-				 (uint8_t *)sample + bytes))
-			return -EBADMSG;
-		bytes += sizeof(struct jitbpf_user_regs);
-	}
-	if (head.flags & JITBPF_SAMPLE_WEIGHT) {
-		memcpy((uint8_t *)sample + bytes, &head.weight, sizeof(head.weight));
-		bytes += sizeof(head.weight);
-	}
-	sample->h.size_bytes = (uint32_t)bytes;
+	if (head.flags & JITBPF_SAMPLE_USER_REGS &&
+	    words_unpack(&u->rows, lanes, JITBPF_SAMPLE, true, time_ns,
+			 sizeof(struct jitbpf_user_regs) / sizeof(uint32_t),
+			 (uint8_t *)sample + sample_kept_offset(sample)))
+		return -EBADMSG;
+	sample->h.size_bytes = (uint32_t)sample_finished_bytes(sample);
+	if (head.flags & JITBPF_SAMPLE_WEIGHT)
+		sample_set_weight(sample, head.weight);
 	*sample_state_time(cpu, sample->event) = u->time_ns = time_ns;
 	cpu->thread = (uint32_t)head.thread;
 	state->cpu = (uint32_t)head.cpu;

@@ -11,7 +11,7 @@ int stack_tree_clear(struct stack_tree *tree)
 		tree->is_kernel.data[i] = false;
 	}
 	tree->nodes.size = tree->is_kernel.size = JITBPF_STACK_ROOTS;
-	tree->kernel_address = 0;
+	tree->kernel_word = 0;
 	return 0;
 }
 
@@ -27,20 +27,20 @@ uint64_t stack_tree_expected(const struct stack_tree *tree, uint32_t parent, boo
 	uint32_t child = node->last_child;
 
 	if (child && tree->is_kernel.data[child] == is_kernel)
-		return tree->nodes.data[child].address;
-	return is_kernel && !tree->is_kernel.data[parent] ? tree->kernel_address : node->address;
+		return tree->nodes.data[child].word;
+	return is_kernel && !tree->is_kernel.data[parent] ? tree->kernel_word : node->word;
 }
 
-int stack_tree_add(struct stack_tree *tree, uint32_t parent, uint64_t address, bool is_kernel,
+int stack_tree_add(struct stack_tree *tree, uint32_t parent, uint64_t word, bool is_kernel,
 		   uint32_t *ret)
 {
 	uint32_t number = (uint32_t)tree->nodes.size;
-	struct stack_node node = {.address = address, .parent = parent};
+	struct stack_node node = {.word = word, .parent = parent};
 
 	if (vec_reserve(&tree->nodes, number + 1) || vec_reserve(&tree->is_kernel, number + 1))
 		return -ENOMEM;
 	if (is_kernel && !tree->is_kernel.data[parent])
-		tree->kernel_address = address;
+		tree->kernel_word = word;
 	tree->nodes.data[parent].last_child = number;
 	tree->nodes.data[number] = node;
 	tree->is_kernel.data[number] = is_kernel;

@@ -13,15 +13,15 @@
 #include "uapi/packed_recording.h"
 
 struct stack_node {
-	uint64_t address;
+	uint64_t word;	     /* of a frame (enum jitbpf_frame_kind) */
 	uint32_t parent;     /* of a root: itself */
 	uint32_t last_child; /* the latest one; 0: none */
 };
 
 struct stack_tree {
 	VEC(struct stack_node) nodes;
-	VEC(bool) is_kernel;	 /* by node */
-	uint64_t kernel_address; /* of the latest outermost kernel frame */
+	VEC(bool) is_kernel;  /* by node */
+	uint64_t kernel_word; /* the latest outermost one of the kernel */
 };
 
 /* Remove all nodes but the roots. Returns 0 or -ENOMEM. To be called before the first use. */
@@ -34,14 +34,14 @@ static inline bool stack_tree_is_full(const struct stack_tree *tree, size_t more
 }
 
 /*
- * Returns the address from which the difference to a new child is computed. It is that of the
+ * Returns the word from which the difference to a new child is computed. It is that of the
  * parent's latest child, if both are of the same kind. Else it is the parent's; for an outermost
  * kernel frame, that of the latest outermost kernel frame.
  */
 uint64_t stack_tree_expected(const struct stack_tree *tree, uint32_t parent, bool is_kernel);
 
 /* Add a node to a tree that is not full. Returns 0 with its number in *ret, or -ENOMEM. */
-int stack_tree_add(struct stack_tree *tree, uint32_t parent, uint64_t address, bool is_kernel,
+int stack_tree_add(struct stack_tree *tree, uint32_t parent, uint64_t word, bool is_kernel,
 		   uint32_t *ret);
 
 #endif

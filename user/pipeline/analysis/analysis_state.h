@@ -23,13 +23,14 @@ struct stack_cache_slot {
 	uint32_t comm;	  /* number in the state's pool */
 	uint32_t row;	  /* of the ledger */
 	uint32_t node;
-	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
+	uint16_t user_words; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
 	uint16_t kept_frames; /* with left_out: number of outermost frames in the profile */
 	uint8_t user_end;
 	uint8_t event;
-	bool code_untold; /* of the sample */
+	bool code_untold;   /* of the sample */
+	bool has_addresses; /* its frames are addresses */
 	bool code_unknown;
 	bool left_out; /* the profile had no room for the innermost frames */
 	bool used;
@@ -75,6 +76,7 @@ struct analysis {
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
+	uint64_t addresses[JITBPF_SAMPLE_FRAMES_MAX]; /* of a sample's frames, for sinks */
 	uint64_t changed_ns; /* time of the latest record that can change a stack */
 };
 

@@ -71,7 +71,8 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	if (err)
 		return err;
 	slot->kernel_frames = (uint16_t)located->kernel_frames;
-	slot->raw_user_frames = (uint16_t)stack->user_frames;
+	slot->user_words = (uint16_t)stack->user.count;
+	slot->has_addresses = frame_words_addresses(&stack->user) == stack->user.count;
 	slot->code_untold = stack->code_untold;
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
@@ -193,6 +194,20 @@ static void keep_outermost(struct sink_sample *out, uint32_t count)
 	out->kernel_frames = count - out->user_frames;
 }
 
+/* Returns an address for each frame of a sample; that of a runtime's frame is its position. */
+static const uint64_t *addresses_of(struct analysis *a, const struct jitbpf_sample *sample)
+{
+	const struct frame_words kernel = sample_kernel_frames(sample);
+	struct frame_words user = sample_user_frames(sample);
+	uint64_t *out = a->addresses + kernel.count;
+	struct typed_frame frame;
+
+	memcpy(a->addresses, kernel.words, kernel.count * sizeof(uint64_t));
+	while (frame_words_next(&user, &frame))
+		*out++ = frame.kind == JITBPF_FRAME_ADDRESS ? frame.value : frame.position;
+	return a->addresses;
+}
+
 static uint64_t since_start(const struct epoch *e, uint64_t time_ns)
 {
 	return time_ns > e->info.start_ns ? time_ns - e->info.start_ns : 0;
@@ -226,7 +241,8 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
-		.ips = (const uint64_t *)sample->ips,
+		.ips = slot->has_addresses ? sample_kernel_frames(sample).words
+					   : addresses_of(a, sample),
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
@@ -243,9 +259,7 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 	out.comm = thread.comm;
 	if (slot->left_out) /* the last frame gets the address of the first one left out */
 		keep_outermost(&out, slot->kept_frames + 1u);
-	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
-		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
-							     sample->user_frames);
+	out.regs = sample_regs(sample);
 	show_sample(a, e, slot->event, &out);
 	return 0;
 }
@@ -255,22 +269,21 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 			  uint32_t row, uint32_t comm, const struct raw_stack *stack,
 			  uint64_t time_ns, struct stack_cache_slot *ret)
 {
-	uint32_t frames = stack->kernel_frames + stack->user_frames;
 	struct stack_cache_slot *slot;
 	uint64_t hash, now;
 	int err;
 
 	if (!process->mappings || !process->code)
 		return locate_sample(a, e, process, row, comm, stack, time_ns, ret);
-	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
-			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames ^
-				  (uint64_t)ret->event << 32);
+	hash = hash_mix(process->number, stack->user_end) ^ stack->kernel.count ^
+	       (uint64_t)ret->event << 32;
+	hash = hash_bytes(stack->kernel.words, stack->kernel.count * sizeof(uint64_t), hash);
+	hash = hash_bytes(stack->user.words, stack->user.count * sizeof(uint64_t), hash);
 	slot = cache_slot(a, hash);
 	now = generation(a, process);
 	/* The profiled process can cause hash collisions; the shape must match as well. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
-	    slot->kernel_frames == stack->kernel_frames &&
-	    slot->raw_user_frames == stack->user_frames &&
+	    slot->kernel_frames == stack->kernel.count && slot->user_words == stack->user.count &&
 	    slot->code_untold == stack->code_untold && slot->comm == comm &&
 	    slot->epoch == e->number && slot->row == row && slot->event == ret->event &&
 	    slot->generation == now && slot->time_ns <= time_ns) {
@@ -330,9 +343,8 @@ static bool amount_of(const struct epoch *e, const struct jitbpf_sample *sample,
 int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 {
 	struct raw_stack stack = {
-		.ips = (const uint64_t *)sample->ips,
-		.kernel_frames = sample->kernel_frames,
-		.user_frames = sample->user_frames,
+		.kernel = sample_kernel_frames(sample),
+		.user = sample_user_frames(sample),
 		.user_end = sample->user_end,
 		.code_untold = sample->h.flags & JITBPF_SAMPLE_CODE_UNTOLD,
 	};

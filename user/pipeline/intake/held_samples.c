@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/record/sample_parts.h"
+#include "decode/record/sample_build.h"
 
 void held_samples_init(struct held_samples *held)
 {
@@ -71,14 +71,7 @@ void held_samples_free(struct held_samples *held, struct held_sample *sample)
 
 void held_sample_cut(struct jitbpf_sample *sample, uint32_t frames)
 {
-	size_t left_out = (sample->user_frames - frames) * sizeof(sample->ips[0]);
-	__u64 *end = sample->ips + sample->kernel_frames + frames;
-
-	if (left_out)
-		memmove(end, (uint8_t *)end + left_out, sample_kept_bytes(sample));
-	if (left_out && sample->user_end != JITBPF_END_NONE)
+	if (sample_cut(sample, frames) && sample->user_end != JITBPF_END_NONE)
 		sample->user_end = JITBPF_END_NO_RULE;
-	sample->user_frames = (uint16_t)frames;
-	sample->h.size_bytes -= (uint32_t)left_out;
 	sample->h.flags |= JITBPF_SAMPLE_CODE_UNTOLD;
 }

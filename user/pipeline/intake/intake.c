@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "decode/record/code_event.h"
 #include "decode/record/record_check.h"
+#include "decode/record/sample_parts.h"
 #include "pipeline/intake/intake_state.h"
 #include "uapi/loss.h"
 
@@ -127,11 +128,13 @@ static int take_code_event(struct intake *intake, const struct jitbpf_code_event
 static int take_sample(struct intake *intake, const struct jitbpf_sample *sample)
 {
 	const struct record_consumer *consumer = &intake->consumer;
+	const struct frame_words user = sample_user_frames(sample);
 	int err = consumer->expect ? consumer->expect(consumer->context, sample) : 0;
 
 	if (err)
 		return err;
-	if (record_is_unfinished(&sample->h) || intake_doubts(intake, sample))
+	if (record_is_unfinished(&sample->h) || intake_doubts(intake, sample) ||
+	    frame_words_addresses(&user) < user.count)
 		return intake_take_unfinished(intake, sample);
 	return intake_emit(intake, &sample->h);
 }

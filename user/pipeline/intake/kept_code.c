@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "decode/record/sample_parts.h"
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
@@ -48,13 +49,15 @@ static bool admit(struct kept_code *kept, const struct known_code *code, struct 
 int kept_code_emit(struct kept_code *kept, struct unwinder *unwinder, const struct process *process,
 		   const struct jitbpf_sample *sample, const struct record_consumer *consumer)
 {
+	struct frame_words user = sample_user_frames(sample);
 	struct jitbpf_kept_code *record;
+	struct typed_frame innermost;
 	struct known_code code;
 	size_t words;
 
-	if (!process || !sample->user_frames ||
-	    !unwinder_code_at(unwinder, process, sample->ips[sample->kernel_frames],
-			      sample->h.time_ns, &code))
+	if (!process || !frame_words_next(&user, &innermost) ||
+	    innermost.kind != JITBPF_FRAME_ADDRESS ||
+	    !unwinder_code_at(unwinder, process, innermost.value, sample->h.time_ns, &code))
 		return 0;
 	words = (sizeof(*record) + code.bytes_known) / sizeof(uint64_t) + 1;
 	if (vec_reserve(&kept->room, words) ||

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/record/sample_build.h"
 #include "decode/record/sample_parts.h"
 #include "pipeline/intake/intake_state.h"
 #include "unwind/code_successors.h"
@@ -30,53 +31,44 @@
 #define END_WAITS   200
 #define END_WAIT_NS 10000000ull
 
-/* Room for the largest finished sample. */
-union finished_sample {
-	struct jitbpf_sample sample;
-	uint8_t bytes[sizeof(struct jitbpf_sample) + JITBPF_SAMPLE_FRAMES_MAX * sizeof(__u64) +
-		      sizeof(struct jitbpf_user_regs) + sizeof(uint64_t)];
-};
-
 static bool has_copy(const struct jitbpf_sample *sample)
 {
 	return sample->h.flags & JITBPF_SAMPLE_STACK_COPY;
 }
 
-/* Keep the part of the kernel's walk that used mappings of the sample's own time. */
+/*
+ * Keep the part of the kernel's walk that used mappings of the sample's own time, up to the first
+ * word that is no address.
+ */
 static void keep_sound(const struct process *process, const struct jitbpf_sample *sample,
 		       struct finished_stack *ret)
 {
-	ret->count = process ? walked_stack_sound(process, sample) : sample->user_frames;
-	ret->end = ret->count < sample->user_frames ? JITBPF_END_NO_RULE : sample->user_end;
+	const struct frame_words user = sample_user_frames(sample);
+	uint32_t addresses = frame_words_addresses(&user);
+
+	ret->count = process ? walked_stack_sound(process, sample) : user.count;
+	ret->end = ret->count < user.count ? JITBPF_END_NO_RULE : sample->user_end;
+	if (ret->count > addresses) {
+		ret->count = addresses;
+		ret->end = JITBPF_END_BAD_FRAME;
+	}
 	ret->guessed = false;
 	ret->replaced = ret->untold = false;
-	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
+	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
 }
 
 static void make_finished(const struct jitbpf_sample *sample, const struct finished_stack *stack,
 			  union finished_sample *ret)
 {
-	size_t kernel_bytes = sample->kernel_frames * sizeof(sample->ips[0]);
-	size_t user_bytes = stack->count * sizeof(stack->ips[0]),
-	       kept_bytes = sample_kept_bytes(sample);
-	uint8_t *ips = (uint8_t *)ret->sample.ips;
+	const struct frame_words user = {.words = stack->ips, .count = stack->count};
 
-	ret->sample = *sample;
-	ret->sample.user_frames = (uint16_t)stack->count;
-	ret->sample.user_end = stack->end;
-	ret->sample.mappings_age_ns = 0;
-	ret->sample.h.flags &= ~(JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES);
+	sample_build(sample, &user, stack->end, ret);
 	if (stack->guessed)
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
 	if (stack->replaced)
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_REPLACED;
 	if (stack->untold)
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_UNTOLD;
-	memcpy(ips, sample->ips, kernel_bytes);
-	memcpy(ips + kernel_bytes, stack->ips, user_bytes);
-	memcpy(ips + kernel_bytes + user_bytes, sample_kept_parts(sample), kept_bytes);
-	ret->sample.h.size_bytes =
-		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + kept_bytes);
 }
 
 /*

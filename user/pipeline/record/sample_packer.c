@@ -29,13 +29,10 @@ void sample_packer_deinit(struct sample_packer *packer)
 
 bool sample_packer_can(const struct jitbpf_sample *sample)
 {
-	uint64_t frames = (uint64_t)sample->kernel_frames + sample->user_frames;
-
 	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
 	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
 	       sample->event < JITBPF_EVENTS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
-	       sample->h.size_bytes ==
-		       sizeof(*sample) + frames * sizeof(__u64) + sample_kept_bytes(sample);
+	       sample->h.size_bytes == sample_finished_bytes(sample);
 }
 
 /* --- threads ------------------------------------------------------------------ */
@@ -97,7 +94,7 @@ static int thread_of(struct sample_packer *packer, struct record_packer *records
 /* --- stacks ------------------------------------------------------------------- */
 
 struct child {
-	uint64_t address;
+	uint64_t word;
 	uint32_t parent;
 	bool is_kernel;
 };
@@ -108,31 +105,33 @@ static bool child_equal(const void *tree_, uint32_t number, const void *child_)
 	const struct stack_node *node = &tree->nodes.data[number];
 	const struct child *child = child_;
 
-	return node->address == child->address && node->parent == child->parent &&
+	return node->word == child->word && node->parent == child->parent &&
 	       tree->is_kernel.data[number] == child->is_kernel;
 }
 
-/* Returns the address of a stack's frame, counted from the outermost one. */
-static uint64_t frame_at(const struct jitbpf_sample *sample, uint32_t frame)
+/* Returns a word of a stack, counted from the outermost one. */
+static uint64_t word_at(const struct jitbpf_sample *sample, uint32_t at)
 {
-	return frame < sample->user_frames
-		       ? sample->ips[sample->kernel_frames + sample->user_frames - 1 - frame]
-		       : sample->ips[sample->kernel_frames - 1 - (frame - sample->user_frames)];
+	const struct frame_words kernel = sample_kernel_frames(sample),
+				 user = sample_user_frames(sample);
+
+	return at < user.count ? user.words[user.count - 1 - at]
+			       : kernel.words[kernel.count - 1 - (at - user.count)];
 }
 
-/* Returns the number of outer frames that a stack has in common with a path. */
+/* Returns the number of outer words that a stack has in common with a path. */
 static uint32_t count_common(const struct packed_path *path, const struct jitbpf_sample *sample)
 {
-	uint32_t frames = sample->kernel_frames + sample->user_frames, common = 0;
+	uint32_t words = sample_words(sample), common = 0;
 
 	if (path->root != sample->user_end)
 		return 0;
-	if (path->user_frames != sample->user_frames)
-		frames = sample->user_frames < path->user_frames ? sample->user_frames
-								 : path->user_frames;
-	if (frames > path->frames)
-		frames = path->frames;
-	while (common < frames && path->addresses[common] == frame_at(sample, common))
+	if (path->user_words != sample->user_frames)
+		words = sample->user_frames < path->user_words ? sample->user_frames
+							       : path->user_words;
+	if (words > path->count)
+		words = path->count;
+	while (common < words && path->words[common] == word_at(sample, common))
 		common++;
 	return common;
 }
@@ -148,18 +147,18 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		     const struct jitbpf_sample *sample, struct packed_path *path,
 		     struct new_nodes *ret)
 {
-	uint32_t frames = sample->kernel_frames + sample->user_frames;
+	uint32_t words = sample_words(sample);
 	uint32_t at = count_common(path, sample),
 		 node = at ? path->nodes[at - 1] : sample->user_end;
 	struct stack_tree *tree = &packer->state.tree;
 	struct new_nodes added = {.leaf = node};
 
 	path->root = sample->user_end;
-	path->user_frames = sample->user_frames;
-	path->frames = frames;
-	for (; at < frames; at++) {
-		struct child child = {frame_at(sample, at), node, at >= sample->user_frames};
-		uint64_t hash = hash_mix(child.address, (uint64_t)node << 1 | child.is_kernel);
+	path->user_words = sample->user_frames;
+	path->count = words;
+	for (; at < words; at++) {
+		struct child child = {word_at(sample, at), node, at >= sample->user_frames};
+		uint64_t hash = hash_mix(child.word, (uint64_t)node << 1 | child.is_kernel);
 		uint32_t next = added.user + added.kernel
 					? INDEX_MAP_NONE
 					: index_map_find(&packer->children, hash, child_equal, tree,
@@ -168,15 +167,15 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		if (next == INDEX_MAP_NONE) {
 			uint64_t expected = stack_tree_expected(tree, node, child.is_kernel);
 
-			lane_put_difference(lanes, JITBPF_LANE_WORDS, child.address - expected);
-			if (stack_tree_add(tree, node, child.address, child.is_kernel, &next) ||
+			lane_put_difference(lanes, JITBPF_LANE_WORDS, child.word - expected);
+			if (stack_tree_add(tree, node, child.word, child.is_kernel, &next) ||
 			    index_map_insert(&packer->children, hash, next))
 				return -ENOMEM;
 			*(child.is_kernel ? &added.kernel : &added.user) += 1;
 		} else {
 			added.leaf = next;
 		}
-		path->addresses[at] = child.address;
+		path->words[at] = child.word;
 		path->nodes[at] = node = next;
 	}
 	*ret = added;
@@ -197,7 +196,7 @@ static int begin_anew(struct sample_packer *packer, struct record_packer *record
 	index_map_deinit(&packer->children);
 	index_map_deinit(&packer->threads);
 	for (size_t i = 0; i < SAMPLE_PACKER_PATHS; i++)
-		packer->paths[i].frames = 0;
+		packer->paths[i].count = 0;
 	return sample_state_forget(&packer->state);
 }
 
@@ -237,13 +236,14 @@ static void put_head(struct sample_state *state, struct lanes *lanes, struct sam
 int sample_pack(struct sample_packer *packer, struct record_packer *records,
 		const struct jitbpf_sample *sample)
 {
-	uint32_t frames = sample->kernel_frames + sample->user_frames, thread;
+	uint32_t thread;
 	struct sample_state *state = &packer->state;
 	struct new_nodes nodes;
 	struct sample_cpu *cpu;
 	int err = 0;
 
-	if (stack_tree_is_full(&state->tree, frames) || state->threads.size == JITBPF_THREADS_MAX)
+	if (stack_tree_is_full(&state->tree, sample_words(sample)) ||
+	    state->threads.size == JITBPF_THREADS_MAX)
 		err = begin_anew(packer, records);
 	err = err ?: sample_state_cpu(state, sample->cpu, &cpu);
 	err = err ?: thread_of(packer, records, sample, cpu->thread, &thread);
@@ -255,7 +255,7 @@ int sample_pack(struct sample_packer *packer, struct record_packer *records,
 	put_head(state, &records->lanes, cpu, sample, thread, &nodes);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		record_pack_words(records, JITBPF_SAMPLE, true, sample->h.time_ns,
-				  sample->ips + frames, REGS_WORDS);
+				  sample_regs(sample), REGS_WORDS);
 	*sample_state_time(cpu, sample->event) = records->time_ns = sample->h.time_ns;
 	cpu->thread = thread;
 	state->cpu = sample->cpu;

@@ -14,19 +14,19 @@
 
 #define SAMPLE_PACKER_PATHS 8
 
-/* The path of the last sample on a CPU: most samples share their outer frames with it. */
+/* The path of the last sample on a CPU: most samples share their outer words with it. */
 struct packed_path {
 	uint32_t root;
-	uint32_t user_frames;
-	uint32_t frames; /* 0: none */
+	uint32_t user_words;
+	uint32_t count; /* of words; 0: none */
 	/* From the outermost user frame to the innermost kernel frame. */
-	uint64_t addresses[JITBPF_SAMPLE_FRAMES_MAX];
+	uint64_t words[JITBPF_SAMPLE_FRAMES_MAX];
 	uint32_t nodes[JITBPF_SAMPLE_FRAMES_MAX];
 };
 
 struct sample_packer {
 	struct sample_state state;
-	struct index_map children; /* nodes by parent and address */
+	struct index_map children; /* nodes by parent and word */
 	struct index_map threads;  /* of state.threads */
 	struct packed_path *paths; /* by CPU, modulo SAMPLE_PACKER_PATHS */
 };

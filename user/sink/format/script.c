@@ -192,6 +192,7 @@ static uint64_t behind_location(const struct location *location, uint64_t ip)
 	case LOCATION_UNKNOWN:
 	case LOCATION_LEFT_OUT:
 	case LOCATION_CUT:
+	case LOCATION_RUNTIME:
 		break;
 	}
 	return distance == 1;
