@@ -80,6 +80,106 @@ class Hints(harness.KernelTest):
         rows = {row["file"]: row for row in run.summary()["unnamed"]}
         return rows[shell], run
 
+    def runs(self, run):
+        """Returns the runtimes of the process with most samples: names and versions."""
+        self.assertTrue(run.summary()["processes"], run.stderr)
+        return [(one["name"], one.get("version", "")) for one in
+                run.summary()["processes"][0].get("runtimes", [])]
+
+    def said_version(self, command, pattern):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return re.search(pattern, done.stdout + done.stderr)[1]
+
+    def called(self, name, command):
+        """Returns the path of a link of that name to a program."""
+        link = os.path.join(self.folder, name)
+        os.symlink(os.path.realpath(shutil.which(command)), link)
+        return link
+
+    def test_runtimes(self):
+        """Programs as users start them, by the file that they run and not by their names. The
+        version is the runtime's own, as far as it is known."""
+        script, source = (os.path.join(self.folder, name) for name in ("loop.py", "Loop.java"))
+        with open(script, "w", encoding="ascii") as file:
+            file.write("while True: sum(range(1000))\n")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("class Loop { public static void main(String[] a) { for (;;) a = a.clone(); } }\n")
+        self.compile_java([source])
+        python, php = self.called("php-tool", "python3"), self.called("web", "php")
+        java, node = self.called("node-app", "java"), self.called("java-web", "node")
+        for command, name, version in (
+                ([python, script], "CPython",
+                 self.said_version([python, "-V"], r"Python (\d+\.\d+\.\d+)")),
+                ([php, "-r", "for (;;) strrev('x');"], "PHP",
+                 self.said_version([php, "-v"], r"PHP (\d+\.\d+\.\d+)")),
+                ([java, "-cp", self.folder, "Loop"], "Java",
+                 self.said_version([java, "-version"], r'version "([0-9.]+)')),
+                ([node, "-e", LOOP], "Node.js",
+                 self.said_version([node, "-v"], r"v(\d+\.\d+\.\d+)"))):
+            with self.subTest(name):
+                run = self.record(["prlimit", "--cpu=1", *command], ["-F", "499"],
+                                  status=self.ends_with, cwd=self.folder)
+                runs = self.runs(run)
+                self.assertEqual([one[0] for one in runs], [name], run.stderr)
+                self.assertTrue(f"{version}.".startswith(runs[0][1] and runs[0][1] + "."),
+                                (runs, version))
+                self.assertEqual("(PHP's JIT is off" in run.stderr, name == "PHP", run.stderr)
+                self.assertEqual("published: V8: start Node.js with --perf-prof" in run.stderr,
+                                 name == "Node.js", run.stderr)
+
+    def test_title(self):
+        """A server that names itself and its threads; it is recorded later."""
+        with subprocess.Popen(["node", "-e", "process.title = 'java-web';" + LOOP]) as process:
+            self.addCleanup(process.kill)
+            self.wait_for(lambda: self.comm(process.pid) == "java-web")
+            run = self.record_process(process.pid, 0.5, ["-F", "499"])
+            listed = subprocess.run([harness.JITBPF, "list", "-p", str(process.pid)],
+                                    capture_output=True, check=True, text=True)
+            process.kill()
+        self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
+        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
+        self.assertRegex(listed.stdout, r"java-web +V8 ")
+        self.assertIn("jitbpf: V8: start Node.js with --perf-prof", listed.stderr)
+
+    def comm(self, pid):
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+            return file.read().strip()
+
+    def test_replaced_program(self):
+        """The program was replaced by an upgrade while it runs, so its path has a suffix."""
+        program = os.path.join(self.folder, "node")
+        shutil.copy(os.path.realpath(shutil.which("node")), program)
+        with subprocess.Popen([program, "-e", LOOP]) as process:
+            self.addCleanup(process.kill)
+            self.wait_for(lambda: self.comm(process.pid) == "node")
+            os.unlink(program)
+            run = self.record_process(process.pid, 0.5, ["-F", "499"])
+            process.kill()
+        self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
+        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
+
+    def test_files_with_such_names(self):
+        """Another user's program that is called java, and maps a file called libphp.so: its own
+        row says that, the row of another process does not."""
+        os.chmod(self.folder, 0o755)
+        liar = os.path.join(self.folder, "java")
+        library = os.path.join(self.folder, "libphp.so")
+        shutil.copy(DASH, liar)
+        shutil.copy(os.path.realpath("/lib/x86_64-linux-gnu/libz.so.1"), library)
+        with subprocess.Popen([liar, "-c", "while :; do :; done"], user=65534, group=65534,
+                              extra_groups=(), env={"LD_PRELOAD": library}) as other, \
+                subprocess.Popen(["node", "-e", LOOP]) as node:
+            self.addCleanup(other.kill)
+            self.addCleanup(node.kill)
+            self.wait_for(lambda: self.comm(other.pid) == "java" and self.comm(node.pid) == "node")
+            run = self.record_process(node.pid, 0.5, ["-F", "499"], others=[other.pid])
+            node.kill()
+            other.kill()
+        rows = {row["pid"]: [one["name"] for one in row.get("runtimes", [])]
+                for row in run.summary()["processes"]}
+        self.assertEqual(rows, {node.pid: ["Node.js"], other.pid: ["Java", "PHP"]})
+        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
+
     @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has a stripped dash")
     def test_package_of_debug_symbols(self):
         """Of the file's package, as dpkg has it."""
