@@ -132,11 +132,14 @@ class Hints(harness.KernelTest):
         with subprocess.Popen(["node", "-e", "process.title = 'java-web';" + LOOP]) as process:
             self.addCleanup(process.kill)
             self.wait_for(lambda: self.comm(process.pid) == "java-web")
-            run = self.record_process(process.pid, 0.5, ["-F", "499"])
+            run = self.record_process(process.pid, 0.5, ["-F", "499"],
+                                      (".jitbpf", ".txt", ".summary.json"))
             listed = subprocess.run([harness.JITBPF, "list", "-p", str(process.pid)],
                                     capture_output=True, check=True, text=True)
             process.kill()
         self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
+        with open(run.path(".summary.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["processes"], run.summary()["processes"])
         self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
         self.assertRegex(listed.stdout, r"java-web +V8 ")
         self.assertIn("jitbpf: V8: start Node.js with --perf-prof", listed.stderr)
@@ -177,7 +180,7 @@ class Hints(harness.KernelTest):
             other.kill()
         rows = {row["pid"]: [one["name"] for one in row.get("runtimes", [])]
                 for row in run.summary()["processes"]}
-        self.assertEqual(rows, {node.pid: ["Node.js"], other.pid: ["Java", "PHP"]})
+        self.assertEqual(rows, {node.pid: ["Node.js"], other.pid: ["PHP", "Java"]})
         self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
 
     @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has a stripped dash")

@@ -2,22 +2,32 @@
 #include "state/process/process_runtimes.h"
 
 #include <stddef.h>
+#include <string.h>
+
+static uint64_t index_of(const struct process_runtime *runtime)
+{
+	return runtime->number % ENGINE_NUMBERS;
+}
 
 void process_runtimes_map(struct process_runtimes *runtimes, const struct engine_file *file,
 			  uint32_t module)
 {
+	struct process_runtime runtime = {
+		.file = *file, .number = engine_runtime_number(file), .module = module};
 	uint32_t at = 0;
 
-	if (!file->engine || file->is_plugin)
+	if (!runtime.number)
 		return;
-	while (at < runtimes->count && runtimes->runtimes[at].file.engine != file->engine)
+	while (at < runtimes->count && index_of(&runtimes->runtimes[at]) < index_of(&runtime))
 		at++;
-	if (at == PROCESS_RUNTIMES_MAX)
-		return;
-	runtimes->runtimes[at] = (struct process_runtime){
-		.file = *file, .number = engine_runtime_number(file), .module = module};
-	if (at == runtimes->count)
+	if (at == runtimes->count || runtimes->runtimes[at].file.engine != file->engine) {
+		if (runtimes->count == PROCESS_RUNTIMES_MAX)
+			return;
+		memmove(&runtimes->runtimes[at + 1], &runtimes->runtimes[at],
+			(runtimes->count - at) * sizeof(runtime));
 		runtimes->count++;
+	}
+	runtimes->runtimes[at] = runtime;
 }
 
 const struct process_runtime *process_runtimes_find(const struct process_runtimes *runtimes,

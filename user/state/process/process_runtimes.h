@@ -14,7 +14,10 @@
 
 #include "engines/engines.h"
 
-/* Of a program, in the order of their first mappings. Others have no room. */
+/*
+ * Of a program, in the order of engines: a snapshot has mappings in another order than that in
+ * which they were made. Further runtimes have no room.
+ */
 #define PROCESS_RUNTIMES_MAX 4
 
 struct process_runtime {
