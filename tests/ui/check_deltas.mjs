@@ -18,7 +18,7 @@ function paths({ tree, labels, strings, sources }) {
 	const found = [];
 	tree.walk(node => {
 		const label = tree.label[node], source = tree.source[node], up = node && found[tree.parent[node]];
-		const text = `${strings[labels.name[label]]}|${strings[labels.module[label]]}|${labels.kind[label]}`;
+		const text = `${strings[labels.name[label]]}|${strings[labels.module[label]]}|${labels.kind[label]}|${strings[labels.plain[label]]}`;
 		found[node] = { stack: node ? `${up.stack};${text}` : text, self: tree.self[0][node], total: tree.total[0][node],
 			source: `${strings[sources.file[source]]}:${sources.line[source]}` };
 		return true;
@@ -67,7 +67,7 @@ const made = ({ live }) => new DeltaProfile(live.row.length, live.totals.length)
 /** Numbers of labels keep their texts in all versions. */
 function noteLabels(known, { labels, strings }) {
 	for (let i = 0; i < labels.rows; i++) {
-		const text = `${strings[labels.name[i]]}|${strings[labels.module[i]]}|${labels.kind[i]}`;
+		const text = `${strings[labels.name[i]]}|${strings[labels.module[i]]}|${labels.kind[i]}|${strings[labels.plain[i]]}`;
 		assert.equal(known[i] ??= text, text);
 	}
 }

@@ -396,7 +396,7 @@ def named_once(page):
 
 def check_sandwich(page):
     node = named_once(page)
-    whole = page.data.functions()[node.label][1]
+    whole = page.data.functions()[page.data.function_of[node.label]][1]
     page.browser.mouse(*page.point_of(node))
     page.press("s")
     for _ in range(2):  # the second time, from the address
@@ -441,7 +441,7 @@ def check_filters(page):
     check(page.say("document.activeElement.role") == "menuitem", "a menu opens")
     page.press("ArrowDown", "ArrowDown", "Enter")
     said = root_of_whole(page)
-    whole = data.functions()[node.label][1]
+    whole = data.functions()[data.function_of[node.label]][1]
     check(f"{whole:,} samples, 100.0 %" in said, f"only stacks with {node.name}: {said!r}")
     page.open()
     page.press("k", "c")
@@ -472,7 +472,7 @@ def check_saved(page):
     page.open()
     page.browser.mouse(*page.point_of(node))
     page.press("o")
-    whole = data.functions()[node.label][1]
+    whole = data.functions()[data.function_of[node.label]][1]
     with open(page.browser.saved("save-folded"), encoding="utf-8") as file:
         stacks = [line.rsplit(" ", 1) for line in file.read().splitlines()]
     check(sum(int(count) for _, count in stacks) == whole and all(node.name in stack for stack, _ in stacks),

@@ -204,7 +204,9 @@ function checkFollowing(sides, steps) {
 		return { labels: path, samples: tree.self.map(self => self[node]) };
 	});
 	const zoom = random(2) ? stacks()[0].labels.slice(-2).reverse() : [], callers = new Callers(tree, zoom), sandwich = new Sandwich(tree, 3, isIt, order);
-	const under = random(2) ? tree.firstChild(0) : 0, sums = new FunctionSums(tree, under);
+	const under = random(2) ? tree.firstChild(0) : 0, ofFunction = 1 + random(3);
+	const functionOf = label => label && Math.max(1, label - label % ofFunction);
+	const sums = new FunctionSums(tree, under, functionOf);
 	for (; steps; steps--) {
 		const changes = grow(), all = stacks();
 		for (const picture of [callers, sandwich, sums])
@@ -215,10 +217,33 @@ function checkFollowing(sides, steps) {
 		const again = new Sandwich(tree, 3, isIt, order);
 		assert.deepEqual(new Map([...totals(sandwich.callees)].sort()), new Map([...totals(again.callees)].sort()));
 		const rows = of => [...of.rows.values()].filter(row => row.total.some(n => n)).sort((a, b) => a.label - b.label);
-		assert.deepEqual(rows(sums), rows(new FunctionSums(tree, under)));
+		assert.deepEqual(rows(sums), rows(new FunctionSums(tree, under, functionOf)));
+		checkFunctions(tree, under, functionOf, rows(sums));
 		if (sides > 1)
 			checkColours(tree);
 	}
+}
+
+/** The sums of functions, which have several labels, are those of all nodes. A stack counts once in a total. */
+function checkFunctions(tree, under, functionOf, rows) {
+	const expected = new Map();
+	for (let node = 0; node < tree.count; node++) {
+		const path = [];
+		for (let at = node; at >= 0; at = at === under ? -1 : tree.parent[at])
+			path.push(at);
+		if (path[path.length - 1] !== under)
+			continue;
+		const functions = path.map(at => functionOf(tree.label[at]));
+		for (const label of new Set(functions)) {
+			const row = expected.get(label) ?? { label, self: tree.self.map(() => 0), total: tree.self.map(() => 0) };
+			expected.set(label, row);
+			tree.self.forEach((self, side) => {
+				row.total[side] += self[node];
+				row.self[side] += label === functions[0] ? self[node] : 0;
+			});
+		}
+	}
+	assert.deepEqual(rows, [...expected.values()].filter(row => row.total.some(n => n)).sort((a, b) => a.label - b.label));
 }
 
 /** The colours of a difference do not depend on the nodes that are not looked at. */

@@ -60,6 +60,8 @@ class PageData:
         self.runs, strings = data["runs"], data["strings"]
         self.names = [strings[i] for i in numbers(data["labels"], "name")]
         self.kinds = numbers(data["labels"], "kind")
+        self.function_of = [label - twin for label, twin in enumerate(numbers(data["labels"], "twin"))]
+        self.plain = [strings[plain] or name for plain, name in zip(numbers(data["labels"], "plain"), self.names)]
         self.threads = [f"{pid}.{tid}" for pid, tid in zip(numbers(data["threads"], "pid"),
                                                            numbers(data["threads"], "tid"))]
         self.nodes = self.read_nodes(data["nodes"])
@@ -138,20 +140,22 @@ class PageData:
 
     def matched(self, pattern):
         samples, until = 0, 0
+        matching = {function for function, names in zip(self.function_of, zip(self.names, self.plain))
+                    if any(re.search(pattern, name, re.I) for name in names)}
         for node in self.nodes:
-            if node.left >= until and node.total and re.search(pattern, node.name, re.I):
+            if node.left >= until and node.total and self.function_of[node.label] in matching:
                 samples, until = samples + node.total, node.left + node.total
         return samples
 
     def functions(self, under=None):
-        """Returns {label: [self, total]} without processes; a stack counts once in a total."""
+        """Returns {first label of a function: [self, total]} without processes; a stack counts once in a total."""
         out = collections.defaultdict(lambda: [0, 0])
         for node in self.nodes:
             if node.self and (under is None or under in node.path):
                 path = node.path[under.depth if under else 0:]
                 if self.kinds[node.label] != PROCESS:
-                    out[node.label][0] += node.self
-                for label in {n.label for n in path if self.kinds[n.label] != PROCESS}:
+                    out[self.function_of[node.label]][0] += node.self
+                for label in {self.function_of[n.label] for n in path if self.kinds[n.label] != PROCESS}:
                     out[label][1] += node.self
         return out
 

@@ -7,16 +7,29 @@
 
 _Static_assert(DIFF_BEFORE == 0 && DIFF_AFTER == 1 && DIFF_SIDES == 2, "the page's groups");
 
+/* A label is a function, which its source file may tell apart. */
+static int add_label(struct page_data *page, const struct frame_diff_label *label, uint32_t *ret)
+{
+	const struct frame_text frame = {
+		.name = label->name,
+		.module = label->module,
+		.kind = label->kind,
+		.inlined = label->inlined,
+		.function = label->name,
+		.function_file = label->kind == FRAME_KIND_JIT ? label->file : "",
+		.function_kind = label->kind,
+	};
+
+	return *label->module ? page_data_frame(page, &frame, true, ret)
+			      : page_data_process(page, label->name, ret);
+}
+
 static int add_labels(struct page_data *page, const struct frame_diff_label *labels, uint32_t count,
 		      struct page_node *ret)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct frame_diff_label *label = &labels[i];
-		uint32_t kind =
-			*label->module ? page_data_kind(label->kind, label->inlined) : PAGE_PROCESS;
-
-		if (page_data_label(page, label->name, label->module, kind, &ret[i].label) ||
-		    page_data_source(page, label->file, label->line, &ret[i].source))
+		if (add_label(page, &labels[i], &ret[i].label) ||
+		    page_data_source(page, labels[i].file, labels[i].line, &ret[i].source))
 			return -ENOMEM;
 	}
 	return 0;

@@ -46,15 +46,23 @@ static int html_region(struct sink *sink, const struct view *view, const struct 
 	return 0;
 }
 
+struct labels {
+	struct page_data *page;
+	bool exact;
+};
+
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
-	return page_data_label(context, frame->name, frame->module,
-			       page_data_kind(frame->kind, frame->inlined), ret);
+	const struct labels *labels = context;
+
+	return page_data_frame(labels->page, frame, labels->exact, ret);
 }
 
 static int label_process(void *context, const char *comm, uint32_t *ret)
 {
-	return page_data_label(context, comm, "", PAGE_PROCESS, ret);
+	const struct labels *labels = context;
+
+	return page_data_process(labels->page, comm, ret);
 }
 
 /* A node shows the source line with most of its samples. */
@@ -138,7 +146,8 @@ static int html_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
 	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	const struct frame_labels labels = {label_frame, label_process, &page};
+	struct labels context = {&page, view->options.exact};
+	const struct frame_labels labels = {label_frame, label_process, &context};
 	int err = page_data_init(&page);
 
 	err = err ?: frame_tree_build(&tree, view, &labels);

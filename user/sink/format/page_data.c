@@ -12,12 +12,13 @@ int page_data_init(struct page_data *page)
 
 	*page = (struct page_data){
 		.labels.row_bytes = sizeof(struct page_label),
+		.functions.row_bytes = sizeof(struct page_function),
 		.sources.row_bytes = sizeof(struct page_source),
 	};
 	if (string_pool_create(&page->strings))
 		return -ENOMEM;
 	page->string_count = 1; /* the empty string */
-	if (page_data_label(page, "all", "", PAGE_PROCESS, &number))
+	if (page_data_process(page, "all", &number))
 		return -ENOMEM;
 	return page_data_source(page, "", 0, &number);
 }
@@ -26,6 +27,7 @@ void page_data_deinit(struct page_data *page)
 {
 	string_pool_destroy(page->strings);
 	row_table_deinit(&page->labels);
+	row_table_deinit(&page->functions);
 	row_table_deinit(&page->sources);
 	vec_deinit(&page->nodes);
 	vec_deinit(&page->counts);
@@ -43,15 +45,37 @@ int page_data_string(struct page_data *page, const char *s, uint32_t *ret)
 	return err;
 }
 
-int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
+static int add_label(struct page_data *page, struct page_label *label, const char *function,
+		     const char *file, uint32_t kind, uint32_t *ret)
+{
+	struct page_function key = {.module = label->module, .kind = kind};
+
+	if (page_data_string(page, function, &key.name) ||
+	    page_data_string(page, file, &key.file) ||
+	    row_table_add(&page->functions, &key, &label->function))
+		return -ENOMEM;
+	return row_table_add(&page->labels, label, ret);
+}
+
+int page_data_frame(struct page_data *page, const struct frame_text *frame, bool exact,
 		    uint32_t *ret)
 {
-	struct page_label label = {.kind = kind};
+	struct page_label label = {.kind = page_data_kind(frame->kind, frame->inlined)};
 
-	if (page_data_string(page, name, &label.name) ||
-	    page_data_string(page, module, &label.module))
+	if (page_data_string(page, frame->name, &label.name) ||
+	    page_data_string(page, frame->module, &label.module))
 		return -ENOMEM;
-	return row_table_add(&page->labels, &label, ret);
+	return add_label(page, &label, frame->function, frame->function_file,
+			 page_data_kind(frame->function_kind, exact && frame->inlined), ret);
+}
+
+int page_data_process(struct page_data *page, const char *name, uint32_t *ret)
+{
+	struct page_label label = {.kind = PAGE_PROCESS};
+
+	if (page_data_string(page, name, &label.name))
+		return -ENOMEM;
+	return add_label(page, &label, name, "", PAGE_PROCESS, ret);
 }
 
 int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret)

@@ -17,6 +17,7 @@
 
 #include "base/vec.h"
 #include "profile/time_slices.h"
+#include "sink/frame_text.h"
 #include "sink/format/page_lives.h"
 #include "sink/write/row_table.h"
 #include "sink/sink.h"
@@ -36,6 +37,12 @@ enum page_kind {
 
 struct page_label {
 	uint32_t name, module; /* strings */
+	uint32_t kind;
+	uint32_t function; /* row; labels of one function are counted together */
+};
+
+struct page_function {
+	uint32_t name, module, file; /* strings */
 	uint32_t kind;
 };
 
@@ -63,8 +70,9 @@ struct page_count {
 struct page_data {
 	struct string_pool *strings;
 	uint32_t string_count;
-	struct row_table labels;  /* of struct page_label; number 0 is "all" */
-	struct row_table sources; /* of struct page_source; number 0 is none */
+	struct row_table labels;    /* of struct page_label; number 0 is "all" */
+	struct row_table functions; /* of struct page_function */
+	struct row_table sources;   /* of struct page_source; number 0 is none */
 	VEC(struct page_node) nodes;
 	VEC(struct page_count) counts; /* several counts of a node and group are added up */
 	VEC(struct page_thread) threads;
@@ -78,8 +86,10 @@ struct page_data {
  */
 int page_data_init(struct page_data *page);
 int page_data_string(struct page_data *page, const char *s, uint32_t *ret); /* find or add */
-int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
+/* exact: the inlined code of a function is a function of its own (view_options.exact). */
+int page_data_frame(struct page_data *page, const struct frame_text *frame, bool exact,
 		    uint32_t *ret);
+int page_data_process(struct page_data *page, const char *name, uint32_t *ret);
 int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret);
 int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm,
 		     const char *container);

@@ -121,16 +121,39 @@ static int put_in_order(struct writer *w)
 	return 0;
 }
 
+/* Returns by function: its first label. */
+static uint32_t *first_labels(const struct page_data *page)
+{
+	const struct page_label *labels = row_table_get(&page->labels, 0);
+	uint32_t *first = calloc(page->functions.count + (size_t)1, sizeof(*first));
+
+	for (uint32_t i = page->labels.count; first && i--;)
+		first[labels[i].function] = i;
+	return first;
+}
+
+/*
+ * "twin" is the distance to the first label of the same function, and "plain" the name of the
+ * function; both are 0 for a function with one name.
+ */
 static int write_labels(struct writer *w)
 {
 	const struct page_label *labels = row_table_get(&w->page->labels, 0);
+	const struct page_function *functions = row_table_get(&w->page->functions, 0);
+	AUTO_FREE uint32_t *first = first_labels(w->page);
 	uint32_t count = w->page->labels.count;
 	int err;
 
+	if (!first)
+		return -ENOMEM;
 	page_column_begin_table(w->json, "labels", count);
 	err = PAGE_COLUMN_WRITE(&w->column, w->json, "name", count, labels[i].name) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "module", count, labels[i].module) ?:
-	      PAGE_COLUMN_WRITE(&w->column, w->json, "kind", count, labels[i].kind);
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "kind", count, labels[i].kind) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "twin", count, i - first[labels[i].function]) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "plain", count,
+				functions[labels[i].function].name == labels[i].name
+					? 0 : functions[labels[i].function].name);
 	json_end(w->json, '}');
 	return err;
 }

@@ -34,7 +34,8 @@
  * A node, location, row and the like is referred to by its number in its list, and a
  * name, module or file by that of a string. Samples are counts so far, not differences.
  * `names` is twice the number of frames, plus 1 if they are placeholders for unknown names,
- * and each frame: name, module, file, line, symbol_offset, kind, flags (struct frame).
+ * and each frame: name, module, file, line, symbol_offset, kind, flags (struct frame), and of its
+ * function the name, or 0 if that is the frame's, and the source file, or 0.
  * `fields` has a pair for each field that is not 0: the distance of its index from the
  * previous one (from -1 for the first), and its value. A 0 ends it. A step is the distance
  * of a number from that of the item before, or from 0.
@@ -52,7 +53,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 6
+#define DELTA_VERSION 7
 
 /* Little-endian. */
 struct delta_header {

@@ -63,6 +63,18 @@ bool delta_is_full(const struct delta_bytes *out)
 
 /* --- items --------------------------------------------------------------------- */
 
+/* Put name and source file of a frame's function, for readers that do not compute them. */
+static void put_function(struct delta_bytes *out, const struct view *view,
+			 const struct frame *frame)
+{
+	const struct named_function *function = frame_table_function(view->frames, frame);
+
+	bool differs = function && function->named && function->name != frame->name;
+
+	delta_put(out, differs ? function->name : 0);
+	delta_put(out, function ? function->file : 0);
+}
+
 void delta_put_names(struct delta_bytes *out, const struct view *view, uint32_t location)
 {
 	uint32_t count;
@@ -77,6 +89,7 @@ void delta_put_names(struct delta_bytes *out, const struct view *view, uint32_t 
 		delta_put(out, frames[i].symbol_offset);
 		delta_put(out, frames[i].kind);
 		delta_put(out, frames[i].flags);
+		put_function(out, view, &frames[i]);
 	}
 }
 

@@ -78,6 +78,8 @@ static struct frame take_frame(struct delta_reading *r)
 	frame.symbol_offset = delta_take(r);
 	frame.kind = (uint16_t)delta_take_below(r, 1u << 16);
 	frame.flags = (uint8_t)delta_take_below(r, 1u << 8);
+	delta_take_string_number(r); /* the function, which the table sets */
+	delta_take_string_number(r);
 	return frame;
 }
 

@@ -54,7 +54,8 @@ export interface Profile {
 	runs: Run[];                    // two: a difference
 	words: Words;
 	strings: string[];
-	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array };
+	/** function: the first label of the function; plain: its name, a string. They are equal for all code of a function. */
+	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array; function: Uint32Array; plain: Uint32Array };
 	sources: { file: Uint32Array; line: Uint32Array };
 	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array;
 		container: Uint32Array };
@@ -71,6 +72,7 @@ export interface Profile {
 export const KINDS = ['unknown kind', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
 export const KERNEL = 1;
 export const JIT = 3;
+export const INTERPRETED = 4;
 export const PROCESS = 5;
 export const INLINED = 8;
 
@@ -116,7 +118,7 @@ export function noProfile(words: Words): Profile {
 	const none = () => new Uint32Array(0), one = () => new Uint32Array(1), order = () => 0;
 	return {
 		runs: [], words, strings: ['all'], order, tree: new Tree(1, order),
-		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS) },
+		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS), function: one(), plain: one() },
 		sources: { file: one(), line: one() },
 		threads: { rows: 0, pid: none(), tid: none(), comm: none(), container: none() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
@@ -169,7 +171,9 @@ function readProfile(data: any): Profile {
 		runs,
 		words,
 		strings,
-		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind') },
+		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind'),
+			function: integers(labels, 'twin').map((distance, label) => label - distance),
+			plain: integers(labels, 'plain').map((plain, label) => plain || name[label]) },
 		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
 			comm: integers(threads, 'comm'), container: integers(threads, 'container') },

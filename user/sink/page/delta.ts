@@ -4,7 +4,7 @@
 import { Column, integers, naturals, numbers } from './columns';
 import { LEVELS, SliceList } from './slices';
 
-const MAGIC = 0x444c544a, VERSION = 6, HEADER = 32;
+const MAGIC = 0x444c544a, VERSION = 7, HEADER = 32;
 const MOST_FRAMES = 1024;               // of a location
 const MOST_BYTES = 1 << 30;             // of the deltas of a profile
 const MOST_SLICES = 1 << 24;
@@ -15,7 +15,8 @@ const utf8 = new TextDecoder();
 /** Damaged data. */
 export class BadDelta extends Error {}
 
-export interface Frame { name: number; module: number; file: number; line: number; kind: number; flags: number }
+/** plain, functionFile: name and source file of its function (user/symbolize/named_functions.h); 0: those of the frame, and none. */
+export interface Frame { name: number; module: number; file: number; line: number; kind: number; flags: number; plain: number; functionFile: number }
 export interface Row { pid: number; inner: number; comm: number; container: number; unit: number; fields: number[] }
 export interface Thread { pid: number; tid: number; comm: number; container: number; unit: number }
 export interface RunFacts { start_ns: number; wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
@@ -226,7 +227,7 @@ export class DeltaProfile {
 		for (let left = Math.floor(names / 2); left > 0; left--) {
 			const name = this.string(at), module = this.string(at), file = this.string(at), line = at.below(NUMBERS);
 			at.number();    // distance from the symbol
-			frames.push({ name, module, file, line, kind: at.below(65536), flags: at.below(65536) });
+			frames.push({ name, module, file, line, kind: at.below(65536), flags: at.below(256), plain: this.string(at), functionFile: this.string(at) });
 		}
 		if (frames.length) {
 			this.frames[location] = frames;

@@ -97,7 +97,9 @@ export function encodeProfile(profile: Profile): Record<string, unknown> {
 	const sourceRows = order.reduce((most, node) => Math.max(most, tree.source[node] + 1), 1);
 	return {
 		runs, words, strings,
-		labels: table(labels.rows, { name: labels.name, module: labels.module, kind: labels.kind }),
+		labels: table(labels.rows, { name: labels.name, module: labels.module, kind: labels.kind,
+			twin: label => label - labels.function[label],
+			plain: label => labels.plain[label] === labels.name[label] ? 0 : labels.plain[label] }),
 		sources: table(sourceRows, { file: sources.file, line: sources.line }),
 		threads: table(threads.rows, { pid: threads.pid, tid: threads.tid, comm: threads.comm, container: threads.container }),
 		nodes: table(order.length, { up: i => i ? tree.depth[order[i - 1]] + 1 - tree.depth[order[i]] : 0,

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Samples by function, of a node and all below it. Recursion counts once in a total.
+// Samples by function, of a node and all below it. All code of a function counts for it, and recursion once in a total.
 
 import { withRoom } from './columns';
 import type { Changes, Tree } from './tree';
 
+/** label: the first one of the function. */
 export interface FunctionRow { label: number; self: number[]; total: number[] }
 
 export class FunctionSums {
-	readonly rows = new Map<number, FunctionRow>();         // by label
-	private marks = new Float64Array(64);   // by label: number of the stack that it was last found on
+	readonly rows = new Map<number, FunctionRow>();         // by function
+	private marks = new Float64Array(64);   // by function: number of the stack that it was last found on
 	private stacks = 0;
 
-	constructor(readonly tree: Tree, readonly under: number) {
+	/** functionOf: the function of a label (Names.functionOf). */
+	constructor(readonly tree: Tree, readonly under: number, private readonly functionOf: (label: number) => number) {
 		const open: number[] = [];
 		let opened = new Uint32Array(64);
 		tree.walk(node => {
 			if (!tree.total.some(total => total[node]))
 				return false;
 			for (; open.length && tree.depth[node] <= tree.depth[open[open.length - 1]]; open.pop())
-				opened[tree.label[open[open.length - 1]]]--;
+				opened[functionOf(tree.label[open[open.length - 1]])]--;
 			open.push(node);
-			const label = tree.label[node], row = this.row(label);
+			const label = functionOf(tree.label[node]), row = this.row(label);
 			opened = withRoom(opened, label + 1);
 			const isOutermost = !opened[label]++;
 			for (let side = 0; side < tree.sides; side++) {
@@ -42,7 +44,7 @@ export class FunctionSums {
 	add({ size, node, side, samples }: Changes): void {
 		for (let i = 0; i < size; i++)
 			if (this.has(node[i])) {
-				this.row(this.tree.label[node[i]]).self[side[i]] += samples[i];
+				this.row(this.functionOf(this.tree.label[node[i]])).self[side[i]] += samples[i];
 				this.addTotals(node[i], side[i], samples[i]);
 			}
 	}
@@ -58,7 +60,7 @@ export class FunctionSums {
 	private addTotals(node: number, side: number, samples: number): void {
 		const { tree, under } = this, stack = ++this.stacks;
 		for (let at = node; ; at = tree.parent[at]) {
-			const label = tree.label[at];
+			const label = this.functionOf(tree.label[at]);
 			if (label >= this.marks.length)
 				this.marks = withRoom(this.marks, label + 1);
 			if (this.marks[label] !== stack)

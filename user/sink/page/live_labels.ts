@@ -3,13 +3,14 @@
 // again. So a path of labels leads to the same frames in each version.
 
 import { naturals, type Column } from './columns';
-import { INLINED, PROCESS, type Profile } from './data';
+import { INLINED, INTERPRETED, JIT, PROCESS, type Profile } from './data';
 import type { DeltaProfile, Frame } from './delta';
 import type { LabelOrder } from './tree';
 
 /** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
 export interface Live {
 	inlined: boolean;
+	exact: boolean;                 // view_options.exact
 	kernel: boolean;
 	by: 'comm' | 'pid' | 'tid' | 'container';
 	row: string[];
@@ -45,7 +46,8 @@ function intern(numbers: Map<string, number>, columns: Columns, ...row: number[]
 export class LiveLabels {
 	readonly strings: string[] = [];
 	private readonly stringNumbers = new Map<string, number>();
-	private readonly labelColumns: Columns = [naturals(), naturals(), naturals()];
+	private readonly labelColumns: Columns = [naturals(), naturals(), naturals(), naturals(), naturals()];
+	private readonly functions = new Map<string, number>();         // first labels
 	private readonly labelNumbers = new Map<string, number>();
 	private readonly sourceColumns: Columns = [naturals(), naturals()];
 	private readonly sourceNumbers = new Map<string, number>();
@@ -59,8 +61,15 @@ export class LiveLabels {
 		return number;
 	}
 
-	label(name: string, module: string, kind: number): number {
-		return intern(this.labelNumbers, this.labelColumns, this.string(name), this.string(module), kind);
+	/** The number of a label. plain, file: name of its function, and the source file that tells this one apart. */
+	label(name: string, module: string, kind: number, plain = name, file = ''): number {
+		const row = [this.string(name), this.string(module), kind];
+		const counted = this.live.exact ? kind : (kind & 7) === INTERPRETED ? JIT : kind & 7;
+		const key = [this.string(plain), row[1], counted, this.string(file)].join(' ');
+		let first = this.functions.get(key);
+		if (first === undefined)
+			this.functions.set(key, first = this.labelColumns[0].size);
+		return intern(this.labelNumbers, this.labelColumns, ...row, first, this.string(plain));
 	}
 
 	source(file: string, line: number): number {
@@ -68,8 +77,8 @@ export class LiveLabels {
 	}
 
 	get labels(): Profile['labels'] {
-		const [name, module, kind] = this.labelColumns;
-		return { rows: name.size, name: name.data, module: module.data, kind: kind.data };
+		const [name, module, kind, first, plain] = this.labelColumns;
+		return { rows: name.size, name: name.data, module: module.data, kind: kind.data, function: first.data, plain: plain.data };
 	}
 
 	get sources(): Profile['sources'] {
@@ -88,7 +97,8 @@ export class LiveLabels {
 		const module = from.strings[frame.module], file = module.split('/').pop() || module;
 		const stand = frame.kind === KIND_NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
 		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
-		return [this.label(from.strings[frame.name] || stand || unknown.name, module || unknown.module, kind),
+		const name = from.strings[frame.name] || stand || unknown.name, plain = this.live.exact ? '' : from.strings[frame.plain];
+		return [this.label(name, module || unknown.module, kind, plain || name, this.live.exact ? '' : from.strings[frame.functionFile]),
 			this.source(from.strings[frame.file], frame.line)];
 	}
 

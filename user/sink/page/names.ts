@@ -6,6 +6,9 @@ import { visible } from './text';
 
 export class Names {
 	private readonly names: string[] = [];
+	private readonly several = new Set<number>();   // functions whose code has several names
+	private readonly called = new Set<number>();    // functions with code that is not inlined
+	private known = 0;              // labels in these sets
 
 	constructor(private readonly profile: Profile) {}
 
@@ -20,6 +23,39 @@ export class Names {
 
 	rawModule(label: number): string {
 		return this.profile.strings[this.profile.labels.module[label]];
+	}
+
+	/** The first label of a label's function, which stands for the function. */
+	functionOf(label: number): number {
+		return this.profile.labels.function[label];
+	}
+
+	private noteFunctions(): void {
+		const { labels } = this.profile;
+		for (; this.known < labels.rows; this.known++) {
+			const { known: label } = this, first = labels.function[label];
+			if (labels.name[label] !== labels.name[first])
+				this.several.add(first);
+			if (!(labels.kind[label] & INLINED))
+				this.called.add(first);
+		}
+	}
+
+	/** The name of a function: that of its code, if there is one. */
+	functionName(first: number): string {
+		const { labels, strings } = this.profile;
+		this.noteFunctions();
+		return this.several.has(first) ? visible(strings[labels.plain[first]]) : this.name(first);
+	}
+
+	/** The name of a label's function without what differs between its code, for searches. */
+	plain(label: number): string {
+		return this.profile.strings[this.profile.labels.plain[label]];
+	}
+
+	functionKindWords(first: number): string {
+		this.noteFunctions();
+		return this.called.has(first) ? KINDS[this.kind(first) & 7] : this.kindWords(first);
 	}
 
 	name(label: number): string {

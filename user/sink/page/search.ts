@@ -4,12 +4,16 @@
 import type { Names } from './names';
 import type { Tree } from './tree';
 
-/** Whether each label matches; null without a search. Throws SyntaxError. */
+/** Whether each label matches: those of a function together, by any of its names. Null without a search. Throws SyntaxError. */
 export function matchLabels(text: string, names: Names, labels: number): Uint8Array | null {
 	if (!text)
 		return null;
 	const pattern = new RegExp(text, 'i');
-	return Uint8Array.from({ length: labels }, (_, label) => Number(pattern.test(names.raw(label))));
+	const matching = new Uint8Array(labels);
+	for (let label = 0; label < labels; label++)
+		if (pattern.test(names.raw(label)) || pattern.test(names.plain(label)))
+			matching[names.functionOf(label)] = 1;
+	return matching.map((_, label) => matching[names.functionOf(label)]);
 }
 
 /** Matching samples of each side. A sample counts once, even if several frames match. */

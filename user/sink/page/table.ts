@@ -57,7 +57,7 @@ export class FunctionTable {
 		if (changes && this.sums?.tree === tree && this.sums.under === under)
 			this.sums.add(changes);
 		else
-			this.sums = new FunctionSums(tree, under);
+			this.sums = new FunctionSums(tree, under, label => this.names.functionOf(label));
 		this.rows = [...this.sums.rows.values()].filter(row => row.total.some(n => n) && this.names.kind(row.label) !== PROCESS);
 		this.whole = tree.total.map(total => total[under]);
 		this.matching = matching;
@@ -106,12 +106,12 @@ export class FunctionTable {
 	private columns(): Column[] {
 		const { names } = this;
 		return [
-			{ heading: 'Function', value: row => names.name(row.label), text: row => names.name(row.label), className: 'name',
+			{ heading: 'Function', value: row => names.functionName(row.label), text: row => names.functionName(row.label), className: 'name',
 				words: true },
 			// Changes are in front: narrow screens do not show all columns.
 			...(this.whole.length > 1 ? [this.change('Self', 'self'), this.change('Total', 'total')] : []),
 			...this.counts('Self', 'self'), ...this.counts('Total', 'total'),
-			{ heading: 'Kind', value: row => names.kindWords(row.label), text: row => names.kindWords(row.label),
+			{ heading: 'Kind', value: row => names.functionKindWords(row.label), text: row => names.functionKindWords(row.label),
 				className: 'text', words: true },
 			{ heading: 'Module', value: row => names.module(row.label), text: row => names.module(row.label),
 				className: 'text', words: true },

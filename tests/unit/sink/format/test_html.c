@@ -55,19 +55,53 @@ CASE(the_tree_is_in_order_of_names)
 	AUTO_FREE char *data = page_data_of(page);
 	/* all > p > a, b > outer > inner */
 	static const char strings[] =
-		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"outer\",\"eng\","
-		"\"a\",\"[kernel.kallsyms]\",\"x.js\",\"worker\",\"[unknown cgroup]\"],";
+		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"x.js\",\"outer\","
+		"\"eng\",\"a\",\"[kernel.kallsyms]\",\"worker\",\"[unknown cgroup]\"],";
 	assert_memory_equal(strings_of(data), strings, strlen(strings));
-	page_expect(data, "labels", "name", "1 2 3 5 7 9");
-	page_expect(data, "labels", "module", "0 0 4 6 8 10");
+	page_expect(data, "labels", "name", "1 2 3 5 8 10");
+	page_expect(data, "labels", "module", "0 0 4 6 9 11");
 	page_expect(data, "labels", "kind", "5 5 2 11 3 1");
-	page_expect(data, "sources", "file", "0 11");
+	page_expect(data, "labels", "twin", "0 0 0 0 0 0");
+	page_expect(data, "labels", "plain", "0 0 0 0 0 0");
+	page_expect(data, "sources", "file", "0 7");
 	page_expect(data, "sources", "line", "0 7");
 	page_expect(data, "nodes", "up", "0 0 0 1 0 0");
 	page_expect(data, "nodes", "label", "0 1 5 2 4 3");
 	page_expect(data, "nodes", "source", "0 0 0 0 0 1");
 	page_expect(data, "counts", "step", "2 1 2");
 	page_expect(data, "counts", "samples", "1 3 2");
+}
+
+/* Names in full, and by what they are counted: f in four pieces, and f of another file. */
+static void check_pieces(bool exact, const char *twin, const char *plain)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct frame frames[2];
+	uint32_t both;
+
+	made_init(&m);
+	m.view.options.exact = exact;
+	frames[0] = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
+	frames[0].flags = FRAME_INLINED;
+	frames[1] = made_frame(&m, FRAME_KIND_NATIVE, "f.cold", "/a");
+	both = made_location(&m, LOCATION_NATIVE, 0, 9);
+	assert_int_equal(frame_table_set(m.frames, both, frames, 2), 0);
+	made_stack(&m, 0, "p", 1, STACK(both));
+	made_stack(&m, 0, "p", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	made_stack(&m, 0, "p", 1, STACK(made_named(&m, LOCATION_NATIVE, 2, "f.isra.0", "/a")));
+	made_stack(&m, 0, "p", 1, STACK(made_named(&m, LOCATION_NATIVE, 3, "f", "/b")));
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	/* all, p, f inlined, f.cold, f, f.isra.0, f of b */
+	page_expect(data, "labels", "kind", "5 5 10 2 2 2 2");
+	page_expect(data, "labels", "twin", twin);
+	page_expect(data, "labels", "plain", plain);
+}
+
+CASE(labels_of_a_function_are_counted_together)
+{
+	check_pieces(false, "0 0 0 1 2 3 0", "0 0 0 3 0 3 0");
+	check_pieces(true, "0 0 0 0 0 0 0", "0 0 0 0 0 0 0");
 }
 
 /* Samples are counted per thread, even if the frames are the same. */
