@@ -5,7 +5,7 @@
 
 #include "decode/x86/code_extent.h"
 #include "decode/x86/code_functions.h"
-#include "decode/x86/code_interpreter.h"
+#include "runtimes/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/fuzz/check.h"
 

@@ -13,7 +13,7 @@
 #include "agent/workers/unwind_files.h"
 #include "base/cursor.h"
 #include "base/scope.h"
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 #include "sink/annotate/annotation_message.h"
 #include "state/code/code_region.h"
 #include "symbolize/symbolizer.h"

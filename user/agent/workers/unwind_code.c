@@ -8,7 +8,7 @@
 #include "agent/clock.h"
 #include "base/scope.h"
 #include "decode/x86/call_site.h"
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 #include "decode/x86/code_unwind.h"
 
 #define CODE_PAGE_BYTES 4096

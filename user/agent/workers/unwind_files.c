@@ -7,9 +7,9 @@
 
 #include "decode/cfi/go_rows.h"
 #include "decode/x86/call_site.h"
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 #include "decode/x86/code_gaps.h"
-#include "decode/x86/code_interpreter.h"
+#include "runtimes/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 
 /* An open file. A file that failed to open is kept too, so that it is not tried for each page. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "decode/cfi/unwind_rows.h"
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 #include "runtimes/engine_host.h"
 #include "state/process/file_source.h"
 

@@ -10,7 +10,7 @@
 
 #include "agent/readers/rows_reader.h"
 #include "base/scope.h"
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/unit/agent/readers/made_reader.h"
 #include "tests/unit/cases.h"

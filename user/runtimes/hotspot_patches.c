@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/hotspot_patches.h"
+#include "runtimes/hotspot_patches.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/code_interpreter.h"
+#include "runtimes/code_interpreter.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "base/scope.h"
-#include "decode/x86/code_interpreter.h"
+#include "runtimes/code_interpreter.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/decode/x86/assembled.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/code_compare.h"
+#include "runtimes/code_compare.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-#include "decode/x86/hotspot_patches.h"
+#include "runtimes/hotspot_patches.h"
 
 #define WORD_BYTES sizeof(uint64_t)
 

@@ -3,8 +3,8 @@
  * Compares machine code with an earlier copy of it. Engines write to code that they have reported:
  * the targets of jumps and calls, the addresses of data, and jumps over single instructions.
  */
-#ifndef JITBPF_DECODE_X86_CODE_COMPARE_H
-#define JITBPF_DECODE_X86_CODE_COMPARE_H
+#ifndef JITBPF_RUNTIMES_CODE_COMPARE_H
+#define JITBPF_RUNTIMES_CODE_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct code_pair {
  * - 8-byte immediates. Both values must look like addresses of user space above 4 GB. The old value
  *   may also be 0 (not linked yet); then the new one may be below 4 GB.
  * - Aligned words of tables of addresses.
- * - With objects_move, bytes that HotSpot patches (decode/x86/hotspot_patches.h).
+ * - With objects_move, bytes that HotSpot patches (runtimes/hotspot_patches.h).
  * - A few instructions that are a jump, call, nop or int3 in one of the copies only; or, with
  *   objects_move, that compare a word at r15 with another number.
  * Other differences, such as constants, make it different code. Code is decoded from its beginning,

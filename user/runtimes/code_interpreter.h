@@ -4,8 +4,8 @@
  * jump to each other in frames of one layout. rbp is a frame pointer, and the word below the saved
  * rbp is the caller's rsp (UNWIND_INTERPRETER).
  */
-#ifndef JITBPF_DECODE_X86_CODE_INTERPRETER_H
-#define JITBPF_DECODE_X86_CODE_INTERPRETER_H
+#ifndef JITBPF_RUNTIMES_CODE_INTERPRETER_H
+#define JITBPF_RUNTIMES_CODE_INTERPRETER_H
 
 #include <stddef.h>
 #include <stdint.h>

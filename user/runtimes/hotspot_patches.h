@@ -8,8 +8,8 @@
  * changes, HotSpot changes the masks and shifts that are derived from it in a piece of code, before
  * a thread enters that code.
  */
-#ifndef JITBPF_DECODE_X86_HOTSPOT_PATCHES_H
-#define JITBPF_DECODE_X86_HOTSPOT_PATCHES_H
+#ifndef JITBPF_RUNTIMES_HOTSPOT_PATCHES_H
+#define JITBPF_RUNTIMES_HOTSPOT_PATCHES_H
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
