@@ -148,23 +148,21 @@ static int write_json(const struct engine_list *list)
 	return out_flush(stdout);
 }
 
-/* Returns the first runtime of a process that has advice about its code; or its first; or NULL. */
-static const struct engine_file *runtime_of_row(const struct engine_row *row)
+/* Returns the first runtime of a process that has advice about its code; or its first; or none. */
+static struct engine_file runtime_of_row(const struct engine_row *row)
 {
-	const struct process_runtime *runtimes = row->runtimes.runtimes;
+	struct engine_file first = {0};
 
 	for (uint32_t i = 0; i < row->runtimes.count; i++) {
-		if (runtimes[i].file.engine->advice)
-			return &runtimes[i].file;
+		struct engine_file runtime =
+			engine_of_runtime_number(row->runtimes.runtimes[i].number);
+
+		if (runtime.engine->advice)
+			return runtime;
+		if (!i)
+			first = runtime;
 	}
-	return row->runtimes.count ? &runtimes[0].file : NULL;
-}
-
-static const struct engine *engine_of_row(const struct engine_row *row)
-{
-	const struct engine_file *runtime = runtime_of_row(row);
-
-	return runtime ? runtime->engine : NULL;
+	return first;
 }
 
 /* Perf maps are not read. */
@@ -176,7 +174,7 @@ static bool needs_advice(const struct engine_row *row)
 static void add_row(struct text_table *table, const struct engine_list *list,
 		    const struct engine_row *row)
 {
-	const struct engine *engine = engine_of_row(row);
+	const struct engine *engine = runtime_of_row(row).engine;
 	const char *name =
 		row->engine || !engine ? string_pool_get(list->strings, row->engine) : engine->name;
 	struct list_cgroup cgroup;
@@ -199,7 +197,7 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 /* Returns the engine whose advice a row gets; NULL: the general advice. */
 static const struct engine *adviser_of_row(const struct engine_row *row)
 {
-	const struct engine *engine = engine_of_row(row);
+	const struct engine *engine = runtime_of_row(row).engine;
 
 	return engine && engine->advice ? engine : NULL;
 }
@@ -221,14 +219,14 @@ static void advise(const struct engine_list *list)
 	say("jitbpf: code that is not published is shown as [unknown]\n");
 	vec_for_each (row, &list->rows) {
 		const struct engine *engine = adviser_of_row(row);
+		struct engine_version version = runtime_of_row(row).version;
 
 		if (!needs_advice(row) || was_advised(list, row, engine))
 			continue;
 		if (!engine)
 			say("jitbpf: " ENGINE_ADVICE_OTHERS "\n");
 		else
-			say("jitbpf: %s: %s\n", engine->name,
-			    engine->advice("", &runtime_of_row(row)->version));
+			say("jitbpf: %s: %s\n", engine->name, engine->advice("", &version));
 	}
 }
 

@@ -49,5 +49,5 @@ struct engine_host engine_host_find(const struct process *process,
 	}
 	runtime = process_runtimes_find(process_runtimes_at(process, region->loaded_ns), engine);
 	host = runtime ? module_table_get(modules, runtime->module) : NULL;
-	return host ? host_in(host, runtime->file.engine) : (struct engine_host){0};
+	return host ? host_in(host, process_runtime_engine(runtime)) : (struct engine_host){0};
 }

@@ -21,8 +21,7 @@
 #define PROCESS_RUNTIMES_MAX 4
 
 struct process_runtime {
-	struct engine_file file;
-	uint64_t number; /* engine_runtime_number() */
+	uint64_t number; /* its engine and version: engine_runtime_number() */
 	uint32_t module; /* number of the program or library that was mapped last */
 };
 
@@ -35,6 +34,11 @@ struct process_runtimes {
 /* The program has mapped a file, which is the module of that number. */
 void process_runtimes_map(struct process_runtimes *runtimes, const struct engine_file *file,
 			  uint32_t module);
+
+static inline const struct engine *process_runtime_engine(const struct process_runtime *runtime)
+{
+	return engine_of_runtime_number(runtime->number).engine;
+}
 
 /* Returns the runtime of an engine; with NULL, of the first engine with an entry symbol. Or NULL.
  */

@@ -114,7 +114,7 @@ static inline const struct process_runtimes *process_runtimes_at(const struct pr
 #define PROCESS_KEEP_NS 20000000000ull
 
 /* The memory of a process without the contents of its maps: see code_account_charge(). */
-#define PROCESS_BYTES	   880
+#define PROCESS_BYTES	   1024
 #define PROCESS_MAPS_BYTES 1600
 
 struct process_table {
