@@ -95,7 +95,7 @@ static int locate_user(struct location_table *table, const struct process *proce
 		}
 		if (untold && frame.kind == JITBPF_FRAME_ADDRESS)
 			location = (struct location){.kind = LOCATION_ANON, .offset = frame.value};
-		ret->code_unknown |= location_code_is_unknown(&location);
+		ret->code_unknown |= location_kind_info(location.kind)->code_unknown;
 		ret->user_frames++;
 		err = add_location(table, &location, out++);
 	}

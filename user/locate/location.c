@@ -24,6 +24,21 @@ static uint64_t hash_of(const struct location *location)
 	return hash_mix(hash_mix(location->owner, location->kind), location->offset);
 }
 
+bool location_base(const struct location *location, uint64_t *ret)
+{
+	uint64_t base = 0;
+
+	if ((location->kind == LOCATION_JIT || location->kind == LOCATION_KERNEL_CODE) &&
+	    !location->code)
+		return false;
+	if (location->kind == LOCATION_JIT)
+		base = ((const struct code_region *)location->code)->address;
+	else if (location->kind == LOCATION_KERNEL_CODE)
+		base = ((const struct kernel_code *)location->code)->address;
+	*ret = base;
+	return true;
+}
+
 uint32_t location_table_find(const struct location_table *table, const struct location *location)
 {
 	return index_map_find(&table->index, hash_of(location), equal, table->locations.data,

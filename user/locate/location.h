@@ -12,22 +12,8 @@
 #include "base/index_map.h"
 #include "base/room.h"
 #include "base/vec.h"
+#include "locate/code_kinds.h"
 #include "state/code/code_map.h"
-
-enum location_kind {
-	LOCATION_KERNEL = 1, /* offset: address in the kernel image or a module; owner is 0 */
-	/* owner: number of a run-time generated kernel symbol; offset: in it */
-	LOCATION_KERNEL_CODE = 2,
-	LOCATION_NATIVE = 3, /* owner: module number; offset: in the file */
-	LOCATION_JIT = 4,    /* owner: region number; offset: in the region */
-	LOCATION_ANON = 5,   /* executable memory without a known region or file; offset: address */
-	LOCATION_UNKNOWN = 6,  /* nothing known at the address; offset: address */
-	LOCATION_LEFT_OUT = 7, /* the frames that a profile had no room for */
-	LOCATION_CUT = 8,      /* the outermost frames, which the stack walk did not reach */
-	LOCATION_RUNTIME = 9,  /* owner: a runtime's number of a function; offset: position in it */
-};
-
-#define LOCATION_KIND_LAST LOCATION_RUNTIME
 
 /*
  * offset is that of the looked-up address: the pc in a leaf frame, the return address minus 1 in
@@ -42,13 +28,6 @@ struct location {
 	const struct space_value *code;
 };
 
-/* Returns true if no code is known at a location. No record names functions of runtimes yet. */
-static inline bool location_code_is_unknown(const struct location *location)
-{
-	return location->kind == LOCATION_UNKNOWN || location->kind == LOCATION_ANON ||
-	       location->kind == LOCATION_RUNTIME;
-}
-
 /* Kernel code that was generated at run time (struct jitbpf_kernel_symbol). */
 struct kernel_code {
 	struct space_value value;
@@ -56,6 +35,12 @@ struct kernel_code {
 	uint64_t address;
 	char name[];
 };
+
+/*
+ * Set *ret to the address at which the code that a location is in begins; that of a file counts as
+ * 0. Returns false if it is not known.
+ */
+bool location_base(const struct location *location, uint64_t *ret);
 
 /* Zero-initialized is empty. */
 struct location_table {

@@ -25,17 +25,20 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return value > UINT64_MAX - (unit - 1) ? UINT64_MAX : (value + unit - 1) & ~(unit - 1);
 }
 
-static bool is_shifted(enum address_range_kind kind)
+static bool is_shifted(enum location_space space)
 {
-	return kind == ADDRESS_RANGE_FILE || kind == ADDRESS_RANGE_JIT;
+	return space == LOCATION_SPACE_FILE || space == LOCATION_SPACE_REGION;
 }
 
 /* Returns the offset of a location in its part; for generated kernel code, its address. */
 static uint64_t offset_of(const struct location *location)
 {
-	if (location->kind == LOCATION_KERNEL_CODE && location->code)
-		return ((const struct kernel_code *)location->code)->address + location->offset;
-	return location->offset;
+	uint64_t base;
+
+	if (location_kind_info(location->kind)->space != LOCATION_SPACE_KERNEL ||
+	    !location_base(location, &base))
+		base = 0;
+	return base + location->offset;
 }
 
 static bool range_equal(const void *items, uint32_t item, const void *key_)
@@ -43,13 +46,13 @@ static bool range_equal(const void *items, uint32_t item, const void *key_)
 	const struct address_range *range = (const struct address_range *)items + item;
 	const struct address_range *key = key_;
 
-	return range->kind == key->kind && range->owner == key->owner &&
+	return range->space == key->space && range->owner == key->owner &&
 	       !strcmp(range->name, key->name);
 }
 
 static int find_range(struct address_layout *layout, const struct address_range *key, uint32_t *ret)
 {
-	uint64_t hash = hash_bytes(key->name, strlen(key->name), hash_mix(key->kind, key->owner));
+	uint64_t hash = hash_bytes(key->name, strlen(key->name), hash_mix(key->space, key->owner));
 	int err = vec_intern(&layout->ranges, &layout->range_index, hash, range_equal, key, ret);
 
 	return err < 0 ? err : 0;
@@ -93,33 +96,25 @@ static bool range_of(const struct view *view, uint32_t number, const struct loca
 
 	frame_text_get(view, number, frame_text_count(view, number) - 1, &frame);
 	*ret = (struct address_range){
+		.space = location_kind_info(location->kind)->space,
 		.name = frame.module,
 		.first_part = ADDRESS_LAYOUT_NONE,
 		.last_part = ADDRESS_LAYOUT_NONE,
 	};
-	switch (location->kind) {
-	case LOCATION_NATIVE:
-		ret->kind = ADDRESS_RANGE_FILE;
+	switch (ret->space) {
+	case LOCATION_SPACE_FILE:
 		ret->owner = (uint32_t)location->owner;
 		ret->module = module_table_get(view->modules, ret->owner);
 		if (ret->module)
 			ret->name = ret->module->path;
 		ret->is_program = looks_like_program(ret->name);
 		return location->offset <= OFFSET_MAX;
-	case LOCATION_JIT:
-		ret->kind = ADDRESS_RANGE_JIT;
+	case LOCATION_SPACE_REGION:
 		return location->offset <= OFFSET_MAX;
-	case LOCATION_KERNEL:
-	case LOCATION_KERNEL_CODE:
-		ret->kind = ADDRESS_RANGE_KERNEL;
+	case LOCATION_SPACE_KERNEL:
+	case LOCATION_SPACE_ANON:
 		return true;
-	case LOCATION_ANON:
-		ret->kind = ADDRESS_RANGE_ANON;
-		return true;
-	case LOCATION_UNKNOWN:
-	case LOCATION_LEFT_OUT:
-	case LOCATION_CUT:
-	case LOCATION_RUNTIME:
+	case LOCATION_SPACE_NONE:
 		break;
 	}
 	return false;
@@ -150,7 +145,7 @@ static int enter(struct address_layout *layout, const struct view *view, uint32_
 	    !range_of(view, number, location, &range))
 		return 0;
 	key.first = key.last = offset_of(location);
-	if (range.kind == ADDRESS_RANGE_JIT)
+	if (range.space == LOCATION_SPACE_REGION)
 		key.owner = location->owner;
 	if (find_range(layout, &range, &key.range) ||
 	    find_part(layout, &key, &layout->part_of[number]))
@@ -217,7 +212,7 @@ static void place(struct address_layout *layout, struct address_range *range, ui
 
 		if (at > FREE_END || part->last >= FREE_END - at)
 			break;
-		if (range->kind == ADDRESS_RANGE_FILE)
+		if (range->space == LOCATION_SPACE_FILE)
 			range->file_offset = part->first & -PAGE_BYTES;
 		part->base = at;
 		at = round_up(at + part->last + 1, REGION_ALIGN_BYTES);
@@ -265,7 +260,7 @@ int address_layout_build(struct address_layout *layout, const struct view *view,
 	if (enter_all(layout, view, totals))
 		return -ENOMEM;
 	vec_for_each (range, &layout->ranges) {
-		if (is_shifted(range->kind))
+		if (is_shifted(range->space))
 			place(layout, range, &next);
 		else
 			enclose(layout, range);
@@ -289,7 +284,7 @@ uint32_t address_layout_find(const struct address_layout *layout, const struct v
 		return ADDRESS_LAYOUT_NONE;
 	}
 	part = &layout->parts.data[layout->part_of[location]];
-	if (!part->base && is_shifted(layout->ranges.data[part->range].kind))
+	if (!part->base && is_shifted(layout->ranges.data[part->range].space))
 		return ADDRESS_LAYOUT_NONE; /* no addresses were left for its range */
 	*ret_address = part->base + offset_of(known);
 	return part->range;

@@ -21,16 +21,9 @@
 
 #define ADDRESS_LAYOUT_NONE UINT32_MAX
 
-enum address_range_kind {
-	ADDRESS_RANGE_FILE,
-	ADDRESS_RANGE_JIT,
-	ADDRESS_RANGE_KERNEL,
-	ADDRESS_RANGE_ANON,
-};
-
 /* [start, limit): whole pages, from the first to the last location. */
 struct address_range {
-	enum address_range_kind kind;
+	enum location_space space;
 	uint32_t owner;		     /* of a file: its module number */
 	const char *name;	     /* path of the file, or module of the frames; untrusted */
 	const struct module *module; /* NULL: none */

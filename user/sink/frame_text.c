@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/frame_text.h"
 
-/* The texts of a location without frames. */
-struct stand_in {
-	const char *name;
-	const char *module;
-	enum frame_kind kind;
-};
-
-static const struct stand_in stand_ins[] = {
-	[0] = {"[unknown]", "[unknown]", FRAME_KIND_UNKNOWN},
-	[LOCATION_KERNEL] = {"[unknown]", "[kernel.kallsyms]", FRAME_KIND_KERNEL},
-	[LOCATION_KERNEL_CODE] = {"[unknown]", "[kernel.kallsyms]", FRAME_KIND_KERNEL},
-	[LOCATION_NATIVE] = {"[unknown]", "[unknown]", FRAME_KIND_NATIVE},
-	[LOCATION_JIT] = {"[unknown]", "[jit]", FRAME_KIND_JIT},
-	[LOCATION_ANON] = {"[unknown]", "//anon", FRAME_KIND_UNKNOWN},
-	[LOCATION_UNKNOWN] = {"[unknown]", "[unknown]", FRAME_KIND_UNKNOWN},
-	[LOCATION_LEFT_OUT] = {"[too many call paths]", "[too many call paths]",
-			       FRAME_KIND_UNKNOWN},
-	[LOCATION_CUT] = {"[cut]", "[cut]", FRAME_KIND_UNKNOWN},
-	[LOCATION_RUNTIME] = {"[unknown]", "[runtime]", FRAME_KIND_INTERPRETED},
-};
-
 const struct location *frame_text_location(const struct view *view, uint32_t location)
 {
 	if (location >= view->locations->locations.size)
@@ -31,17 +10,16 @@ const struct location *frame_text_location(const struct view *view, uint32_t loc
 
 void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret)
 {
-	const struct stand_in *stand_in =
-		&stand_ins[location_kind <= LOCATION_KIND_LAST ? location_kind : 0];
+	const struct location_kind_info *kind = location_kind_info(location_kind);
 
 	*ret = (struct frame_text){
-		.name = stand_in->name,
-		.module = stand_in->module,
+		.name = kind->name,
+		.module = kind->module,
 		.file = "",
-		.kind = stand_in->kind,
-		.function = stand_in->name,
+		.kind = kind->frame,
+		.function = kind->name,
 		.function_file = "",
-		.function_kind = stand_in->kind,
+		.function_kind = kind->frame,
 	};
 }
 

@@ -64,7 +64,8 @@ static bool unnamed_file_of(const struct view *view, uint32_t node, struct unnam
 	const struct location *location = frame_text_location(view, number);
 	const struct frame *frames = frame_table_get(view->frames, number, &count);
 
-	if (naming_of_node(view, node) || !location || location->kind != LOCATION_NATIVE || !frames)
+	if (naming_of_node(view, node) || !location ||
+	    location_kind_info(location->kind)->space != LOCATION_SPACE_FILE || !frames)
 		return false;
 	*ret = (struct unnamed_count){frames[0].module, (uint32_t)location->owner, 0};
 	return *string_pool_get(view->strings, frames[0].module) == '/';

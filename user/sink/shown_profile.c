@@ -13,8 +13,7 @@ bool shown_profile_hides(const struct view *view, uint32_t node)
 	if (view->options.kernel != VIEW_KERNEL_HIDDEN || at->parent == PROFILE_NODE_NONE)
 		return false;
 	location = frame_text_location(view, at->location);
-	return location &&
-	       (location->kind == LOCATION_KERNEL || location->kind == LOCATION_KERNEL_CODE);
+	return location && location_kind_info(location->kind)->frame == FRAME_KIND_KERNEL;
 }
 
 uint32_t shown_profile_node(const struct view *view, uint32_t node)

@@ -16,14 +16,6 @@
 #include "locate/location.h"
 #include "symbolize/named_functions.h"
 
-enum frame_kind {
-	FRAME_KIND_UNKNOWN,
-	FRAME_KIND_KERNEL,
-	FRAME_KIND_NATIVE,
-	FRAME_KIND_JIT,
-	FRAME_KIND_INTERPRETED,
-};
-
 #define FRAME_INLINED 1u /* flag: inlined into the next frame of the location */
 
 /* Strings are numbers in the table's pool; 0 (the empty string) if unknown. */

@@ -20,11 +20,6 @@ static bool equal(const void *items, uint32_t item, const void *key)
 
 _Static_assert(sizeof(struct named_function) == 16, "no padding, since it is compared by bytes");
 
-static bool is_of_runtime(uint16_t kind)
-{
-	return kind == FRAME_KIND_JIT || kind == FRAME_KIND_INTERPRETED;
-}
-
 /* Set *ret to the name of the function of code with a name. */
 static int reduce(struct string_pool *strings, const struct named_code *code, uint32_t *ret,
 		  enum code_tier *ret_tier)
@@ -35,7 +30,7 @@ static int reduce(struct string_pool *strings, const struct named_code *code, ui
 
 	if (!name)
 		return -ENOMEM;
-	*ret_tier = is_of_runtime(code->kind)
+	*ret_tier = frame_kind_info(code->kind)->of_engine
 			    ? engine_to_function(name)
 			    : native_to_function(name, string_pool_get(strings, code->file));
 	*ret = code->name;
@@ -49,7 +44,7 @@ static uint32_t file_of(const struct string_pool *strings, const struct named_co
 {
 	const char *file = path_file(string_pool_get(strings, code->file));
 
-	return is_of_runtime(code->kind) && *file &&
+	return frame_kind_info(code->kind)->of_engine && *file &&
 			       !strstr(string_pool_get(strings, code->name), file)
 		       ? code->file
 		       : 0;
@@ -62,7 +57,7 @@ int named_functions_add(struct named_functions *table, struct string_pool *strin
 		.name = code->stand_in,
 		.module = code->module,
 		.file = code->name ? file_of(strings, code) : 0,
-		.kind = is_of_runtime(code->kind) ? FRAME_KIND_JIT : code->kind,
+		.kind = frame_kind_info(code->kind)->of_engine ? FRAME_KIND_JIT : code->kind,
 		.named = code->name != 0,
 	};
 	enum code_tier tier = CODE_TIER_PLAIN;

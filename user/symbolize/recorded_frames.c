@@ -151,7 +151,7 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 		.line = fixed->line,
 		.symbol_offset = fixed->symbol_offset,
 		/* A newer version may have written an unknown kind. */
-		.kind = fixed->kind <= FRAME_KIND_INTERPRETED ? fixed->kind : FRAME_KIND_UNKNOWN,
+		.kind = fixed->kind < FRAME_KIND_COUNT ? fixed->kind : FRAME_KIND_UNKNOWN,
 		.flags = fixed->flags & FRAME_INLINED,
 	};
 
@@ -229,7 +229,7 @@ int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_fr
 	if (read_key(&c, &key, &count) || check_frames(c, count))
 		return -EBADMSG;
 	/* The budget counts chunk sizes: the copies are smaller, except for the strings. */
-	if ((key.kind != LOCATION_KERNEL && key.kind != LOCATION_NATIVE) ||
+	if (!location_kind_info(key.kind)->has_symbols ||
 	    chunk->h.size_bytes > RECORDED_FRAMES_BYTES_MAX - recorded->taken_bytes) {
 		recorded->left_out++;
 		return 0;

@@ -80,8 +80,8 @@ static void choose_colours(void)
 			 curses.start_color_() == OK && curses.use_default_colors_() == OK;
 	if (!curses.colours)
 		return;
-	curses.init_pair_(TOP_JIT, COLOR_CYAN, -1);
-	curses.init_pair_(TOP_KERNEL, COLOR_YELLOW, -1);
+	curses.init_pair_(TOP_CYAN, COLOR_CYAN, -1);
+	curses.init_pair_(TOP_YELLOW, COLOR_YELLOW, -1);
 }
 
 /* A locale without UTF-8 gets ASCII: a table for its characters would be a file to read later. */

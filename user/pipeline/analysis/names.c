@@ -60,12 +60,12 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 	struct epoch *e = analysis_find_epoch(context, (uint32_t)(ticket >> 32));
 	uint32_t location = (uint32_t)ticket;
 	struct frame frames[SYMBOL_FRAMES_MAX];
-	bool kernel;
+	enum frame_kind kind;
 
 	if (!e)
 		return 0; /* the epoch was completed without the name */
 	e->answered++;
-	kernel = e->locations.locations.data[location].kind == LOCATION_KERNEL;
+	kind = location_kind_info(e->locations.locations.data[location].kind)->frame;
 	e->payer = e->locations.locations.data[location].payer;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -75,7 +75,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 		*frame = (struct frame){
 			.line = symbols[i].line,
 			.symbol_offset = symbols[i].symbol_offset,
-			.kind = kernel ? FRAME_KIND_KERNEL : FRAME_KIND_NATIVE,
+			.kind = kind,
 			.flags = symbols[i].inlined ? FRAME_INLINED : 0,
 		};
 		err = intern(e, symbols[i].name, &frame->name);
@@ -209,11 +209,6 @@ static const struct module *module_of(const struct analysis *a, const struct loc
 		       : NULL;
 }
 
-static bool is_named_by_service(const struct location *location)
-{
-	return location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL;
-}
-
 /* Replace the number of a string of epoch `from` by its number in e. */
 static int take_over(struct epoch *e, const struct epoch *from, uint32_t *number)
 {
@@ -265,7 +260,7 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 		return name_jit(a, e, number, location);
 	if (location->kind == LOCATION_KERNEL_CODE)
 		return name_kernel_code(a, e, number, location);
-	if (!is_named_by_service(location))
+	if (!location_kind_info(location->kind)->has_symbols)
 		return 0; /* anonymous or unknown: sinks show it as such */
 	err = set_stand_in(e, number, module);
 	if (err || e->has_recorded)
@@ -316,7 +311,8 @@ int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const struct location *location = &e->locations.locations.data[i];
 
-		if (is_named_by_service(location) && !frame_table_is_named(e->frames, i))
+		if (location_kind_info(location->kind)->has_symbols &&
+		    !frame_table_is_named(e->frames, i))
 			err = name_recorded(e, i, module_of(a, location));
 	}
 	return err;

@@ -39,7 +39,7 @@ int location_names_init(struct location_names *ret, const struct view *view)
 
 		/* The chunk of an unnamed location would only repeat its file, which a replay
 		 * knows. */
-		if ((location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL) &&
+		if (location_kind_info(location->kind)->has_symbols &&
 		    frame_table_is_named(view->frames, i))
 			names.order[names.count++] = (struct location_order){*location, i};
 	}

@@ -24,8 +24,7 @@ int function_search_begin(struct function_search *ret, const struct view *view, 
 		return -ESTALE;
 	found = location < view->locations->locations.size ? frame_text_location(view, location)
 							   : NULL;
-	if (!found || (found->kind != LOCATION_NATIVE && found->kind != LOCATION_JIT &&
-		       found->kind != LOCATION_KERNEL && found->kind != LOCATION_KERNEL_CODE))
+	if (!found || !location_kind_info(found->kind)->has_function)
 		return -ENOENT;
 	ret->location_count = (uint32_t)view->locations->locations.size;
 	ret->matches = calloc(ret->location_count, sizeof(*ret->matches));

@@ -136,14 +136,7 @@ static int write_code(struct writer *w, const struct sampled_function *function)
 
 const char *page_code_kind(const struct sampled_function *function)
 {
-	switch (function->kind) {
-	case LOCATION_JIT:
-		return "JIT";
-	case LOCATION_NATIVE:
-		return "native";
-	default:
-		return "kernel";
-	}
+	return frame_kind_info(location_kind_info(function->kind)->frame)->label;
 }
 
 void page_code_write_life(struct json *json, const struct view *view,

@@ -44,23 +44,12 @@ static void writer_deinit(struct writer *w)
 
 static void write_categories(struct json *json)
 {
-	/* The colours of the page (page/colour.ts), or the closest ones of the Profiler. */
-	static const struct {
-		const char *name, *color;
-	} categories[FIREFOX_CATEGORY_COUNT] = {
-		[FIREFOX_OTHER] = {"Other", "grey"}, /* the first grey category is the default */
-		[FIREFOX_KERNEL] = {"Kernel", "orange"},
-		[FIREFOX_NATIVE] = {"Native", "blue"},
-		[FIREFOX_JIT] = {"JIT", "green"},
-		[FIREFOX_INTERPRETED] = {"Interpreted", "yellow"},
-	};
-
 	json_key(json, "categories");
 	json_begin(json, '[');
-	for (size_t i = 0; i < ARRAY_SIZE(categories); i++) {
+	for (uint32_t i = 0; i < FRAME_KIND_COUNT; i++) {
 		json_begin(json, '{');
-		json_member_string(json, "name", categories[i].name);
-		json_member_string(json, "color", categories[i].color);
+		json_member_string(json, "name", frame_kind_info(i)->category);
+		json_member_string(json, "color", frame_kind_info(i)->category_colour);
 		json_key(json, "subcategories"); /* enum firefox_subcategory */
 		json_begin(json, '[');
 		json_string(json, "Other");

@@ -192,7 +192,7 @@ static void write_phase(struct json *json, const struct thread_markers *t,
 static void write_category(struct json *json, const struct thread_markers *t,
 			   const struct code_marker *marker)
 {
-	json_number(json, FIREFOX_JIT);
+	json_number(json, FRAME_KIND_JIT);
 }
 
 /* The columns. Marker NULL stands for all dropped markers. */

@@ -79,8 +79,7 @@ static bool symbol_address(const struct location *location, const struct frame_t
 
 static bool is_in_lib(const struct location *location)
 {
-	return location && (location->kind == LOCATION_NATIVE ||
-			    location->kind == LOCATION_KERNEL || location->kind == LOCATION_JIT);
+	return location && location_kind_info(location->kind)->has_lib;
 }
 
 /* Add lib and symbol of a location, which all its frames share. */
@@ -114,19 +113,6 @@ static int add_func(struct firefox_tables *tables, const struct frame_text *fram
 	return err ?: row_table_add(&tables->funcs, &func, ret);
 }
 
-static uint32_t category_of(enum frame_kind kind)
-{
-	static const uint32_t categories[] = {
-		[FRAME_KIND_UNKNOWN] = FIREFOX_OTHER,
-		[FRAME_KIND_KERNEL] = FIREFOX_KERNEL,
-		[FRAME_KIND_NATIVE] = FIREFOX_NATIVE,
-		[FRAME_KIND_JIT] = FIREFOX_JIT,
-		[FRAME_KIND_INTERPRETED] = FIREFOX_INTERPRETED,
-	};
-
-	return (size_t)kind < ARRAY_SIZE(categories) ? categories[kind] : FIREFOX_OTHER;
-}
-
 static int number_frame(void *context, uint32_t location, uint32_t index, uint32_t *ret)
 {
 	struct firefox_tables *tables = context;
@@ -136,7 +122,7 @@ static int number_frame(void *context, uint32_t location, uint32_t index, uint32
 
 	frame_text_get(tables->view, location, index, &frame);
 	row.inline_depth = frame_text_count(tables->view, location) - 1 - index;
-	row.category = category_of(frame.kind);
+	row.category = frame.kind;
 	row.subcategory = frame.inlined ? FIREFOX_INLINED : FIREFOX_NOT_INLINED;
 	row.line = frame.line ?: ROW_NONE;
 	err = add_symbol(tables, location, &row);

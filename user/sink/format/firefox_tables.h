@@ -13,17 +13,7 @@
 #include "sink/write/row_table.h"
 #include "sink/timeline/stack_table.h"
 
-/* Numbers of the categories. FIREFOX_OTHER is for unknown code. */
-enum firefox_category {
-	FIREFOX_OTHER,
-	FIREFOX_KERNEL,
-	FIREFOX_NATIVE,
-	FIREFOX_JIT,
-	FIREFOX_INTERPRETED,
-	FIREFOX_CATEGORY_COUNT
-};
-
-/* Numbers of the subcategories; each category has both. */
+/* Numbers of the subcategories; each category, which is a kind of frame, has both. */
 enum firefox_subcategory { FIREFOX_NOT_INLINED, FIREFOX_INLINED };
 
 /* A file, or a module without a file. */

@@ -37,12 +37,7 @@ static int label_add(struct labels *labels, uint32_t *ret)
 void folded_put_frame(struct text *text, const struct frame_text *frame)
 {
 	text_put_name(text, frame->name, ';', ':');
-	if (frame->inlined)
-		text_put_string(text, "_[i]");
-	else if (frame->kind == FRAME_KIND_KERNEL)
-		text_put_string(text, "_[k]");
-	else if (frame->kind == FRAME_KIND_JIT)
-		text_put_string(text, "_[j]");
+	text_put_string(text, frame->inlined ? "_[i]" : frame_kind_info(frame->kind)->suffix);
 }
 
 void folded_put_process(struct text *text, const char *comm)

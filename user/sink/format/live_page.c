@@ -87,7 +87,7 @@ static void write_places(struct json *json)
 {
 	json_key(json, "places");
 	json_begin(json, '[');
-	for (uint32_t i = 0; i <= LOCATION_KIND_LAST; i++) {
+	for (uint32_t i = 0; i < LOCATION_KIND_COUNT; i++) {
 		struct frame_text text;
 
 		frame_text_of_kind(i, &text);
@@ -104,7 +104,7 @@ static void write_kinds(struct json *json)
 {
 	json_key(json, "kinds");
 	json_begin(json, '[');
-	for (int i = 0; i <= FRAME_KIND_INTERPRETED; i++)
+	for (int i = 0; i < FRAME_KIND_COUNT; i++)
 		json_number(json, page_data_kind((enum frame_kind)i, false));
 	json_end(json, ']');
 }

@@ -100,12 +100,7 @@ int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const c
 
 uint32_t page_data_kind(enum frame_kind kind, bool inlined)
 {
-	static const uint32_t kinds[] = {
-		[FRAME_KIND_UNKNOWN] = PAGE_UNKNOWN,	     [FRAME_KIND_KERNEL] = PAGE_KERNEL,
-		[FRAME_KIND_NATIVE] = PAGE_NATIVE,	     [FRAME_KIND_JIT] = PAGE_JIT,
-		[FRAME_KIND_INTERPRETED] = PAGE_INTERPRETED,
-	};
+	_Static_assert((int)PAGE_PROCESS < (int)PAGE_INLINED, "bits of kinds");
 
-	return ((size_t)kind < ARRAY_SIZE(kinds) ? kinds[kind] : PAGE_UNKNOWN) |
-	       (inlined ? PAGE_INLINED : 0);
+	return kind | (inlined ? PAGE_INLINED : 0);
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "locate/code_kinds.h"
 #include "profile/time_slices.h"
 #include "sink/frame_text.h"
 #include "sink/format/page_lives.h"
@@ -26,12 +27,7 @@
 
 /* Kinds of frames, as in data.ts, and a bit for inlined ones. */
 enum page_kind {
-	PAGE_UNKNOWN,
-	PAGE_KERNEL,
-	PAGE_NATIVE,
-	PAGE_JIT,
-	PAGE_INTERPRETED,
-	PAGE_PROCESS,
+	PAGE_PROCESS = FRAME_KIND_COUNT, /* behind those of enum frame_kind */
 	PAGE_INLINED = 8,
 };
 

@@ -142,17 +142,6 @@ static void put_label(struct pprof_writer *w, const char *key, uint32_t member, 
 	protobuf_end(&w->message, begin);
 }
 
-static const char *kind_name(enum frame_kind kind)
-{
-	static const char *const names[] = {
-		[FRAME_KIND_UNKNOWN] = "unknown",	  [FRAME_KIND_KERNEL] = "kernel",
-		[FRAME_KIND_NATIVE] = "native",		  [FRAME_KIND_JIT] = "jit",
-		[FRAME_KIND_INTERPRETED] = "interpreted",
-	};
-
-	return (size_t)kind < ARRAY_SIZE(names) ? names[kind] : names[FRAME_KIND_UNKNOWN];
-}
-
 static void put_name(struct pprof_writer *w, const char *key, const char *name)
 {
 	if (*name)
@@ -184,7 +173,8 @@ static void put_labels(struct pprof_writer *w, const struct thread_count *count,
 	if (leaf->parent == PROFILE_NODE_NONE)
 		return;
 	frame_text_get(w->view, leaf->location, 0, &frame);
-	put_label(w, "kind", PB_LABEL_STRING, pprof_string_of(w, kind_name(frame.kind)));
+	put_label(w, "kind", PB_LABEL_STRING,
+		  pprof_string_of(w, frame_kind_info(frame.kind)->word));
 }
 
 static void put_sample(struct pprof_writer *w, const struct thread_count *count)

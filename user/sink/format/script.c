@@ -166,36 +166,17 @@ static void put_header(struct text *text, const struct view *view, const struct 
  */
 static uint64_t behind_location(const struct location *location, uint64_t ip)
 {
-	uint64_t distance = 0;
+	enum location_space space;
+	uint64_t base, mask = 0xfff;
 
-	if (!location)
+	if (!location || !location_base(location, &base))
 		return 0;
-	switch (location->kind) {
-	case LOCATION_KERNEL:
-		distance = ip - location->offset;
-		break;
-	case LOCATION_KERNEL_CODE:
-		if (location->code)
-			distance = ip - ((const struct kernel_code *)location->code)->address -
-				   location->offset;
-		break;
-	case LOCATION_NATIVE:
-		distance = (ip - location->offset) & 0xfff;
-		break;
-	case LOCATION_JIT:
-		if (location->code)
-			distance = (ip - ((const struct code_region *)location->code)->address -
-				    location->offset) &
-				   0xfff;
-		break;
-	case LOCATION_ANON:
-	case LOCATION_UNKNOWN:
-	case LOCATION_LEFT_OUT:
-	case LOCATION_CUT:
-	case LOCATION_RUNTIME:
-		break;
-	}
-	return distance == 1;
+	space = location_kind_info(location->kind)->space;
+	if (space == LOCATION_SPACE_NONE || space == LOCATION_SPACE_ANON)
+		return 0;
+	if (space == LOCATION_SPACE_KERNEL)
+		mask = UINT64_MAX;
+	return ((ip - base - location->offset) & mask) == 1;
 }
 
 static void put_hex(struct text *text, uint64_t value, int width)

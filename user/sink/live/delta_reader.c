@@ -76,7 +76,7 @@ static struct frame take_frame(struct delta_reading *r)
 	frame.file = delta_take_string_number(r);
 	frame.line = delta_take_u32(r);
 	frame.symbol_offset = delta_take(r);
-	frame.kind = (uint16_t)delta_take_below(r, 1u << 16);
+	frame.kind = (uint16_t)delta_take_below(r, FRAME_KIND_COUNT);
 	frame.flags = (uint8_t)delta_take_below(r, 1u << 8);
 	delta_take_string_number(r); /* the function, which the table sets */
 	delta_take_string_number(r);
@@ -111,7 +111,7 @@ static void take_location(struct delta_reading *r)
 {
 	struct location location = {0};
 
-	location.kind = delta_take_below(r, LOCATION_KIND_LAST + 1);
+	location.kind = delta_take_below(r, LOCATION_KIND_COUNT);
 	location.owner = delta_take(r);
 	location.offset = delta_take(r);
 	DELTA_ADD(r, &r->profile->locations.locations, location);

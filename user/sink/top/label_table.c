@@ -114,14 +114,7 @@ const char *label_table_module(const struct label_table *table, uint32_t label)
 
 const char *label_table_kind(const struct label_table *table, uint32_t label)
 {
-	static const char *const words[] = {
-		[FRAME_KIND_UNKNOWN] = "",	     [FRAME_KIND_KERNEL] = "kernel",
-		[FRAME_KIND_NATIVE] = "native",	     [FRAME_KIND_JIT] = "jit",
-		[FRAME_KIND_INTERPRETED] = "interp",
-	};
-	uint32_t kind = label_table_get(table, label)->kind;
-
-	return kind < ARRAY_SIZE(words) ? words[kind] : "";
+	return frame_kind_info(label_table_get(table, label)->kind)->short_word;
 }
 
 int label_table_compare(const struct label_table *table, uint32_t a, uint32_t b)

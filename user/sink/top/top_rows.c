@@ -120,16 +120,14 @@ static void put_counts_heading(struct text *text, const struct top_layout *layou
 
 static const char *colour_of(const struct top_layout *layout, uint32_t label)
 {
-	switch (label_table_get(layout->labels, label)->kind) {
-	case FRAME_KIND_JIT:
-		return ESCAPE_CYAN;
-	case FRAME_KIND_KERNEL:
-		return ESCAPE_YELLOW;
-	case LABEL_KIND_PROCESS:
-		return ESCAPE_BOLD;
-	default:
-		return NULL;
-	}
+	static const char *const colours[] = {
+		[FRAME_COLOUR_NONE] = NULL,
+		[FRAME_COLOUR_CYAN] = ESCAPE_CYAN,
+		[FRAME_COLOUR_YELLOW] = ESCAPE_YELLOW,
+	};
+	uint32_t kind = label_table_get(layout->labels, label)->kind;
+
+	return kind == LABEL_KIND_PROCESS ? ESCAPE_BOLD : colours[frame_kind_info(kind)->colour];
 }
 
 /* Put the names of a function's code: " {f, f.cold}". */

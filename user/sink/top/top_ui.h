@@ -34,8 +34,8 @@ enum top_key {
 enum top_style {
 	TOP_PLAIN,
 	TOP_BOLD, /* headings, processes */
-	TOP_JIT,  /* kinds of frames */
-	TOP_KERNEL,
+	TOP_CYAN, /* colours of frames, by kind */
+	TOP_YELLOW,
 	TOP_STATUS,   /* the tabs and the last line */
 	TOP_SELECTED, /* to the end of the line */
 	TOP_STYLES

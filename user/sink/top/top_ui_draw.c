@@ -147,20 +147,19 @@ static int put_help(uint32_t rows, uint32_t columns, struct top_canvas *canvas)
 
 static enum top_style style_of(const struct top_ui *ui, uint32_t row)
 {
+	static const enum top_style styles[] = {
+		[FRAME_COLOUR_NONE] = TOP_PLAIN,
+		[FRAME_COLOUR_CYAN] = TOP_CYAN,
+		[FRAME_COLOUR_YELLOW] = TOP_YELLOW,
+	};
 	uint32_t label = top_rows_label(ui, &ui->rows.data[row]);
+	uint32_t kind = label_table_get(&ui->model.labels, label)->kind;
 
 	if (row == ui->places[ui->tab].row)
 		return TOP_SELECTED;
-	switch (label_table_get(&ui->model.labels, label)->kind) {
-	case FRAME_KIND_JIT:
-		return TOP_JIT;
-	case FRAME_KIND_KERNEL:
-		return TOP_KERNEL;
-	case LABEL_KIND_PROCESS:
+	if (kind == LABEL_KIND_PROCESS)
 		return ui->tab == TAB_TREE ? TOP_BOLD : TOP_PLAIN;
-	default:
-		return TOP_PLAIN;
-	}
+	return styles[frame_kind_info(kind)->colour];
 }
 
 static void put_row(const struct top_ui *ui, const struct top_layout *layout,
