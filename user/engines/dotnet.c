@@ -16,8 +16,17 @@ static struct engine_version version(const char *path)
 	return runtime_file_version_behind(path, "/Microsoft.NETCore.App/");
 }
 
+/* .NET Core 3.1 writes a perf map only. */
+static const char *advice(const char *command, const struct engine_version *version)
+{
+	if (version->parts && version->part[0] < 5)
+		return "it does not publish its code in a form that jitbpf reads";
+	return "with DOTNET_PerfMapEnabled=2, it may write a jitdump file that jitbpf reads";
+}
+
 const struct engine engine_dotnet = {
 	.name = ".NET",
 	.is_runtime = is_runtime,
 	.version = version,
+	.advice = advice,
 };

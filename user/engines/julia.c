@@ -43,7 +43,8 @@ static struct engine_version version(const char *path)
 
 static const char *advice(const char *command, const struct engine_version *version)
 {
-	return *command ? "this build of Julia has no support for the JIT API"
+	return *command ? "it has not published this code, although it has the variables of "
+			  "'jitbpf env': its build may lack support for the JIT API"
 			: "start it with the variables of 'jitbpf env'";
 }
 

@@ -94,6 +94,34 @@ CASE(test_runtimes)
 	}
 }
 
+/* Advice is about what that version can do, and whether it was tried. */
+CASE(test_advice)
+{
+	static const struct {
+		const char *path, *command, *words;
+	} cases[] = {
+		{"/usr/bin/php8.2", "", "start it with the variables of 'jitbpf env'; PCRE"},
+		{"/usr/bin/php8.4", "", "start it with -d opcache.jit_debug=32; PCRE"},
+		{"/usr/bin/php", "", "PHP 8.4 or newer: with -d opcache.jit_debug=32"},
+		{"/usr/bin/php8.2", "php8.2 -n x", "add -d opcache.jit_debug=128"},
+		{"/Microsoft.NETCore.App/3.1.23/libcoreclr.so", "", "does not publish"},
+		{"/Microsoft.NETCore.App/8.0.1/libcoreclr.so", "", "DOTNET_PerfMapEnabled=2"},
+		{"/usr/bin/julia", "", "start it with the variables of 'jitbpf env'"},
+		{"/usr/bin/julia", "julia x.jl", "although it has the variables"},
+		{"/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "", "+JPperf true"},
+		{"/usr/bin/luajit", "luajit x.lua", "does not publish"},
+		{"/usr/bin/mono-sgen", "", "does not publish"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct engine_file file = engine_file_of(cases[i].path);
+		const char *advice = file.engine->advice(cases[i].command, &file.version);
+
+		if (!strstr(advice, cases[i].words))
+			fail_msg("%s: %s", cases[i].path, advice);
+	}
+}
+
 CASE(test_plugins)
 {
 	struct engine_file opcache = engine_file_of("/usr/lib/php/opcache.so");
