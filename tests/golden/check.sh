@@ -39,7 +39,8 @@ for recording in *.jitbpf; do
 done
 check packed.top-narrow "$jitbpf" report -f top --width 64 --sort total --rows 8 packed.jitbpf
 check packed.top-user "$jitbpf" report -f top --width 100 --rows 0 --kernel no --by pid packed.jitbpf
-check php.top-exact "$jitbpf" report -f top --exact php.jitbpf
+check php.top-exact "$jitbpf" report -f top --merge=none php.jitbpf
+check php.folded-merged "$jitbpf" report -f folded --merge=all php.jitbpf
 for format in table folded; do
 	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
 	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf

@@ -117,7 +117,7 @@ class Builds(Compared):
         for name in ("cloned", "parted"):
             self.assertGreater(min(rows[name]), 20, rows)
             self.assertFalse([row for row in rows if row.startswith(f"{name}.")], rows)
-        exact = self.rows(recordings, "--exact")
+        exact = self.rows(recordings, "--merge=none")
         for name in ("cloned", "parted"):
             whole, = (row for row in exact if row.startswith(f"{name}."))
             self.assertEqual(exact[whole][1], 0, exact)
@@ -141,7 +141,7 @@ class Lambdas(Compared):
             recordings.append(os.path.join(self.folder, f"run{earlier}.jitbpf"))
             os.rename(run.path(".jitbpf"), recordings[-1])
         rows = {name: row for name, row in self.rows(recordings).items() if "Lambda" in name and "$$" in name}
-        exact = {name: row for name, row in self.rows(recordings, "--exact").items()
+        exact = {name: row for name, row in self.rows(recordings, "--merge=none").items()
                  if "Lambdas$$Lambda" in name}
         own, = (row for name, row in rows.items() if name.startswith("Lambdas$$Lambda"))
         self.assertGreater(min(own), 20, rows)

@@ -34,7 +34,7 @@ def main():
     program = sys.argv[1]
     all_loads = 0
     for recording in sys.argv[2:]:
-        for options in ([], ["--by", "tid"], ["--no-inline", "--kernel=no"]):
+        for options in ([], ["--by", "tid"], ["--no-inline", "--kernel=no"], ["--merge=all"]):
             def report(form):
                 return subprocess.run([program, "report", "-f", form, *options, recording], check=True,
                                       stdout=subprocess.PIPE, encoding="utf-8").stdout

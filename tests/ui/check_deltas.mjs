@@ -476,7 +476,7 @@ for (const recording of recordings) {
 		assert.deepEqual(split(bytes, chunk), { deltas, ended });
 	for (const [by, hide] of VIEWS) {
 		const page = dataIn(run(`${build}/tests/ui/make_deltas`, 'page', recording, by, ...(hide ? ['hide'] : [])));
-		const options = ['--by', by, ...(hide ? ['--kernel=no', '--no-inline'] : [])];
+		const options = ['--by', by, ...(hide ? ['--kernel=no', '--no-inline', '--merge=all'] : [])];
 		const { profile } = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', '--no-packages', ...options, recording));
 		const same = checkSame(page, deltas, profile);
 		versions += same.versions;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a live page gets, from a recording: make_deltas page|deltas RECORDING [BY [hide]] >file. The
- * page has frames of processes by a value of --by, and hides kernel and inlined frames with `hide`.
- * Deltas come with their sizes, as agent/server/server_message.h says: a common sequence, in small
- * pieces, of several rounds.
+ * page has frames of processes by a value of --by. With `hide`, it hides kernel and inlined frames,
+ * and has names of functions. Deltas come with their sizes, as agent/server/server_message.h says:
+ * a common sequence, in small pieces, of several rounds.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 4) {
 		view.no_inline = true;
+		view.merge = VIEW_MERGE_ALL;
 		view.kernel = VIEW_KERNEL_HIDDEN;
 	}
 	if (!strcmp(argv[1], "page"))

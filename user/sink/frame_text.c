@@ -36,10 +36,12 @@ static void set_function(const struct view *view, const struct named_function *f
 {
 	ret->function = ret->name;
 	ret->function_kind = ret->kind;
-	if (!function || view->options.exact)
+	if (!function || view_is_exact(&view->options))
 		return;
 	if (function->named)
 		ret->function = string_pool_get(view->strings, function->name);
+	if (view->options.merge == VIEW_MERGE_ALL)
+		ret->name = ret->function;
 	ret->function_file = string_pool_get(view->strings, function->file);
 	ret->function_kind = function->kind;
 }

@@ -13,7 +13,8 @@
 
 /* Strings are never NULL, borrowed from the view, and untrusted. */
 struct frame_text {
-	const char *name;   /* never empty: "[libx.so]" or "[unknown]" if unknown */
+	/* never empty: "[libx.so]" or "[unknown]" if unknown; with VIEW_MERGE_ALL the function's */
+	const char *name;
 	const char *module; /* never empty: "[jit]", "//anon" or "[unknown]" if unknown */
 	const char *file;   /* "": not known */
 	uint32_t line;	    /* 0: not known */

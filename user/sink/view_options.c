@@ -18,6 +18,13 @@ const char *const view_by_names[] = {
 	NULL,
 };
 
+const char *const view_merge_names[] = {
+	[VIEW_MERGE_TABLES] = "tables",
+	[VIEW_MERGE_ALL] = "all",
+	[VIEW_MERGE_NONE] = "none",
+	NULL,
+};
+
 const char *const script_field_names[] = {
 	[SCRIPT_COMM] = "comm", [SCRIPT_PID] = "pid",	      [SCRIPT_TID] = "tid",
 	[SCRIPT_CPU] = "cpu",	[SCRIPT_TIME] = "time",	      [SCRIPT_EVENT] = "event",

@@ -23,6 +23,12 @@ static inline bool view_by_thread(uint32_t by)
 	return by == VIEW_BY_TID || by == VIEW_BY_CONTAINER;
 }
 
+/*
+ * Where all code of a function (symbolize/named_functions.h) is one: in tables and searches; in
+ * stacks and trees, too, which then have names of functions; or nowhere, which is an exact view.
+ */
+enum view_merge { VIEW_MERGE_TABLES, VIEW_MERGE_ALL, VIEW_MERGE_NONE };
+
 /* Fields of the script format: those of `perf script -F`. */
 enum script_field {
 	SCRIPT_COMM,
@@ -52,10 +58,10 @@ enum view_color { VIEW_COLOR_AUTO, VIEW_COLOR_ALWAYS, VIEW_COLOR_NEVER };
 
 struct view_options {
 	bool no_inline;	  /* samples of inlined frames count for their function */
-	bool exact;	  /* code counts by its name in full, not for its function */
 	bool no_demangle; /* show linkage names, as far as the recording has them */
 	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the caller in user space */
 	uint32_t by;	  /* enum view_by */
+	uint32_t merge;	  /* enum view_merge */
 	uint32_t fields;  /* bits 1 << enum script_field; 0: SCRIPT_FIELDS_DEFAULT */
 	uint32_t rows;	  /* limit of each table of the top format; 0: TOP_ROWS_DEFAULT */
 	uint32_t sort;	  /* enum view_sort */
@@ -65,9 +71,15 @@ struct view_options {
 	bool colours;	   /* write escape sequences: the result of `color` and the terminal */
 };
 
+static inline bool view_is_exact(const struct view_options *options)
+{
+	return options->merge == VIEW_MERGE_NONE;
+}
+
 /* Names of the values, in the order of the enums; terminated by NULL. */
 extern const char *const view_kernel_names[];
 extern const char *const view_by_names[];
+extern const char *const view_merge_names[];
 extern const char *const view_sort_names[];
 extern const char *const view_color_names[];
 extern const char *const script_field_names[];

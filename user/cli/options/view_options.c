@@ -18,9 +18,10 @@ static const struct option_spec view_options[] = {
 	 .choices = view_color_names},
 	{0, "no-inline", OPTION_FLAG, FIELD(no_inline),
 	 .help = "hide inlined frames; their samples count for the enclosing function"},
-	{0, "exact", OPTION_FLAG, FIELD(exact),
-	 .help = "count code by its whole name in tables of functions: cold parts, clones, tiers and "
-		 "traces do not count for their function"},
+	{0, "merge", OPTION_CHOICE, FIELD(merge), "WHERE",
+	 "count all code of a function as one, its cold parts, clones, tiers and traces: in tables and "
+	 "searches; in stacks and graphs, too (all); or nowhere (none)",
+	 .choices = view_merge_names},
 	{0, "no-demangle", OPTION_FLAG, FIELD(no_demangle),
 	 .help = "show linkage names; a recording keeps the names that it was made with"},
 };

@@ -351,7 +351,7 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 	if (!diff)
 		return -ENOMEM;
 	diff->strip_hex = strip_hex;
-	diff->exact = after->options.exact;
+	diff->exact = view_is_exact(&after->options);
 	diff->keys.row_bytes = sizeof(struct label_key);
 	err = string_pool_create(&diff->strings);
 	err = err ?: label_process(diff, "all", &all); /* node 0's */

@@ -10,7 +10,7 @@
  * across the sides. Names that differ in them become one frame without a number, with a mark if a
  * side has several. The same holds for source files, which can be unknown on one side.
  *
- * In an exact view (view_options.exact), names in full are compared, and nothing else is one.
+ * In an exact view (view_is_exact()), names in full are compared, and nothing else is one.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H

@@ -146,7 +146,7 @@ static int html_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
 	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	struct labels context = {&page, view->options.exact};
+	struct labels context = {&page, view_is_exact(&view->options)};
 	const struct frame_labels labels = {label_frame, label_process, &context};
 	int err = page_data_init(&page);
 

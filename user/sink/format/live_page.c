@@ -117,7 +117,7 @@ static int write_live(void *view_, struct json *json)
 	json_key(json, "live");
 	json_begin(json, '{');
 	json_member_literal(json, "inlined", view->no_inline ? "false" : "true");
-	json_member_literal(json, "exact", view->exact ? "true" : "false");
+	json_member_string(json, "merge", view_merge_names[view->merge]);
 	json_member_literal(json, "kernel", view->kernel == VIEW_KERNEL_HIDDEN ? "false" : "true");
 	json_member_string(json, "by", view_by_names[view->by]);
 	write_fields(json);

@@ -82,7 +82,7 @@ struct page_data {
  */
 int page_data_init(struct page_data *page);
 int page_data_string(struct page_data *page, const char *s, uint32_t *ret); /* find or add */
-/* exact: the inlined code of a function is a function of its own (view_options.exact). */
+/* exact: the inlined code of a function is a function of its own (view_is_exact()). */
 int page_data_frame(struct page_data *page, const struct frame_text *frame, bool exact,
 		    uint32_t *ret);
 int page_data_process(struct page_data *page, const char *name, uint32_t *ret);

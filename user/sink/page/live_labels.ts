@@ -10,7 +10,7 @@ import type { LabelOrder } from './tree';
 /** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
 export interface Live {
 	inlined: boolean;
-	exact: boolean;                 // view_options.exact
+	merge: 'tables' | 'all' | 'none';       // enum view_merge
 	kernel: boolean;
 	by: 'comm' | 'pid' | 'tid' | 'container';
 	row: string[];
@@ -64,7 +64,7 @@ export class LiveLabels {
 	/** The number of a label. plain, file: name of its function, and the source file that tells this one apart. */
 	label(name: string, module: string, kind: number, plain = name, file = ''): number {
 		const row = [this.string(name), this.string(module), kind];
-		const counted = this.live.exact ? kind : (kind & 7) === INTERPRETED ? JIT : kind & 7;
+		const counted = this.live.merge === 'none' ? kind : (kind & 7) === INTERPRETED ? JIT : kind & 7;
 		const key = [this.string(plain), row[1], counted, this.string(file)].join(' ');
 		let first = this.functions.get(key);
 		if (first === undefined)
@@ -97,8 +97,9 @@ export class LiveLabels {
 		const module = from.strings[frame.module], file = module.split('/').pop() || module;
 		const stand = frame.kind === KIND_NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
 		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
-		const name = from.strings[frame.name] || stand || unknown.name, plain = this.live.exact ? '' : from.strings[frame.plain];
-		return [this.label(name, module || unknown.module, kind, plain || name, this.live.exact ? '' : from.strings[frame.functionFile]),
+		const whole = from.strings[frame.name] || stand || unknown.name, exact = live.merge === 'none';
+		const plain = exact ? whole : from.strings[frame.plain] || whole, name = live.merge === 'all' ? plain : whole;
+		return [this.label(name, module || unknown.module, kind, plain, exact ? '' : from.strings[frame.functionFile]),
 			this.source(from.strings[frame.file], frame.line)];
 	}
 

@@ -340,7 +340,8 @@ static void check_numbered(const struct numbered_row *row, bool exact)
 	CLEANUP(diff_deinit) struct made_diff d;
 
 	diff_init(&d);
-	d.sides[DIFF_BEFORE].view.options.exact = d.sides[DIFF_AFTER].view.options.exact = exact;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		d.sides[side].view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_TABLES;
 	make_numbered(&d.sides[DIFF_BEFORE], row->kind, row->before);
 	make_numbered(&d.sides[DIFF_AFTER], row->kind, row->after);
 	diff_make(&d, false);
@@ -481,7 +482,7 @@ CASE(inlined_code_is_its_function)
 	AUTO_FREE char *text = folded_of(&d, false);
 	assert_string_equal(text, "p;f;g 3 7\n");
 	frame_diff_destroy(d.diff);
-	d.sides[DIFF_AFTER].view.options.exact = true;
+	d.sides[DIFF_AFTER].view.options.merge = VIEW_MERGE_NONE;
 	diff_make(&d, false);
 	AUTO_FREE char *exact = folded_of(&d, false);
 	assert_string_equal(exact, "p;f;g 0 4\np;f;g_[i] 3 3\n");

@@ -172,3 +172,34 @@ CASE(a_full_disk_is_an_error)
 	made_stack(&m, 0, "p", 1, 0, NULL);
 	made_check_full_disk(&m, &sink_folded);
 }
+
+/* Two parts of f() below main(), an inlined call of it, and another f(). */
+CASE(stacks_can_have_functions)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct frame frames[2];
+	uint32_t main_, both;
+
+	made_init(&m);
+	main_ = made_named(&m, LOCATION_NATIVE, 1, "main", "/a");
+	frames[0] = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
+	frames[0].flags = FRAME_INLINED;
+	frames[1] = made_frame(&m, FRAME_KIND_NATIVE, "main.cold", "/a");
+	both = made_location(&m, LOCATION_NATIVE, 0, 9);
+	assert_int_equal(frame_table_set(m.frames, both, frames, 2), 0);
+	made_stack(&m, 0, "p", 1,
+		   STACK(made_named(&m, LOCATION_NATIVE, 2, "f.part.0", "/a"), main_));
+	made_stack(&m, 0, "p", 2, STACK(made_named(&m, LOCATION_NATIVE, 3, "f.cold", "/a"), main_));
+	made_stack(&m, 0, "p", 4, STACK(both));
+	made_stack(&m, 0, "p", 8, STACK(made_named(&m, LOCATION_NATIVE, 4, "g.0", "/a"), main_));
+	AUTO_FREE char *whole = made_output(&m, &sink_folded);
+	assert_string_equal(whole, "p;main.cold;f_[i] 4\n"
+				   "p;main;f.cold 2\n"
+				   "p;main;f.part.0 1\n"
+				   "p;main;g.0 8\n");
+	m.view.options.merge = VIEW_MERGE_ALL;
+	AUTO_FREE char *merged = made_output(&m, &sink_folded);
+	assert_string_equal(merged, "p;main;f 3\n"
+				    "p;main;f_[i] 4\n"
+				    "p;main;g.0 8\n");
+}

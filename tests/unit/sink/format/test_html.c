@@ -80,7 +80,7 @@ static void check_pieces(bool exact, const char *twin, const char *plain)
 	uint32_t both;
 
 	made_init(&m);
-	m.view.options.exact = exact;
+	m.view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_TABLES;
 	frames[0] = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
 	frames[0].flags = FRAME_INLINED;
 	frames[1] = made_frame(&m, FRAME_KIND_NATIVE, "f.cold", "/a");

@@ -189,7 +189,7 @@ CASE(an_exact_view_has_a_row_for_each_name)
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_pieces(&m);
-	m.view.options.exact = true;
+	m.view.options.merge = VIEW_MERGE_NONE;
 	AUTO_FREE char *text = made_output(&m, &sink_top);
 	assert_non_null(strstr(text,
 			       "FUNCTION\n"
