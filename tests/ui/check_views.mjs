@@ -10,7 +10,7 @@ globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
 
 const { Callers, FunctionSums, KERNEL, Names, PathTexts, Sandwich, Shaped, Tree, Weights, addSamples, changeColours, changeColour, fragmentOf,
 	mayBeChance, namingOf, noSlices, paceOf, pauseAfter, readData, readState, runtimesFrom, shortened, weigh, withoutCode } = await load('callers', 'change_colours',
-	'colour', 'data', 'engines', 'function_sums', 'live', 'names', 'naming', 'noise', 'path_text', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
+	'colour', 'data', 'engines', 'function_sums', 'kinds', 'live', 'names', 'naming', 'noise', 'path_text', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
 

@@ -4,7 +4,7 @@
 import { functionOf, generationIndex, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
 	type Line } from './code_data';
 import { CodeRows, type CodeRow } from './code_rows';
-import { INLINED, PROCESS } from './data';
+import { INLINED, PROCESS } from './kinds';
 import { byId, bytes, element, number, percent, plural, visible } from './text';
 import type { LiveCode } from './live_code_pane';
 import type { View } from './view';

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Colours of frames: by kind or, in a difference, by change.
 
-import { INLINED, KINDS, PROCESS } from './data';
+import { INLINED, KINDS, KIND_ROWS, PROCESS, type Hsl } from './kinds';
 import type { Names } from './names';
 
-type Hsl = [number, number, number];
 interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page: string; strip: string;
 	grown: Hsl; shrunk: Hsl; same: number;
 	modules: Hsl[] }
 
-// The colours of kinds were found by search: with any colour blindness, two of them differ by at least 18 (CIE76),
-// and names have a contrast of 5. Each has three shades, so that neighbours can be distinguished. In a difference,
-// red and blue, and their strengths, can be distinguished with any colour blindness.
+// Each colour of a kind has three shades, so that neighbours can be distinguished. In a difference, red and blue, and
+// their strengths, can be distinguished with any colour blindness.
+const ofKinds = (key: 'light' | 'dark') => Object.fromEntries(KIND_ROWS.map(kind => [kind.label, kind[key]]));
 const LIGHT: Palette = {
-	kinds: { 'unknown kind': [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
-		interpreted: [58, 78, 62], inlined: [309, 40, 62], process: [215, 12, 90] },
+	kinds: { ...ofKinds('light'), inlined: [309, 40, 62], process: [215, 12, 90] },
 	step: 2.5, ink: '#16181a', page: '#ffffff', strip: '#e4e6e9', grown: [10, 88, 64], shrunk: [212, 82, 66], same: 92,
 	modules: [[41, 92, 64], [202, 80, 74], [164, 52, 52], [56, 80, 62], [217, 78, 76], [18, 88, 70], [320, 52, 78]],
 };
 const DARK: Palette = {
-	kinds: { 'unknown kind': [0, 0, 41], kernel: [15, 68, 28], native: [218, 67, 44], JIT: [150, 78, 26],
-		interpreted: [46, 84, 27], inlined: [304, 44, 32], process: [215, 10, 22] },
+	kinds: { ...ofKinds('dark'), inlined: [304, 44, 32], process: [215, 10, 22] },
 	step: 1.5, ink: '#f4f5f6', page: '#121416', strip: '#2b2f33', grown: [8, 72, 40], shrunk: [214, 72, 46], same: 24,
 	modules: [[38, 88, 26], [202, 74, 34], [164, 74, 22], [54, 72, 20], [222, 60, 48], [16, 74, 34], [322, 48, 38]],
 };

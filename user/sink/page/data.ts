@@ -3,6 +3,7 @@
 
 import type { Functions } from './code_data';
 import type { Engine } from './engines';
+import { PROCESS } from './kinds';
 import type { Lives } from './lives';
 import type { Live } from './live_labels';
 import { noSlices, type Slices } from './slices';
@@ -67,14 +68,6 @@ export interface Profile {
 	lives: Lives | null;            // of JIT code; null: only pages of recordings have them
 	functions: Functions | null;    // with their code; null: the page has none
 }
-
-/** The first is of [unknown] and [cut]; "named" is another question, and has its own number (naming.ts). */
-export const KINDS = ['unknown kind', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
-export const KERNEL = 1;
-export const JIT = 3;
-export const INTERPRETED = 4;
-export const PROCESS = 5;
-export const INLINED = 8;
 
 type Table = { rows: number } & Record<string, string>;
 

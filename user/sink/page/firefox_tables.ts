@@ -2,7 +2,7 @@
 // The tables of the Firefox Profiler's format, as user/sink/format/firefox_tables.h has them: a stack consists of
 // frames, a frame belongs to a function, and a function to a resource and a source file. No frame has an address.
 
-import { INLINED } from './data';
+import { INLINED } from './kinds';
 import { Rows } from './rows';
 import { SavedTexts, type SavedFrames, type Shown } from './saved';
 import { jsonOf } from './text';

@@ -3,9 +3,10 @@
 // less than a twentieth of the main thread's time.
 
 import { naturals } from './columns';
-import { PROCESS, type Counts, type Profile, type Run, type Words } from './data';
+import type { Counts, Profile, Run, Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
 import type { StackFinder } from './kept_frames';
+import { PROCESS } from './kinds';
 import { codeLane } from './live_code';
 import { LiveLabels, cgroupText, type Live } from './live_labels';
 import type { Shown } from './live_methods';

@@ -3,8 +3,9 @@
 // again. So a path of labels leads to the same frames in each version.
 
 import { naturals, type Column } from './columns';
-import { INLINED, INTERPRETED, JIT, PROCESS, type Profile } from './data';
+import type { Profile } from './data';
 import type { DeltaProfile, Frame } from './delta';
+import { INLINED, INTERPRETED, JIT, NATIVE, PROCESS } from './kinds';
 import type { LabelOrder } from './tree';
 
 /** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
@@ -23,7 +24,6 @@ export interface Live {
 export interface Texts { labels: number[]; sources: number[] }
 
 const FLAG_INLINED = 1;
-const KIND_NATIVE = 2;                  // enum frame_kind
 
 /** The words of user/sink/cgroup_text.h for a container, or else a unit or path. */
 export function cgroupText(name: string | undefined): string {
@@ -95,7 +95,7 @@ export class LiveLabels {
 	private frame(from: DeltaProfile, place: number, frame: Frame): [number, number] {
 		const { live } = this, unknown = live.places[place] ?? live.places[0];
 		const module = from.strings[frame.module], file = module.split('/').pop() || module;
-		const stand = frame.kind === KIND_NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
+		const stand = frame.kind === NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
 		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
 		const whole = from.strings[frame.name] || stand || unknown.name, exact = live.merge === 'none';
 		const plain = exact ? whole : from.strings[frame.plain] || whole, name = live.merge === 'all' ? plain : whole;

@@ -7,11 +7,10 @@ import type { Counts, Process, Run } from './data';
 import type { DeltaProfile } from './delta';
 import { runtimesFrom, type Engine } from './engines';
 import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
+import { KERNEL } from './kinds';
 import type { LiveLabels, Texts } from './live_labels';
 import { Spots } from './spots';
 import { Tree, pathTo } from './tree';
-
-const KERNEL_PLACES = [1, 2];           // LOCATION_KERNEL, LOCATION_KERNEL_CODE
 
 /** Sets members by their paths, such as "samples.cut.depth". */
 function named(names: string[], values: number[]): Record<string, any> {
@@ -174,7 +173,8 @@ export class LiveTree implements StackFinder {
 	}
 
 	private isHidden(location: number): boolean {
-		return !this.labels.live.kernel && KERNEL_PLACES.includes(this.from.places[location]);
+		const { kernel, places } = this.labels.live;
+		return !kernel && places[this.from.places[location]]?.kind === KERNEL;
 	}
 
 	/** The location of a spot that is no root. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Texts of labels and source lines, computed on first use.
 
-import { INLINED, KINDS, PROCESS, type Profile } from './data';
+import type { Profile } from './data';
+import { INLINED, KINDS, PROCESS } from './kinds';
 import { visible } from './text';
 
 export class Names {

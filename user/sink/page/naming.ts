@@ -3,12 +3,12 @@
 // resolved: then its file is known, and shown in brackets.
 
 import { withRoom } from './columns';
-import { JIT, PROCESS, type Counts, type Profile, type Run } from './data';
+import type { Counts, Profile, Run } from './data';
 import { adviceOf, runtimesOf } from './engines';
+import { KIND_ROWS, NATIVE, PROCESS, UNKNOWN } from './kinds';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
-const UNKNOWN = 0, NATIVE = 2;         // KINDS
 const MOST = 20;                // modules
 
 // The same as naming_of_node() in user/sink/naming.c
@@ -49,7 +49,7 @@ export class NamingCounts {
 		const { missing, profile: { tree, labels, strings, words: { symbols } } } = this;
 		const label = tree.label[node], kind = labels.kind[label] & 7;
 		let key = strings[labels.module[label]], process: string | undefined;
-		const advice = kind < JIT ? symbols : 'its engine has reported code without a name';
+		const advice = !KIND_ROWS[kind]?.ofEngine ? symbols : 'its engine has reported code without a name';
 		if (kind === UNKNOWN) {
 			let at = node;
 			while (tree.depth[at] > 1 && (labels.kind[tree.label[at]] & 7) !== PROCESS)

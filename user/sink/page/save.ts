@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Files that are made of what the page shows (folded stacks, speedscope), or of all that it has (a page); and downloads.
 
-import { INLINED, JIT, KERNEL, PROCESS, type Profile } from './data';
+import type { Profile } from './data';
 import { encodeProfile } from './encode';
+import { INLINED, KIND_ROWS } from './kinds';
 import type { Names } from './names';
 import type { Tree } from './tree';
 
@@ -21,11 +22,11 @@ function eachStack(tree: Tree, visit: (nodes: number[], samples: number) => void
 	});
 }
 
-/** A frame of a folded stack, with the suffix of its kind as in user/sink/format/folded.c. */
+/** A frame of a folded stack, as in user/sink/format/folded.c. */
 function foldedFrame(names: Names, label: number): string {
 	const kind = names.kind(label);
 	return names.name(label).replace(/;/g, ':') +
-		(kind === PROCESS ? '' : kind & INLINED ? '_[i]' : kind === KERNEL ? '_[k]' : kind === JIT ? '_[j]' : '');
+		(kind & INLINED ? '_[i]' : KIND_ROWS[kind]?.suffix ?? '');
 }
 
 /** A line for each stack, sorted; in a difference, of the second side. Stacks whose frames have equal texts are one. */

@@ -3,6 +3,7 @@
 // user/sink/format/firefox.c. The page has no addresses, so that symbols are missing, and no markers of JIT code.
 
 import { firefoxTables, type FirefoxTables } from './firefox_tables';
+import { KIND_ROWS } from './kinds';
 import { Rows } from './rows';
 import { SavedFrames, SavedProcesses, timeNs, type Shown } from './saved';
 import { lengthOf } from './slices';
@@ -11,9 +12,8 @@ import { jsonOf } from './text';
 const PROCESSED_VERSION = 70, GECKO_VERSION = 36;
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 
-// By kind of frame. The first grey category is the default.
-const CATEGORIES = [['Other', 'grey'], ['Kernel', 'orange'], ['Native', 'blue'], ['JIT', 'green'], ['Interpreted', 'yellow']]
-	.map(([name, color]) => ({ name, color, subcategories: ['Other', 'Inlined'] }));
+// By kind of frame.
+const CATEGORIES = KIND_ROWS.map(({ category: [name, color] }) => ({ name, color, subcategories: ['Other', 'Inlined'] }));
 
 /** Milliseconds with whole nanoseconds. */
 const ms = (ns: number) => Math.round(ns) / 1e6;

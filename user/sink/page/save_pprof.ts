@@ -2,7 +2,8 @@
 // A profile.proto of what is shown, with the same samples, labels and comments as user/sink/format/pprof.c. The page
 // has no addresses and build IDs: locations are frames by name and source line, and mappings are files without a range.
 
-import { INLINED, type Words } from './data';
+import type { Words } from './data';
+import { Code, INLINED, KIND_ROWS, NATIVE } from './kinds';
 import { Protobuf, fieldsOf } from './protobuf';
 import { Rows } from './rows';
 import { SavedFrames, SavedProcesses, SavedTexts, timeNs, type Shown } from './saved';
@@ -19,13 +20,7 @@ const LOCATION = { id: 1, mapping: 2, line: 4 };
 const LINE = { function: 1, number: 2 };
 const FUNCTION = { id: 1, name: 2, systemName: 3, file: 4 };
 
-const KINDS = ['unknown', 'kernel', 'native', 'jit', 'interpreted'];
-const NATIVE = 2;
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
-
-// What a mapping is of, by kind of frame. Interpreted frames are in JIT code.
-enum Code { none, kernel, file, jit, anonymous }
-const CODES = [Code.none, Code.kernel, Code.file, Code.jit, Code.jit];
 
 const isProgram = (path: string) => path.includes('/') && !path.slice(path.lastIndexOf('/')).includes('.so');
 
@@ -66,7 +61,7 @@ class PprofWriter {
 	/** The mapping of a label, plus 1; 0: nothing is known at its address. */
 	private mappingOf(label: number): number {
 		const { labels, strings } = this.shown.profile, module = labels.module[label], kind = labels.kind[label] & 7;
-		const code = kind ? CODES[kind] : strings[module] === '//anon' ? Code.anonymous : Code.none;
+		const code = kind ? KIND_ROWS[kind].code : strings[module] === '//anon' ? Code.anonymous : Code.none;
 		return code ? this.mappings.add(module, code) + 1 : 0;
 	}
 
@@ -157,7 +152,7 @@ class PprofWriter {
 			out.end(values);
 			out.raw(threadLabels[own] ??= this.threadLabels(rows.b[i], process[leaf]));
 			if (isFrame[leaf])
-				out.raw(kindLabels[kind] ??= fieldsOf(labels => this.putLabel(labels, 'kind', KINDS[kind])));
+				out.raw(kindLabels[kind] ??= fieldsOf(labels => this.putLabel(labels, 'kind', KIND_ROWS[kind].word)));
 			out.end(sample);
 			out.pass();
 		}

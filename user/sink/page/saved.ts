@@ -2,7 +2,8 @@
 // What is shown, for files of samples by stack and thread (pprof, Firefox Profiler).
 
 import { itemName } from './chips';
-import { INLINED, PROCESS, type Profile, type Run } from './data';
+import type { Profile, Run } from './data';
+import { INLINED, PROCESS } from './kinds';
 import { textOf, type Range } from './time_range';
 import type { Tree } from './tree';
 import type { View } from './view';

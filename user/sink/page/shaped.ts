@@ -3,7 +3,8 @@
 // profile's tree.
 
 import { withRoom } from './columns';
-import { KERNEL, type Profile } from './data';
+import type { Profile } from './data';
+import { KERNEL } from './kinds';
 import type { Names } from './names';
 import type { PathTexts } from './path_text';
 import type { State } from './state';

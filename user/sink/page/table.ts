@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // All functions in a table, also for screen readers.
 
-import { PROCESS } from './data';
 import { FunctionSums, type FunctionRow } from './function_sums';
+import { PROCESS } from './kinds';
 import type { Names } from './names';
 import { countsMayBeChance, mayBeChance } from './noise';
 import { element, number, percent, plural, signed } from './text';
