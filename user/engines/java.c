@@ -117,6 +117,9 @@ static void cut_package_number(char *name)
 /* "pkg.Main$$Lambda$14/0x00007f12.run" becomes "pkg.Main$$Lambda.run". */
 static enum code_tier to_function(char *name)
 {
+	/* Each class of the table has one of these. */
+	if (!strchr(name, '$') && !strstr(name, "Generated"))
+		return CODE_TIER_PLAIN;
 	for (size_t i = 0; i < ARRAY_SIZE(generated); i++) {
 		const struct generated *row = &generated[i];
 		char *at = strstr(name, row->class);

@@ -20,20 +20,30 @@ static bool equal(const void *items, uint32_t item, const void *key)
 
 _Static_assert(sizeof(struct named_function) == 16, "no padding, since it is compared by bytes");
 
+/* Returns true if the name of code may be another one than that of its function. */
+static bool is_reducible(const struct named_code *code, const char *name)
+{
+	/* All endings of native names have a dot; most names have none. */
+	return frame_kind_info(code->kind)->of_engine || strchr(name, '.');
+}
+
 /* Set *ret to the name of the function of code with a name. */
 static int reduce(struct string_pool *strings, const struct named_code *code, uint32_t *ret,
 		  enum code_tier *ret_tier)
 {
 	const char *whole = string_pool_get(strings, code->name);
-	AUTO_FREE char *name = strdup(whole);
+	AUTO_FREE char *name = NULL;
 	int err = 0;
 
+	*ret = code->name;
+	if (!is_reducible(code, whole))
+		return 0;
+	name = strdup(whole);
 	if (!name)
 		return -ENOMEM;
 	*ret_tier = frame_kind_info(code->kind)->of_engine
 			    ? engine_to_function(name)
 			    : native_to_function(name, string_pool_get(strings, code->file));
-	*ret = code->name;
 	if (strcmp(name, whole) != 0)
 		err = string_pool_add(strings, name, strlen(name), ret);
 	return err == -EDQUOT ? 0 : err;

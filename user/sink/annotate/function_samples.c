@@ -56,8 +56,10 @@ static bool find_function(const struct view *view, uint32_t number, struct found
 	struct frame_text frame;
 
 	frame_text_get(view, number, frame_text_count(view, number) - 1, &frame);
-	*function = (struct sampled_function){
-		.kind = location->kind, .name = frame.name, .module = frame.module};
+	*function = (struct sampled_function){.kind = location->kind,
+					      .name = frame.name,
+					      .module = frame.module,
+					      .function = frame.function};
 	ret->place.offset = location->offset;
 	switch (location->kind) {
 	case LOCATION_JIT:
@@ -188,13 +190,15 @@ static size_t bare_bytes(const char *name)
 	return end ? (size_t)(end - name) : strlen(name);
 }
 
-enum name_match name_match_of(const char *name, const char *wanted)
+enum name_match name_match_of(const char *name, const char *function, const char *wanted)
 {
 	size_t bytes = bare_bytes(name), wanted_bytes = strlen(wanted);
 	const char *rest;
 
 	if (!strcmp(name, wanted))
 		return NAME_EQUAL;
+	if (!strcmp(function, wanted))
+		return NAME_FUNCTION;
 	if (wanted_bytes <= bytes && wanted_bytes) {
 		rest = name + bytes - wanted_bytes;
 		if (!strncmp(rest, wanted, wanted_bytes) &&
@@ -229,7 +233,7 @@ int function_samples_find(const struct function_samples *samples, const char *na
 
 	for (uint32_t i = 0; i < samples->functions.size && !err; i++) {
 		const struct sampled_function *function = &samples->functions.data[i];
-		enum name_match match = name_match_of(function->name, name);
+		enum name_match match = name_match_of(function->name, function->function, name);
 
 		if (match == NAME_OTHER || match > best ||
 		    (module && !strstr(function->module, module)))

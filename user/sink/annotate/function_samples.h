@@ -25,6 +25,7 @@ struct sampled_function {
 	uint64_t owner;		 /* NATIVE: module number; JIT: code_region_identity() */
 	uint64_t start;		 /* NATIVE: file offset; KERNEL: address; else 0 */
 	const char *name, *module;
+	const char *function;		  /* the name of its function: "f" of "f.cold" */
 	const struct code_region *region; /* JIT: the latest version that was sampled */
 	uint64_t samples;
 	uint32_t first, count; /* in function_samples.places */
@@ -51,12 +52,13 @@ int function_samples_of(struct function_samples *ret, const struct view *view,
 /* How well a name matches: any of the best kind that occurs counts. */
 enum name_match {
 	NAME_EQUAL,
-	NAME_PART,   /* without arguments, or the last part of a qualified name */
-	NAME_WITHIN, /* a part of the text */
+	NAME_FUNCTION, /* equal to the name of its function, as tables of functions show it */
+	NAME_PART,     /* without arguments, or the last part of a qualified name */
+	NAME_WITHIN,   /* a part of the text */
 	NAME_OTHER,
 };
 
-enum name_match name_match_of(const char *name, const char *wanted);
+enum name_match name_match_of(const char *name, const char *function, const char *wanted);
 
 /* Functions by number in function_samples.functions. */
 typedef VEC(uint32_t) function_list;

@@ -118,18 +118,36 @@ CASE_WITH(test_names, setup, teardown)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(name_match_of("hot", "hot"), NAME_EQUAL);
-	assert_int_equal(name_match_of("ns::warm(int)", "warm"), NAME_PART);
-	assert_int_equal(name_match_of("ns::warm(int)", "ns::warm"), NAME_PART);
-	assert_int_equal(name_match_of("(anonymous namespace)::f(int)", "f"), NAME_PART);
-	assert_int_equal(name_match_of("A::operator()(int) const", "operator()"), NAME_PART);
-	assert_int_equal(name_match_of("Fill.main", "main"), NAME_PART);
-	assert_int_equal(name_match_of("hot_loop", "hot"), NAME_WITHIN);
-	assert_int_equal(name_match_of("cold", "hot"), NAME_OTHER);
+	assert_int_equal(name_match_of("hot", "hot", "hot"), NAME_EQUAL);
+	assert_int_equal(name_match_of("ns::warm(int)", "ns::warm(int)", "warm"), NAME_PART);
+	assert_int_equal(name_match_of("ns::warm(int)", "ns::warm(int)", "ns::warm"), NAME_PART);
+	assert_int_equal(name_match_of("(anonymous namespace)::f(int)",
+				       "(anonymous namespace)::f(int)", "f"),
+			 NAME_PART);
+	assert_int_equal(
+		name_match_of("A::operator()(int) const", "A::operator()(int) const", "operator()"),
+		NAME_PART);
+	assert_int_equal(name_match_of("Fill.main", "Fill.main", "main"), NAME_PART);
+	assert_int_equal(name_match_of("hot_loop", "hot_loop", "hot"), NAME_WITHIN);
+	assert_int_equal(name_match_of("cold", "cold", "hot"), NAME_OTHER);
+	assert_int_equal(name_match_of("hot.cold", "hot", "hot"), NAME_FUNCTION);
+	assert_int_equal(name_match_of("hot", "hot", "hot.cold"), NAME_OTHER);
 	assert_null(find(f, "nothing"));
 	assert_string_equal(find(f, "warm")->name, "ns::warm(int)");
 	assert_int_equal(find(f, "hot")->samples, 26);
 	assert_int_equal(f->samples.total, 33);
+}
+
+/* Tables have names of functions, "lukewarm"; a whole name comes first. */
+CASE_WITH(code_is_found_by_its_function, setup, teardown)
+{
+	struct fixture *f = *state;
+
+	made_stack(&f->made, 0, "p", 3, STACK(add_place(f, 70, "lukewarm.part.0", 7)));
+	assert_string_equal(find(f, "lukewarm")->name, "lukewarm.part.0");
+	made_stack(&f->made, 0, "p", 1, STACK(add_place(f, 71, "lukewarm", 7)));
+	assert_string_equal(find(f, "lukewarm")->name, "lukewarm");
+	assert_int_equal(f->list.size, 1);
 }
 
 CASE_WITH(test_hidden_kernel, setup, teardown)
