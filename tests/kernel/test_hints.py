@@ -134,8 +134,9 @@ class Hints(harness.KernelTest):
             self.wait_for(lambda: self.comm(process.pid) == "java-web")
             run = self.record_process(process.pid, 0.5, ["-F", "499"],
                                       (".jitbpf", ".txt", ".summary.json"))
-            listed = subprocess.run([harness.JITBPF, "list", "-p", str(process.pid)],
-                                    capture_output=True, check=True, text=True)
+            listed, data = (subprocess.run([harness.JITBPF, "list", *more, "-p", str(process.pid)],
+                                           capture_output=True, check=True, text=True)
+                            for more in ([], ["--json"]))
             process.kill()
         self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
         with open(run.path(".summary.json"), encoding="utf-8") as file:
@@ -143,6 +144,7 @@ class Hints(harness.KernelTest):
         self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
         self.assertRegex(listed.stdout, r"java-web +V8 ")
         self.assertIn("jitbpf: V8: start Node.js with --perf-prof", listed.stderr)
+        self.assertEqual(json.loads(data.stdout)["engines"][0]["runtimes"][0]["name"], "Node.js")
 
     def comm(self, pid):
         with open(f"/proc/{pid}/comm", encoding="utf-8") as file:

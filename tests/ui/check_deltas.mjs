@@ -180,7 +180,7 @@ function checkSame(page, deltas, expected) {
 		halves.follow(shown, splitOf(shown, 2));
 		versions++;
 	}
-	assert.deepEqual(naming.naming(last.runs[0].unnamed), namingOf(last));
+	assert.deepEqual(naming.naming(last.runs[0]), namingOf(last));
 	checkWeights(last);
 	checkSaved(last);
 	checkSaved(expected);
