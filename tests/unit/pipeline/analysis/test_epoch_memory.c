@@ -310,6 +310,27 @@ static uint64_t shared_samples(const char *comm, const char *unit)
 	return count;
 }
 
+/* Returns the names of the runtimes of such a row, each followed by a space. */
+static const char *shared_runtimes(const char *comm, const char *unit)
+{
+	static char text[100];
+	size_t at = 0;
+
+	*text = 0;
+	vec_for_each (row, &view()->ledger->processes) {
+		if (!row->processes ||
+		    strcmp(string_pool_get(view()->strings, row->comm), comm) != 0 ||
+		    strcmp(string_pool_get(view()->strings, row->unit), unit) != 0)
+			continue;
+		for (int i = 0; i < LEDGER_RUNTIMES_MAX && row->runtimes[i]; i++)
+			at += (size_t)snprintf(
+				text + at, sizeof(text) - at, "%s ",
+				engine_runtime_name(
+					engine_of_runtime_number(row->runtimes[i]).engine));
+	}
+	return text;
+}
+
 /* A process in a shared row gets another name, and moves to another cgroup. */
 CASE(a_process_changes_its_shared_row)
 {
@@ -322,8 +343,14 @@ CASE(a_process_changes_its_shared_row)
 	make_owner(5, ATTACKER);
 	strcpy(sample(5, ips, 2)->comm, "name0");
 	make_comm(&run, ++time_ns, 5, "renamed", true);
-	for (int i = 0; i < 3; i++)
+	make_mapping(&run, ++time_ns, 5, 0x100000, "/usr/bin/node");
+	for (int i = 0; i < 2; i++)
 		sample(5, ips, 2);
+	/* Another process of that name, which runs something else. */
+	make_owner(6, ATTACKER);
+	make_comm(&run, ++time_ns, 6, "renamed", true);
+	make_mapping(&run, ++time_ns, 6, 0x100000, "/usr/bin/php8.2");
+	sample(6, ips, 2);
 	owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
 	*owner = (struct jitbpf_owner){
 		.h = owner->h,
@@ -340,7 +367,9 @@ CASE(a_process_changes_its_shared_row)
 	check_sums();
 	assert_int_equal(shared_samples("renamed", ""), 3);
 	assert_int_equal(shared_samples("renamed", "b.service"), 4);
-	assert_int_equal(processes_named("renamed", true), 2);
+	assert_string_equal(shared_runtimes("renamed", ""), "Node.js PHP ");
+	assert_string_equal(shared_runtimes("renamed", "b.service"), "Node.js ");
+	assert_int_equal(processes_named("renamed", true), 3);
 	made_run_end(&run);
 }
 

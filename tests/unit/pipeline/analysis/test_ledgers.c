@@ -122,3 +122,38 @@ CASE(rows_say_when_they_changed)
 	assert_true(unchanged > 0);
 	made_run_end(&run);
 }
+
+static void assert_runs(uint32_t row, const char *first, const char *second)
+{
+	const struct ledger_process *process =
+		&pipeline_view(run.pipeline)->ledger->processes.data[row];
+	const char *const names[LEDGER_RUNTIMES_MAX] = {first, second};
+
+	for (int i = 0; i < LEDGER_RUNTIMES_MAX; i++) {
+		const struct engine *engine = engine_of_runtime_number(process->runtimes[i]).engine;
+
+		assert_int_equal(engine != NULL, names[i] != NULL);
+		if (engine)
+			assert_string_equal(engine_runtime_name(engine), names[i]);
+	}
+}
+
+/* Also those of a library that is loaded after the last sample, and after the process has ended. */
+CASE(rows_have_the_runtimes_of_the_latest_program)
+{
+	made_run_begin_bare(&run, &(struct pipeline_options){0});
+	make_mapping(&run, 10, MADE_PID, 0x10000, "/usr/bin/python3.11");
+	make_sample(&run, 20, 0x10010);
+	made_round(&run, 30);
+	assert_runs(0, "CPython", NULL);
+	make_mapping(&run, 40, MADE_PID, 0x80000, "/usr/lib/libphp8.2.so");
+	made_round(&run, 50);
+	analysis_update_ledger(run.pipeline->analysis, run.pipeline->analysis->epoch);
+	assert_runs(0, "PHP", "CPython");
+	make_comm(&run, 60, MADE_PID, "python", true);
+	make_mapping(&run, 70, MADE_PID, 0x10000, "/usr/bin/node");
+	make_task(&run, JITBPF_EXIT, 80, MADE_PID, 1);
+	made_finish(&run, 90);
+	assert_runs(0, "Node.js", NULL);
+	made_run_end(&run);
+}
