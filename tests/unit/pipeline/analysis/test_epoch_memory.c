@@ -399,3 +399,41 @@ CASE(a_new_epoch_has_room)
 	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
 	made_run_end(&run);
 }
+
+/* Sample a new place of a method. Returns what its owner is charged for it. */
+static uint64_t charge_of(uint64_t ip)
+{
+	struct analysis *a = run.pipeline->analysis;
+	uint64_t before = a->profile_memory.used;
+
+	make_sample(&run, ++time_ns, ip);
+	made_round(&run, ++time_ns);
+	return a->profile_memory.used - before;
+}
+
+/* Each of the methods has a new name; the second one has the function of the first. */
+CASE(functions_are_charged_to_their_owner)
+{
+	static const char *const names[] = {"TRACE-1$f$7", "TRACE-2$f$7", "TRACE-2$g$7"};
+	const uint64_t function_bytes = STRING_POOL_BYTES + strlen("TRACE$g$7");
+	uint64_t charges[ARRAY_SIZE(names)];
+	struct jitbpf_owner *owner;
+
+	made_run_begin(&run, &(struct pipeline_options){.analysis = {.profile_bytes = PROFILE}});
+	time_ns = 10000 * MS;
+	owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
+	owner->pid = MADE_PID;
+	owner->start_ns = MADE_START;
+	owner->uid = owner->charged_uid = owner->fs_uid = ATTACKER;
+	owner->cgroup = 1;
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
+		make_load(&run, ++time_ns, i, names[i])->address = MADE_CODE + 0x100 * i;
+	made_round(&run, ++time_ns);
+	charge_of(MADE_CODE + 0xf00); /* no method's: the process has its row and thread then */
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
+		charges[i] = charge_of(MADE_CODE + 0x100 * i + 4);
+	assert_true(charges[1] > 0);
+	assert_int_equal(charges[2] - charges[1], NAMED_FUNCTION_BYTES + function_bytes);
+	assert_int_equal(frame_table_function_count(view()->frames), 2);
+	made_run_end(&run);
+}
