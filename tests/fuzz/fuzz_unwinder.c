@@ -369,6 +369,7 @@ static void sample(struct fuzzed *f)
 	uint8_t words = byte(f), flags = byte(f);
 	uint64_t stack = flags & 1 ? address_of(f) : STACK;
 	struct finished_stack stack_found;
+	struct unwind_wait wait = {.count = 0};
 	struct jitbpf_sample *exact;
 	int err;
 
@@ -392,7 +393,15 @@ static void sample(struct fuzzed *f)
 	if (made.sample.h.size_bytes > sizeof(made))
 		return;
 	exact = copy_of(&made, made.sample.h.size_bytes);
-	err = unwinder_finish(f->unwinder, process, exact, words & 0x40, &stack_found);
+	err = unwinder_finish(f->unwinder, process, exact, words & 0x40, &wait, &stack_found);
+	/* Go on where the walk stopped. */
+	for (uint8_t more = flags >> 6; err == 1 && more--;) {
+		require(unwinder_collect(f->unwinder, 0, f->now_ns) >= 0);
+		if (more == 1)
+			unwinder_process_changed(f->unwinder, process);
+		err = unwinder_finish(f->unwinder, process, exact, words & 0x40, &wait,
+				      &stack_found);
+	}
 	require(err == 0 || err == -EINVAL || (err == 1 && !(words & 0x40)));
 	if (!err)
 		require(stack_found.count >= 1 && stack_found.count <= JITBPF_USER_FRAMES_MAX &&

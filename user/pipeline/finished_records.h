@@ -7,9 +7,9 @@
  * known kinds. Events about JIT code are CODE_EVENT records; there are no JITBPF_JIT and
  * JITBPF_CODE records.
  *
- * Records come in emission order: by time within a round. A deferred sample keeps its own time and
- * comes at the end of the round in which its stack was completed. A recording holds exactly this
- * stream, and its replay enters here.
+ * Records come in emission order: by time within a round. A sample that waited keeps its own time
+ * and comes at the end of the round in which its stack was completed. A recording holds exactly
+ * this stream, and its replay enters here.
  */
 #ifndef JITBPF_PIPELINE_FINISHED_RECORDS_H
 #define JITBPF_PIPELINE_FINISHED_RECORDS_H
@@ -38,7 +38,7 @@ struct record_consumer {
 	 */
 	int (*take)(void *context, const struct jitbpf_record *record);
 	/*
-	 * A round is complete: all records up to time_ns have come, except deferred samples and
+	 * A round is complete: all records up to time_ns have come, except samples that wait and
 	 * losses that are reported later. Returns 0 or negative errno.
 	 */
 	int (*end_round)(void *context, uint64_t time_ns);

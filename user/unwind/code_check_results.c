@@ -226,6 +226,8 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		vouch(checks, check, copies, answer);
 	}
 	code_checks_drop_request(checks, check);
+	if (check->since_ns)
+		code_checks_list(checks, check);
 }
 
 static bool may_end(const struct code_check *check, const struct jitbpf_code_event *event)

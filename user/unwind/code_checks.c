@@ -84,6 +84,7 @@ void code_checks_deinit(struct code_checks *checks)
 	}
 	vec_deinit(&checks->doubts);
 	vec_deinit(&checks->verdicts);
+	vec_deinit(&checks->unasked);
 }
 
 /* Returns true if code in [start, end) was loaded before time_ns. */
@@ -159,11 +160,18 @@ static void settle_slot(struct code_checks *checks, struct code_check *check)
 		owner_slots_release(&checks->owners, slot);
 }
 
+uint64_t code_checks_key(const struct code_checks *checks, const struct code_check *check)
+{
+	return unwind_key(UNWIND_KEY_CHECK, slot_of(checks, check), 0);
+}
+
 static void stop_wait(struct code_checks *checks, struct code_check *check)
 {
 	struct code_doubts *doubts =
 		check->since_ns ? code_checks_of(checks, check->process) : NULL;
 
+	if (check->since_ns)
+		unwind_wake(checks->woken, code_checks_key(checks, check));
 	check->since_ns = 0;
 	for (size_t i = 0; doubts && i < doubts->waiting.size; i++) {
 		if (doubts->waiting.data[i] == slot_of(checks, check)) {
@@ -234,6 +242,7 @@ static struct code_check *add_check(struct code_checks *checks, const struct pro
 	}
 	check = &checks->slots[slot];
 	*check = (struct code_check){
+		.listed = check->listed,
 		.identity = identity,
 		.process = process,
 		.address = region->address,
@@ -484,6 +493,12 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 				   .is = check->is}},
 	};
 	return true;
+}
+
+void code_checks_list(struct code_checks *checks, struct code_check *check)
+{
+	if (!check->listed)
+		check->listed = !vec_push(&checks->unasked, slot_of(checks, check));
 }
 
 void code_checks_forget_retired(struct code_checks *checks)

@@ -41,6 +41,7 @@
 #include "state/process/process_table.h"
 #include "unwind/code_copies.h"
 #include "unwind/code_doubts.h"
+#include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
 
 #define CODE_CHECKS_MAX	     (1u << 12)
@@ -76,6 +77,7 @@ struct code_check {
 	uint64_t asked_seen_ns; /* seen_ns of these bytes */
 	uint32_t copy_bytes;
 	bool asked;
+	bool listed; /* in code_checks.unasked */
 };
 
 /* A region whose code is unknown from since_ns on, as decided at decided_ns. */
@@ -89,13 +91,15 @@ struct code_verdict {
 
 struct code_checks {
 	struct code_check *slots;
+	struct unwind_woken *woken;	  /* gets UNWIND_KEY_CHECK of ended waits; or NULL */
 	struct owner_slots owners;	  /* of the slots; busy: asked, or samples wait */
 	struct index_map index;		  /* by identity and process */
 	VEC(struct code_doubts *) doubts; /* by slot of the process, or NULL */
 	VEC(struct code_verdict) verdicts;
 	size_t verdicts_taken;
-	uint64_t now_ns;  /* all events up to here have been reported */
-	uint64_t trusted; /* regions without a copy that were trusted */
+	VEC(uint32_t) unasked; /* slots of checks that samples wait for, to be requested */
+	uint64_t now_ns;       /* all events up to here have been reported */
+	uint64_t trusted;      /* regions without a copy that were trusted */
 };
 
 enum code_trust {
@@ -146,6 +150,12 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 struct code_copies *copies, struct unwind_request *ret);
 void code_checks_drop_request(struct code_checks *checks, struct code_check *check);
+
+/* Returns the key of a check, which is woken when no sample waits for the check any more. */
+uint64_t code_checks_key(const struct code_checks *checks, const struct code_check *check);
+
+/* Add a check that is to be requested later to checks->unasked. Without memory, it is not. */
+void code_checks_list(struct code_checks *checks, struct code_check *check);
 
 /*
  * Apply the answer of a check. If the check passed, the code that was compared replaces its copy.

@@ -5,9 +5,19 @@
 
 #include "base/hash.h"
 
+static uint32_t number_of(uint32_t module, uint64_t offset)
+{
+	return hash_mix(module, offset) % RETURN_SITES_MAX;
+}
+
 static struct return_site *slot_of(struct return_sites *sites, uint32_t module, uint64_t offset)
 {
-	return &sites->slots[hash_mix(module, offset) % RETURN_SITES_MAX];
+	return &sites->slots[number_of(module, offset)];
+}
+
+uint64_t return_sites_key(uint32_t module, uint64_t offset)
+{
+	return unwind_key(UNWIND_KEY_RETURN, number_of(module, offset), 0);
 }
 
 static bool is_of(const struct return_site *site, uint32_t module, uint64_t offset)
@@ -36,6 +46,7 @@ void return_sites_take(struct return_sites *sites, uint32_t module, uint64_t off
 {
 	struct return_site *site = slot_of(sites, module, offset);
 
+	unwind_wake(sites->woken, return_sites_key(module, offset));
 	if (!is_of(site, module, offset))
 		return;
 	if (error == -ETIMEDOUT)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "unwind/unwind_key.h"
+
 #define RETURN_SITES_MAX 4096
 
 enum return_site_state {
@@ -19,12 +21,16 @@ enum return_site_state {
 };
 
 struct return_sites {
+	struct unwind_woken *woken; /* gets UNWIND_KEY_RETURN of answered places; or NULL */
 	struct return_site {
 		uint64_t offset; /* of the return address in the file; its address in memory */
 		uint32_t module; /* number of the file; in memory, of the process */
 		enum return_site_state state;
 	} slots[RETURN_SITES_MAX];
 };
+
+/* Returns the key of the slot of a place, which answers for the place that has it wake. */
+uint64_t return_sites_key(uint32_t module, uint64_t offset);
 
 enum return_site_state return_sites_find(const struct return_sites *sites, uint32_t module,
 					 uint64_t offset);

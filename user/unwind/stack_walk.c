@@ -20,6 +20,10 @@ struct walk {
 	const struct jitbpf_stack_copy *copy;
 	bool beyond_copy; /* the walk needed bytes after the end of the copy */
 	bool waits;	  /* whether functions can return to a frame is pending */
+	/* Where the walk can go on later: its last frame, or that before the first that waits. */
+	struct unwind_state at;
+	uint32_t at_count;	    /* frames up to there */
+	uint64_t keys[UNWIND_KEYS]; /* of what the frames behind it wait for */
 };
 
 /*
@@ -107,7 +111,10 @@ static int check_return(const struct unwind_account *account, struct walk *walk,
 	state = return_site(account, &site, address_of(&walk->state));
 	if (state == RETURN_SITE_CAN_NOT)
 		return JITBPF_END_BAD_FRAME;
-	walk->waits |= state == RETURN_SITE_WAITS;
+	if (state == RETURN_SITE_WAITS && !walk->waits) {
+		walk->keys[0] = account->unwinder->key;
+		walk->waits = true;
+	}
 	return state == RETURN_SITE_WAITS && last ? JITBPF_END_NO_RULE : UNWIND_STEPPED;
 }
 
@@ -129,6 +136,8 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	/* Rows of code without a file are made from its instructions, if they are 64-bit. */
 	if (in_file || !narrow)
 		err = unwind_rule_at(account, site, address, &row);
+	if (err > 0)
+		walk->keys[1] = account->unwinder->key;
 	if (err < 0 || (err && !last))
 		return err < 0 ? err : -EAGAIN;
 	if ((site->kind == LOCATION_JIT || site->kind == LOCATION_ANON) && !narrow)
@@ -149,6 +158,10 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 	int end;
 
 	for (;;) {
+		if (!walk->waits) {
+			walk->at = walk->state;
+			walk->at_count = stack->count;
+		}
 		end = step(account, walk, &site, time_ns, last, stack);
 		if (end != UNWIND_STEPPED)
 			return end;
@@ -160,8 +173,55 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 	}
 }
 
+static uint32_t changes_of(const struct unwind_account *account)
+{
+	const struct unwinder *u = account->unwinder;
+
+	return u->changes[account->process->number % UNWIND_CHANGES] + u->shared_changes;
+}
+
+/* Note where a walk can go on. If it was in no frame, it begins anew. */
+static void set_wait(const struct unwind_account *account, const struct walk *walk,
+		     struct unwind_wait *ret)
+{
+	*ret = (struct unwind_wait){
+		.keys = {walk->keys[0], walk->keys[1]},
+		.count = walk->at_count,
+		.changes = changes_of(account),
+		.finished = ret->finished,
+		.ip = walk->at.ip,
+		.sp = walk->at.sp,
+		.bp = walk->at.bp,
+		.is_caller = walk->at.is_caller,
+		.guessed = walk->at.guessed,
+		.rbp = walk->at.rbp,
+		.narrow = walk->at.narrow,
+	};
+}
+
+/* Returns true if a walk can go on: no code that it has passed may have changed. */
+static bool can_go_on(const struct unwind_account *account, const struct unwind_wait *wait)
+{
+	return wait->count && wait->changes == changes_of(account);
+}
+
+static void go_on(struct unwind_state *state, const struct unwind_wait *wait)
+{
+	*state = (struct unwind_state){
+		.ip = wait->ip,
+		.sp = wait->sp,
+		.bp = wait->bp,
+		.thread_pointer = state->thread_pointer,
+		.is_caller = wait->is_caller,
+		.guessed = wait->guessed,
+		.rbp = wait->rbp,
+		.narrow = wait->narrow,
+	};
+}
+
 int stack_walk(const struct unwind_account *account, const struct jitbpf_sample *sample,
-	       const struct jitbpf_stack_copy *copy, bool last, struct finished_stack *ret)
+	       const struct jitbpf_stack_copy *copy, bool last, struct unwind_wait *wait,
+	       struct finished_stack *ret)
 {
 	const struct frame_words user = sample_user_frames(sample);
 	struct walk walk = {.copy = copy};
@@ -179,6 +239,10 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	};
 	ret->count = user.count;
 	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
+	if (can_go_on(account, wait)) {
+		go_on(&walk.state, wait);
+		ret->count = wait->count;
+	}
 	/*
 	 * The leaf frame is where the CPU was, so it is kept even if nothing is
 	 * known to be mapped there.
@@ -189,6 +253,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	} else {
 		end = walk_on(account, &walk, site, sample->h.time_ns, last, ret);
 	}
+	set_wait(account, &walk, wait);
 	if (end >= 0 && walk.waits && !last)
 		end = -EAGAIN;
 	if (end < 0)

@@ -6,10 +6,12 @@
 #include "unwind/unwinder_state.h"
 
 /*
- * Continue the walk where the kernel stopped. Returns 0 with *ret set,
- * UNWIND_RULE_WAITS if rows are pending and last is false, or -ENOMEM.
+ * Continue the walk where the kernel stopped, or where *wait stopped (unwinder_finish()). Returns 0
+ * with *ret set, UNWIND_RULE_WAITS with *wait set if rows are pending and last is false, or
+ * -ENOMEM.
  */
 int stack_walk(const struct unwind_account *account, const struct jitbpf_sample *sample,
-	       const struct jitbpf_stack_copy *copy, bool last, struct finished_stack *ret);
+	       const struct jitbpf_stack_copy *copy, bool last, struct unwind_wait *wait,
+	       struct finished_stack *ret);
 
 #endif

@@ -38,8 +38,24 @@ static void request_check(struct unwinder *u, struct code_check *check)
 		code_checks_drop_request(&u->checks, check);
 }
 
+void unwind_request_checks(struct unwinder *u)
+{
+	size_t kept = 0;
+
+	vec_for_each (slot, &u->checks.unasked) {
+		struct code_check *check = &u->checks.slots[*slot];
+
+		if (check->since_ns && !check->asked)
+			request_check(u, check);
+		check->listed = check->since_ns && !check->asked;
+		if (check->listed)
+			u->checks.unasked.data[kept++] = *slot;
+	}
+	u->checks.unasked.size = kept;
+}
+
 int unwinder_check(struct unwinder *u, const struct process *process, uint64_t time_ns, bool last,
-		   struct finished_stack *stack)
+		   struct finished_stack *stack, uint64_t *ret_key)
 {
 	struct code_doubts *doubts = code_checks_of(&u->checks, process);
 	struct code_check *check;
@@ -58,6 +74,10 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 			continue;
 		if (trust == CODE_WAITS && !last) {
 			request_check(u, check);
+			if (!check->asked)
+				code_checks_list(&u->checks, check);
+			if (!waits)
+				*ret_key = code_checks_key(&u->checks, check);
 			waits = 1;
 			continue;
 		}

@@ -46,6 +46,7 @@ void unwinder_process_changed(struct unwinder *u, const struct process *process)
 {
 	struct walked_process *walked = unwind_processes_find(&u->processes, process);
 
+	u->changes[process->number % UNWIND_CHANGES]++;
 	if (!walked)
 		return;
 	if (!walked_process_is_current(walked) || unwind_processes_mark(&u->processes, walked))
@@ -90,6 +91,8 @@ void unwinder_code_changed(struct unwinder *u, const struct process *process, ui
 	uint64_t page = address >> UNWIND_PAGE_SHIFT;
 	uint64_t last = (address + size_bytes - 1) >> UNWIND_PAGE_SHIFT;
 
+	u->changes[process->number % UNWIND_CHANGES]++;
+	u->shared_changes += u->processes.sharing != NULL;
 	if (!walked || !size_bytes)
 		return;
 	if (takes_files_place(u, walked, address))

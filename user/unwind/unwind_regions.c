@@ -201,10 +201,17 @@ static void drop_copy(struct unwind_regions *regions, struct unwind_region *regi
 	region->copy_bytes = 0;
 }
 
+/* A region is decided. */
+static void let_go(struct unwind_regions *regions, struct unwind_region *region)
+{
+	owner_slots_let_go(&regions->owners, slot_of(regions, region));
+	unwind_wake(regions->woken, unwind_key(UNWIND_KEY_REGION, region->identity, 0));
+}
+
 static void settle_known(struct unwind_regions *regions, struct unwind_region *region)
 {
 	region->state = UNWIND_REGION_KNOWN;
-	owner_slots_let_go(&regions->owners, slot_of(regions, region));
+	let_go(regions, region);
 	regions->known++;
 }
 
@@ -213,7 +220,7 @@ static void settle_unread(struct unwind_regions *regions, struct unwind_region *
 	drop_copy(regions, region);
 	drop_rows(regions, region);
 	region->state = UNWIND_REGION_UNREAD;
-	owner_slots_let_go(&regions->owners, slot_of(regions, region));
+	let_go(regions, region);
 	regions->unread++;
 }
 
@@ -253,7 +260,7 @@ static void settle_late(struct unwind_regions *regions, struct unwind_region *re
 	drop_copy(regions, region);
 	region->state = UNWIND_REGION_LATE;
 	region->due_ns = regions->now_ns + (region->timeouts > 1 ? LATE_NS : 0);
-	owner_slots_let_go(&regions->owners, slot_of(regions, region));
+	let_go(regions, region);
 }
 
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer)

@@ -15,6 +15,7 @@
 #include "base/index_map.h"
 #include "base/owner_slots.h"
 #include "base/vec.h"
+#include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
 
@@ -44,13 +45,14 @@ struct unwind_region {
 
 struct unwind_regions {
 	struct unwind_region *slots;
-	struct owner_slots owners; /* of the slots; busy: ASKED or READ */
-	struct owner_budget rows;  /* of all regions */
-	struct index_map index;	   /* of the regions, by identity */
-	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
-	uint64_t copied_bytes;	   /* of all copies */
-	uint64_t now_ns;	   /* set by the caller, for timeouts */
-	uint64_t known, unread;	   /* numbers of regions that reached these states */
+	struct owner_slots owners;  /* of the slots; busy: ASKED or READ */
+	struct owner_budget rows;   /* of all regions */
+	struct index_map index;	    /* of the regions, by identity */
+	VEC(uint32_t) read;	    /* slots in state UNWIND_REGION_READ */
+	uint64_t copied_bytes;	    /* of all copies */
+	struct unwind_woken *woken; /* gets UNWIND_KEY_REGION of decided regions; or NULL */
+	uint64_t now_ns;	    /* set by the caller, for timeouts */
+	uint64_t known, unread;	    /* numbers of regions that reached these states */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -94,6 +94,23 @@ static int note_walked(struct unwinder *u, const struct module *module)
 	return 0;
 }
 
+static int waits_for(struct unwinder *u, uint64_t key)
+{
+	u->key = key;
+	return UNWIND_RULE_WAITS;
+}
+
+/* A request was not allowed. Each answer makes room for one. */
+static int waits_for_room(struct unwinder *u)
+{
+	return waits_for(u, unwind_key(UNWIND_KEY_ROOM, 0, 0));
+}
+
+static int waits_for_page(struct unwinder *u, struct unwind_page_key key)
+{
+	return waits_for(u, unwind_key(UNWIND_KEY_PAGE, key.owner, key.page));
+}
+
 static int ask_page(const struct unwind_account *account, const struct module *module,
 		    struct unwind_page_key key)
 {
@@ -101,18 +118,18 @@ static int ask_page(const struct unwind_account *account, const struct module *m
 	int err;
 
 	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
-		return UNWIND_RULE_WAITS;
+		return waits_for_room(u);
 	if (account->ahead && !was_walked(u, module))
 		return UNWIND_RULE_WAITS;
 	if (!account->ahead && note_walked(u, module))
 		return -ENOMEM;
 	err = unwind_pages_ask(&u->pages, key);
 	if (err)
-		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
+		return err == -EBUSY ? waits_for_room(u) : err;
 	err = request_page(account, module, key.page, false);
 	if (err)
 		unwind_pages_drop(&u->pages, unwind_pages_find(&u->pages, key));
-	return err ?: UNWIND_RULE_WAITS;
+	return err ?: waits_for_page(u, key);
 }
 
 /* Request the rest of a page's rows. */
@@ -121,11 +138,13 @@ static int ask_rest(const struct unwind_account *account, const struct module *m
 {
 	int err;
 
-	if (slot->asked || account->ahead || !unwind_may_ask(account, UNWIND_ASKED_MAX))
-		return UNWIND_RULE_WAITS;
+	if (slot->asked || account->ahead)
+		return waits_for_page(account->unwinder, slot->key);
+	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
+		return waits_for_room(account->unwinder);
 	err = request_page(account, module, slot->key.page, true);
 	slot->asked = !err;
-	return err ?: UNWIND_RULE_WAITS;
+	return err ?: waits_for_page(account->unwinder, slot->key);
 }
 
 static int rule_of_file(const struct unwind_account *account, const struct code_site *site,
@@ -142,7 +161,7 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	slot = unwind_pages_find(&u->pages, key);
 	if (!slot || !slot->page.count) {
 		*ret = row_not_made;
-		return slot ? UNWIND_RULE_WAITS : ask_page(account, module, key);
+		return slot ? waits_for_page(u, key) : ask_page(account, module, key);
 	}
 	if (!slot->published)
 		unwind_pages_publish(&u->pages, slot);
@@ -179,10 +198,13 @@ enum return_site_state unwind_return_at(const struct unwind_account *account,
 			return RETURN_SITE_CAN_NOT;
 	}
 	state = return_sites_find(&u->return_sites, place->owner, place->to);
+	u->key = return_sites_key(place->owner, place->to);
 	if (state != RETURN_SITE_NEW)
 		return state;
 	if (unwind_may_ask(account, UNWIND_ASKED_MAX) && !unwind_ask(u, &request))
 		return_sites_asked(&u->return_sites, place->owner, place->to);
+	else
+		waits_for_room(u);
 	return RETURN_SITE_WAITS;
 }
 
@@ -211,6 +233,11 @@ static const struct code_copy *copy_of(struct unwinder *u, const struct code_reg
 	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
 
+static int waits_for_region(struct unwinder *u, uint64_t identity)
+{
+	return waits_for(u, unwind_key(UNWIND_KEY_REGION, identity, 0));
+}
+
 static int ask_region(const struct unwind_account *account, const struct code_site *site,
 		      uint64_t address)
 {
@@ -231,11 +258,11 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	int err;
 
 	if (!unwind_may_ask(account, UNWIND_ASKED_MAX))
-		return UNWIND_RULE_WAITS;
+		return waits_for_room(u);
 	code->host = engine_host_find(process, u->modules, region);
 	err = unwind_regions_ask(&u->regions, code->region, process, code->address);
 	if (err)
-		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
+		return err == -EBUSY ? waits_for_room(u) : err;
 	stands = stands_there(process, region, address);
 	copy = copy_of(u, region, stands);
 	if (copy) {
@@ -253,7 +280,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	err = unwind_ask(u, &request);
 	if (err)
 		unwind_regions_refuse(&u->regions, code->region);
-	return err ?: UNWIND_RULE_WAITS;
+	return err ?: waits_for_region(u, code->region);
 }
 
 static int rule_of_code(const struct unwind_account *account, const struct code_site *site,
@@ -269,7 +296,7 @@ static int rule_of_code(const struct unwind_account *account, const struct code_
 	    site->offset > UINT32_MAX)
 		return 0;
 	if (region->state != UNWIND_REGION_KNOWN)
-		return UNWIND_RULE_WAITS;
+		return waits_for_region(account->unwinder, region->identity);
 	*ret = unwind_rows_at(&region->rows, (uint32_t)site->offset);
 	return 0;
 }
@@ -284,7 +311,7 @@ int unwind_rule_at(const struct unwind_account *account, const struct code_site 
 		return rule_of_code(account, site, address, ret);
 	case LOCATION_ANON:
 		*ret = unwind_frame_pointer_row;
-		return process_code_is_late(account->process) ? UNWIND_RULE_WAITS : 0;
+		return process_code_is_late(account->process) ? waits_for(account->unwinder, 0) : 0;
 	default:
 		*ret = unwind_frame_pointer_row;
 		return 0;

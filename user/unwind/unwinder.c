@@ -29,6 +29,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
 	if (!u->room)
 		return -ENOMEM;
+	u->return_sites.woken = &u->woken;
 	err = unwind_pages_init(&u->pages, &u->tables);
 	err = err ?: unwind_processes_init(&u->processes, &u->tables, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
@@ -37,6 +38,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	err = err ?: code_checks_init(&u->checks);
 	if (err)
 		return err;
+	u->regions.woken = u->checks.woken = &u->woken;
 	u->large.budget.limit = UNWIND_LARGE_BYTES_MAX;
 	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;
 	*ret = TAKE_PTR(u);
@@ -53,6 +55,7 @@ void unwinder_destroy(struct unwinder *u)
 	unwind_regions_deinit(&u->regions);
 	owner_budget_deinit(&u->outstanding);
 	vec_deinit(&u->walked);
+	vec_deinit(&u->woken.keys);
 	unwind_processes_deinit(&u->processes);
 	unwind_pages_deinit(&u->pages);
 	unwind_rows_deinit(&u->page_rows);
@@ -74,7 +77,8 @@ static int bring_up_to_date(struct unwinder *u, struct walked_process *walked,
 }
 
 int unwinder_finish(struct unwinder *u, const struct process *process,
-		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret)
+		    const struct jitbpf_sample *sample, bool last, struct unwind_wait *wait,
+		    struct finished_stack *ret)
 {
 	struct unwind_account account = {.unwinder = u, .process = process};
 	const struct jitbpf_stack_copy *copy = stack_copy_of(sample);
@@ -89,11 +93,13 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 		err = bring_up_to_date(u, walked, sample, copy->stack_top);
 	if (err && err != -ENOENT)
 		return err;
-	err = stack_walk(&account, sample, copy, last, ret);
-	if (!err)
-		u->finished++;
-	else if (u->outstanding.used > outstanding)
+	err = stack_walk(&account, sample, copy, last, wait, ret);
+	if (!err) {
+		u->finished += !wait->finished;
+		wait->finished = true;
+	} else if (u->outstanding.used > outstanding) {
 		unwind_ask_ahead(u, process, sample, copy);
+	}
 	return err;
 }
 
@@ -149,6 +155,7 @@ static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, key);
 	uint32_t count;
 
+	unwind_wake(&u->woken, unwind_key(UNWIND_KEY_PAGE, key.owner, key.page));
 	if (!slot || (slot->page.count && !page->slow))
 		return 0;
 	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
@@ -167,6 +174,7 @@ static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 struct collecting {
 	struct unwinder *unwinder;
 	uint32_t came;
+	bool answered;
 };
 
 /* Rows of a region. Code that was read is kept, to be compared with later. */
@@ -188,6 +196,7 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	struct unwinder *u = collecting->unwinder;
 
 	unwind_answered(u, request);
+	collecting->answered = true;
 	/* Code that was read waits for unwind_regions_settle(), which counts it. */
 	collecting->came +=
 		request->kind != UNWIND_CODE_ROWS || request->code.copy || answer->error;
@@ -219,7 +228,24 @@ int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 	u->checks.now_ns = u->regions.now_ns = u->known_ns;
 	err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
 	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
+	if (collecting.answered || collecting.came)
+		unwind_wake(&u->woken, unwind_key(UNWIND_KEY_ROOM, 0, 0));
+	unwind_request_checks(u);
 	return err ?: (int)collecting.came;
+}
+
+bool unwinder_take_woken(struct unwinder *u, uint64_t *ret, bool *ret_all)
+{
+	struct unwind_woken *woken = &u->woken;
+
+	*ret_all = woken->all;
+	woken->all = false;
+	if (woken->taken == woken->keys.size) {
+		woken->taken = woken->keys.size = 0;
+		return *ret_all;
+	}
+	*ret = woken->keys.data[woken->taken++];
+	return true;
 }
 
 void unwinder_keep_code(struct unwinder *u)

@@ -20,6 +20,7 @@
 
 #include "unwind/code_checks.h"
 #include "unwind/tables/unwind_tables.h"
+#include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
@@ -55,16 +56,42 @@ struct finished_stack {
 	bool untold; /* the same, in a region that goes on: JITBPF_SAMPLE_CODE_UNTOLD */
 };
 
+#define UNWIND_KEYS 2
+
+/* What a stack waits for, and where its walk goes on. Zero-initialized is the beginning. */
+struct unwind_wait {
+	/*
+	 * See unwinder_take_woken(). Two at most: whether functions can return to a frame, and the
+	 * rows of a later frame. 0: none, or code that may be reported late.
+	 */
+	uint64_t keys[UNWIND_KEYS];
+	uint32_t count;	     /* user frames up to where the walk stopped; 0: it begins anew */
+	uint32_t changes;    /* of the process, by then */
+	bool finished;	     /* the walk was complete before */
+	uint64_t ip, sp, bp; /* of the last of these frames, as in bpf/unwind.h */
+	uint32_t is_caller, guessed, narrow;
+	int32_t rbp;
+};
+
 /*
  * Complete the stack of a sample that has a stack copy. Missing tables are
  * scheduled to be published for the process. Returns 0 with *ret set to the
  * whole user stack; 1 if rows are pending, or the code of the last frame in *ret
- * may be reported late; -EINVAL (no copy), or -ENOMEM. After 1, call again after
- * unwinder_collect(), or with last set, which uses the rows that exist. *ret is
- * undefined after an error.
+ * may be reported late; -EINVAL (no copy), or -ENOMEM. After 1, call again when
+ * one of wait->keys was woken, or with last set, which uses the rows that exist. If
+ * wait->count is not 0, *ret then has that many frames, as they were.
+ * The walk goes on behind them, unless code or mappings of the process have
+ * changed. *ret is undefined after an error.
  */
 int unwinder_finish(struct unwinder *unwinder, const struct process *process,
-		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret);
+		    const struct jitbpf_sample *sample, bool last, struct unwind_wait *wait,
+		    struct finished_stack *ret);
+
+/*
+ * Take the key of something that has come or ended. Returns false if there is none. All stacks that
+ * wait for it can go on. After *ret_all, all stacks can.
+ */
+bool unwinder_take_woken(struct unwinder *unwinder, uint64_t *ret, bool *ret_all);
 
 /*
  * Take the rows that are ready, and wait up to wait_ns if none are. All events
@@ -114,11 +141,11 @@ bool unwinder_doubts(const struct unwinder *unwinder, const struct process *proc
  * Check that the JIT code of a complete stack, sampled at time_ns, was in memory
  * (unwind/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
  * vouched for, or 1 if checks are pending. An innermost frame whose code has ended does not cut the
- * stack. After 1, call again after unwinder_collect(); or with last set: then code without a result
+ * stack. After 1, call again when *ret_key was woken, or with last set: then code without a result
  * counts as not vouched for.
  */
 int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
-		   bool last, struct finished_stack *stack);
+		   bool last, struct finished_stack *stack, uint64_t *ret_key);
 
 /*
  * Find the first user frame of a finished sample that may be in code that was reported later

@@ -24,6 +24,7 @@ struct wanted_page {
 
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
+#define UNWIND_CHANGES	       1024	  /* processes share a count */
 #define UNWIND_LARGE_BYTES_MAX (8u << 20) /* limit of large; see unwinder_keep_code() */
 #define UNWIND_ASKED_MAX       64	  /* limit of requests of a process without an answer */
 #define UNWIND_OUTSTANDING_MAX 1024	  /* limit of requests without an answer, of all owners */
@@ -46,6 +47,10 @@ struct unwinder {
 	/* by slot of a module: its number, if a walk has requested rows of it, plus 1 */
 	VEC(uint32_t) walked;
 	uint64_t known_ns;
+	struct unwind_woken woken;
+	uint64_t key; /* of the last UNWIND_RULE_WAITS */
+	/* Changes of code and mappings, by number of the process; of code, if some share memory. */
+	uint32_t changes[UNWIND_CHANGES], shared_changes;
 	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of JIT code */
 	uint32_t wanted_count;
 	uint32_t stretches;	      /* regions and gaps that may still be visited in this round */
@@ -64,8 +69,8 @@ struct unwind_account {
 };
 
 /*
- * Defined in unwind_rules.c. Find the row for a code site. Returns 0,
- * UNWIND_RULE_WAITS with *ret set to a substitute, or -ENOMEM.
+ * Defined in unwind_rules.c. Find the row for a code site. Returns 0, UNWIND_RULE_WAITS with *ret
+ * set to a substitute and unwinder->key to what is awaited, or -ENOMEM.
  */
 int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
 		   uint64_t address, struct unwind_row *ret);
@@ -73,7 +78,7 @@ int unwind_rule_at(const struct unwind_account *account, const struct code_site 
 /*
  * Defined in unwind_rules.c. Returns whether functions can return to an address. site: of the byte
  * before it, in a file or in anonymous memory. If that is not known, it is requested, and the
- * result is RETURN_SITE_WAITS.
+ * result is RETURN_SITE_WAITS, with unwinder->key set.
  */
 enum return_site_state unwind_return_at(const struct unwind_account *account,
 					const struct code_site *site, uint64_t return_address);
@@ -86,6 +91,9 @@ bool unwind_may_ask(const struct unwind_account *account, uint32_t limit);
 
 /* Defined in unwind_rules.c. Send a request. Returns 0 or -ENOMEM. */
 int unwind_ask(struct unwinder *unwinder, const struct unwind_request *request);
+
+/* Defined in unwind_check.c. Request the checks that samples wait for and that are due. */
+void unwind_request_checks(struct unwinder *u);
 
 /* Release the charge of a request that was answered. */
 void unwind_answered(struct unwinder *u, const struct unwind_request *request);

@@ -12,6 +12,7 @@
 #include "tests/unit/pipeline/made_run.h"
 
 #define MADE_CHANGES_MAX 128
+#define MADE_KEY	 7 /* what all samples wait for */
 
 /* A call of unwinder_process_changed() (size_bytes is 0) or unwinder_code_changed(). */
 struct made_change {
@@ -24,6 +25,7 @@ struct unwinder {
 	int came;			    /* result of unwinder_collect() */
 	int error;			    /* result of unwinder_finish() */
 	bool guesses;
+	bool woken; /* the key of all samples, by unwinder_collect() */
 	uint32_t collected, published, last;
 	uint64_t waited_ns, known_ns, copied_bytes;
 	struct unwinder_counts counts;
@@ -69,7 +71,8 @@ void unwinder_destroy(struct unwinder *unwinder)
 }
 
 int unwinder_finish(struct unwinder *unwinder, const struct process *process,
-		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret)
+		    const struct jitbpf_sample *sample, bool last, struct unwind_wait *wait,
+		    struct finished_stack *ret)
 {
 	const uint64_t *frames = (const uint64_t *)sample->ips + sample->kernel_frames;
 	const uint64_t *behind = frames + sample->user_frames;
@@ -81,6 +84,7 @@ int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 	if (unwinder->error)
 		return unwinder->error;
 	unwinder->last += last;
+	wait->keys[0] = MADE_KEY;
 	if (!ready && !last)
 		return 1;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
@@ -105,9 +109,19 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
 {
 	made_require(known_ns >= unwinder->known_ns);
 	unwinder->collected++;
+	unwinder->woken = true;
 	unwinder->waited_ns += wait_ns;
 	unwinder->known_ns = known_ns;
 	return unwinder->came;
+}
+
+bool unwinder_take_woken(struct unwinder *unwinder, uint64_t *ret, bool *ret_all)
+{
+	bool woken = unwinder->woken;
+
+	*ret = MADE_KEY;
+	*ret_all = unwinder->woken = false;
+	return woken;
 }
 
 int unwinder_saw(struct unwinder *unwinder, const struct process *process,
@@ -123,11 +137,12 @@ bool unwinder_doubts(const struct unwinder *unwinder, const struct process *proc
 }
 
 int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
-		   bool last, struct finished_stack *stack)
+		   bool last, struct finished_stack *stack, uint64_t *ret_key)
 {
 	bool checked = !unwinder->doubts || unwinder->is_checked(time_ns);
 
 	made_require(process);
+	*ret_key = MADE_KEY;
 	if (!checked && !last)
 		return 1;
 	if (!checked) {

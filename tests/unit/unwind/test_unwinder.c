@@ -750,6 +750,7 @@ CASE_WITH(test_not_a_copy, setup, teardown)
 	struct world *w = *state;
 	struct process *process = world_process(w, PID);
 	struct world_sample made;
+	struct unwind_wait wait = {.count = 0};
 	struct jitbpf_sample good;
 
 	call(w, START + 0x10, 1);
@@ -759,9 +760,9 @@ CASE_WITH(test_not_a_copy, setup, teardown)
 	do {                                                                                       \
 		made.sample = good;                                                                \
 		change;                                                                            \
-		assert_int_equal(                                                                  \
-			unwinder_finish(w->unwinder, process, &made.sample, false, &w->finished),  \
-			-EINVAL);                                                                  \
+		assert_int_equal(unwinder_finish(w->unwinder, process, &made.sample, false, &wait, \
+						 &w->finished),                                    \
+				 -EINVAL);                                                         \
 	} while (0)
 	assert_refused(made.sample.h.flags = 0);
 	assert_refused(made.sample.user_frames = 0);
@@ -776,6 +777,7 @@ CASE_WITH(test_quota, setup, teardown)
 	struct world *w = *state;
 	struct process *process = world_process(w, PID);
 	struct world_sample made;
+	struct unwind_wait wait;
 	size_t asked;
 
 	w->silent = true;
@@ -784,9 +786,10 @@ CASE_WITH(test_quota, setup, teardown)
 	call(w, START + 0x10, 2);
 	for (uint64_t i = 0; i < 1000; i++) {
 		world_sample(w, PID, NOW, CODE + i * 16, 0, &made);
-		assert_int_equal(
-			unwinder_finish(w->unwinder, process, &made.sample, false, &w->finished),
-			1);
+		wait = (struct unwind_wait){.count = 0};
+		assert_int_equal(unwinder_finish(w->unwinder, process, &made.sample, false, &wait,
+						 &w->finished),
+				 1);
 		if (i % 100 == 0)
 			assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
 	}

@@ -456,10 +456,12 @@ static inline int world_collect_all(struct world *w, const struct world_sample *
 				    uint64_t known_ns, bool last)
 {
 	struct process *process = world_process(w, made->sample.pid);
+	struct unwind_wait wait = {.count = 0};
 	int err;
 
 	for (;;) {
-		err = unwinder_finish(w->unwinder, process, &made->sample, last, &w->finished);
+		err = unwinder_finish(w->unwinder, process, &made->sample, last, &wait,
+				      &w->finished);
 		if (err != 1 || unwinder_collect(w->unwinder, 0, known_ns) <= 0)
 			return err;
 	}

@@ -27,9 +27,7 @@ int intake_create(const struct intake_options *options, const struct record_cons
 	intake->modules = options->modules;
 	if (options->texts)
 		intake->texts = *options->texts;
-	intake->waiting.limit = INTAKE_WAITING_BYTES_MAX;
-	intake->awaits.limit = AWAITED_CODE_BYTES_MAX;
-	held_samples_init(&intake->held);
+	intake->waiting.budget.limit = WAITING_BYTES_MAX;
 	if (options->unwind_service)
 		err = unwinder_create(options->unwind_service, options->unwind_tables,
 				      options->modules, &intake->unwinder);
@@ -51,16 +49,8 @@ void intake_destroy(struct intake *intake)
 	round_buffer_deinit(&intake->round);
 	shim_records_deinit(&intake->shim);
 	event_budget_deinit(&intake->budget);
-	vec_for_each (deferred, &intake->deferred) {
-		awaited_code_end(&intake->awaits, deferred);
-		owner_budget_put(&intake->waiting, deferred->holder);
-		free(deferred->sample);
-	}
-	vec_deinit(&intake->deferred);
-	owner_budget_deinit(&intake->awaits);
-	owner_budget_deinit(&intake->waiting);
+	waiting_samples_deinit(&intake->waiting);
 	kept_code_deinit(&intake->kept);
-	held_samples_deinit(&intake->held);
 	unwinder_destroy(intake->unwinder);
 	free(intake);
 }
@@ -246,7 +236,8 @@ int intake_round(struct intake *intake, const struct source *source)
 
 bool intake_waits(const struct intake *intake)
 {
-	return intake->deferred.size > intake->awaiting || intake->round_ns < intake->soon_until_ns;
+	return waiting_samples_need_answers(&intake->waiting) ||
+	       intake->round_ns < intake->soon_until_ns;
 }
 
 void intake_renew_code(struct intake *intake)

@@ -4,11 +4,12 @@
  * each once, puts each round into order of time, and completes the stacks that the kernel could
  * not walk to their end.
  *
- * A complete sample passes directly. A sample with a copy of its stack is deferred while unwind
- * rows are made. A sample of code that may be reported late is deferred until the report. Both wait
- * for at most INTAKE_DEFER_NS. Samples of virtual machines are held, since the end of code may be
- * reported late, too (pipeline/intake/held_samples.h). The unwinder reads the consumer's state,
- * which intake never changes: the consumer has applied every record emitted before.
+ * A complete sample passes directly. Others wait (pipeline/intake/waiting_samples.h): a sample with
+ * a copy of its stack, while unwind rows are made; one of code that may be reported late, until the
+ * report; one of code in doubt, until its check. They wait for at most INTAKE_DEFER_NS. Samples of
+ * virtual machines are held, since the end of code may be reported late, too
+ * (unwind/code_successors.h). The unwinder reads the consumer's state, which intake never changes:
+ * the consumer has applied every record emitted before.
  *
  * Single-threaded.
  */

@@ -5,19 +5,12 @@
 
 #include "base/round_buffer.h"
 #include "base/vec.h"
-#include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/event_budget.h"
-#include "pipeline/intake/held_samples.h"
 #include "pipeline/intake/intake.h"
 #include "pipeline/intake/kept_code.h"
 #include "pipeline/intake/shim_records.h"
+#include "pipeline/intake/waiting_samples.h"
 #include "unwind/unwinder.h"
-
-/*
- * Limit of the deferred samples at the end of a round. During a round, samples from full rings can
- * exceed it.
- */
-#define INTAKE_WAITING_BYTES_MAX (16u << 20)
 
 struct intake {
 	struct record_consumer consumer;
@@ -31,17 +24,13 @@ struct intake {
 	uint64_t round_ns; /* time of the last round */
 	uint64_t malformed;
 
-	struct unwinder *unwinder;	      /* NULL: incomplete stacks stay cut */
-	VEC(struct intake_deferred) deferred; /* in order of time, each sample allocated */
-	struct owner_budget waiting;	      /* bytes of the deferred samples */
-	size_t awaiting;		      /* deferred samples that wait for code only */
-	struct owner_budget awaits;	      /* bytes of samples that wait for code */
-	struct held_samples held;
+	struct unwinder *unwinder; /* NULL: incomplete stacks stay cut */
+	struct waiting_samples waiting;
 	uint64_t soon_until_ns; /* until then, rounds should come soon */
 	uint64_t stacks_late;	/* samples whose rows did not come in time */
 	bool keeps_code;	/* the recording gets the code of sampled regions */
 	struct kept_code kept;
-	bool ending; /* the last round: nothing is deferred */
+	bool ending; /* the last round: nothing waits */
 };
 
 /* intake.c: pass a finished record to the consumer, then report its changes to the unwinder. */
@@ -49,15 +38,28 @@ int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
  * stacks.c: take a sample, in order of time, whose stack is incomplete, or whose code may have been
- * replaced or may be reported later. Defers it, or emits it as complete as possible. Returns 0 or
+ * replaced or may be reported later. It waits, or is emitted as complete as possible. Returns 0 or
  * negative errno.
  */
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
 
 /*
- * stacks.c: at the end of a round, complete and emit deferred samples. All records up to time_ns
- * have been applied. last: the source has ended, and no sample stays deferred. Returns 0 or
- * negative errno.
+ * stacks.c: go on with a sample that was woken, or whose wait has ended otherwise. Returns 0 with
+ * *one moved and in its next stage, or a negative errno.
+ */
+int intake_go_on(struct intake *intake, struct waiting_sample **one, enum wait_end end,
+		 uint64_t now_ns);
+
+/*
+ * stacks.c: emit a sample that is done, and free it. If a frame may be in other code than is known,
+ * the callers of that frame are cut off. Returns 0 or negative errno.
+ */
+int intake_emit_done(struct intake *intake, struct waiting_sample *one);
+
+/*
+ * waiting_rounds.c: at the end of a round, go on with samples as answers come, and emit those that
+ * are done. All records up to time_ns have been applied. last: the source has ended, and no sample
+ * waits any more. Returns 0 or negative errno.
  */
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
 

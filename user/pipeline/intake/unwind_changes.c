@@ -3,6 +3,7 @@
  * Invalidates the kernel's unwind tables that a record affects, and puts JIT code in doubt that the
  * record may have replaced.
  */
+#include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/intake_state.h"
 #include "state/code/code_region.h"
 #include "uapi/code_event.h"
@@ -55,6 +56,7 @@ static void process_changed(struct intake *intake, const struct jitbpf_record *r
 	if (record->type == JITBPF_FORK && process->previous)
 		unwinder_process_changed(intake->unwinder, process->previous);
 	unwinder_process_changed(intake->unwinder, process);
+	waiting_samples_changed(&intake->waiting, process->number, 0, UINT64_MAX);
 }
 
 static void range_changed(struct intake *intake, const struct process *process, uint64_t address,
@@ -66,6 +68,7 @@ static void range_changed(struct intake *intake, const struct process *process, 
 	if (size_bytes > UINT64_MAX - address)
 		size_bytes = UINT64_MAX - address;
 	unwinder_code_changed(intake->unwinder, process, address, size_bytes);
+	waiting_samples_changed(&intake->waiting, process->number, address, address + size_bytes);
 }
 
 /* Returns the size of the code that an unload has ended; the event may have only the address. */
@@ -108,9 +111,11 @@ static void code_lost(struct intake *intake, const struct jitbpf_journal *journa
 	const struct process *process = process_table_find(intake->processes, journal->pid,
 							   journal->start_ns, journal->to_ns);
 
-	if (process && process->code &&
-	    !(journal->h.flags & (JITBPF_JOURNAL_LATE | JITBPF_JOURNAL_COMPLETE)))
-		unwinder_code_changed(intake->unwinder, process, 0, UINT64_MAX);
+	if (!process || !process->code ||
+	    journal->h.flags & (JITBPF_JOURNAL_LATE | JITBPF_JOURNAL_COMPLETE))
+		return;
+	unwinder_code_changed(intake->unwinder, process, 0, UINT64_MAX);
+	waiting_samples_changed(&intake->waiting, process->number, 0, UINT64_MAX);
 }
 
 int intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record)

@@ -60,15 +60,15 @@ CASE_WITH(test_waits_for_the_load, setup, made_run_teardown)
 	assert_int_equal(run->seen[0].time_ns, 30);
 	/* It needs no short rounds, and the walk is not repeated. */
 	assert_false(pipeline_waits(run->pipeline));
-	assert_int_equal(intake_of(run)->awaiting, 1);
+	assert_int_equal(intake_of(run)->waiting.in_stage[WAIT_LOADS], 1);
 	make_java(run, HELD + 20, 1, MADE_CODE, "late");
 	made_round(run, HELD + 100);
 	made_round(run, HELD + 110);
 	assert_int_equal(run->seen_count, 2);
 	assert_int_equal(run->seen[1].time_ns, 20);
 	assert_string_equal(run->seen[1].name, "late");
-	assert_int_equal(intake_of(run)->awaiting, 0);
-	assert_int_equal(intake_of(run)->awaits.used, 0);
+	assert_int_equal(intake_of(run)->waiting.in_stage[WAIT_LOADS], 0);
+	assert_int_equal(intake_of(run)->waiting.budget.used, 0);
 }
 
 /* A caller of code that is known. */
@@ -99,7 +99,7 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 	made_round(run, SECOND + 30);
 	made_round(run, SECOND + 40);
 	assert_int_equal(run->seen_count, 1);
-	assert_int_equal(intake_of(run)->awaits.used, 0);
+	assert_int_equal(intake_of(run)->waiting.budget.used, 0);
 	ledger = made_finish(run, 2 * SECOND);
 	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
@@ -124,7 +124,7 @@ CASE_WITH(test_dropped, setup, made_run_teardown)
 
 	make_sample(run, 20, MADE_CODE + 8);
 	made_round(run, 100);
-	assert_int_equal(intake_of(run)->awaiting, 1);
+	assert_int_equal(intake_of(run)->waiting.in_stage[WAIT_LOADS], 1);
 }
 
 /* Code of other publishers is reported before it runs. */
@@ -140,18 +140,21 @@ CASE_WITH(test_others, setup, made_run_teardown)
 	assert_int_equal(run.seen_count, 1);
 }
 
-/* Samples beyond the budget do not wait. */
+/* Beyond the budget, the oldest samples wait no longer. */
 CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
-	intake_of(run)->awaits.limit = 8 * sizeof(struct jitbpf_sample);
+	intake_of(run)->waiting.budget.limit = 8 * sizeof(struct waiting_sample);
 	for (uint64_t i = 0; i < 16; i++)
 		make_sample(run, 20 + i, MADE_CODE + 8);
 	made_round(run, 100);
-	made_round(run, HELD);
-	assert_in_range(intake_of(run)->awaiting, 1, 6);
-	assert_in_range(run->seen_count, 10, 15);
+	assert_in_range(intake_of(run)->waiting.in_stage[WAIT_LOADS], 4, 8);
+	assert_int_equal(run->seen_count, 16 - intake_of(run)->waiting.in_stage[WAIT_LOADS]);
+	for (size_t i = 0; i < run->seen_count; i++)
+		assert_int_equal(run->seen[i].time_ns, 20 + i);
+	assert_int_equal(intake_of(run)->waiting.counts[WAIT_LOADS].ends[WAIT_OVER_SHARE],
+			 run->seen_count);
 	made_round(run, SECOND + 100);
 	made_round(run, SECOND + 110);
 	assert_int_equal(run->seen_count, 16);

@@ -32,9 +32,14 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct held_samples *held_of(struct made_run *run)
+static struct waiting_samples *waiting_of(struct made_run *run)
 {
-	return &run->pipeline->intake->held;
+	return &run->pipeline->intake->waiting;
+}
+
+static size_t held_of(struct made_run *run)
+{
+	return waiting_of(run)->in_stage[WAIT_HOLD];
 }
 
 CASE_WITH(test_held, setup, made_run_teardown)
@@ -46,7 +51,7 @@ CASE_WITH(test_held, setup, made_run_teardown)
 	made_round(run, 100);
 	made_round(run, HELD + 20);
 	assert_int_equal(run->seen_count, 0);
-	assert_int_equal(held_of(run)->samples.size, 2);
+	assert_int_equal(held_of(run), 2);
 	assert_false(pipeline_waits(run->pipeline)); /* needs no short rounds */
 	made_round(run, HELD + 21);
 	assert_int_equal(run->seen_count, 1);
@@ -54,7 +59,7 @@ CASE_WITH(test_held, setup, made_run_teardown)
 	assert_string_equal(run->seen[0].name, "method");
 	made_round(run, HELD + 31);
 	assert_int_equal(run->seen_count, 2);
-	assert_int_equal(held_of(run)->budget.used, 0);
+	assert_int_equal(waiting_of(run)->budget.used, 0);
 }
 
 /* A sample whose rows came late has waited already. */
@@ -132,11 +137,11 @@ CASE_WITH(test_cut, setup, made_run_teardown)
 		  .regs.ip = 77};
 	const struct jitbpf_user_regs *regs = (void *)&made.ips[3];
 
-	held_sample_cut(&made.sample, 4);
+	waiting_sample_cut(&made.sample, 4);
 	assert_int_equal(made.sample.h.size_bytes, sizeof(made));
 	assert_int_equal(made.sample.user_end, JITBPF_END_ROOT);
 	assert_int_equal(made.regs.ip, 77);
-	held_sample_cut(&made.sample, 2);
+	waiting_sample_cut(&made.sample, 2);
 	assert_int_equal(made.sample.h.size_bytes, sizeof(made) - 16);
 	assert_int_equal(made.sample.user_frames, 2);
 	assert_int_equal(made.sample.user_end, JITBPF_END_NO_RULE);
@@ -164,7 +169,7 @@ CASE_WITH(test_dropped, setup, made_run_teardown)
 
 	make_sample(run, 20, MADE_CODE + 8);
 	made_round(run, 100);
-	assert_int_equal(held_of(run)->samples.size, 1);
+	assert_int_equal(held_of(run), 1);
 }
 
 /* Code of other publishers ends before its memory has other code. */
@@ -184,16 +189,16 @@ CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
 
-	held_of(run)->budget.limit = 16 * sizeof(struct jitbpf_sample);
+	waiting_of(run)->budget.limit = 16 * sizeof(struct jitbpf_sample);
 	for (uint64_t i = 0; i < 16; i++)
 		make_sample(run, 20 + i, MADE_CODE + 8);
 	made_round(run, 100);
-	assert_in_range(held_of(run)->samples.size, 1, 12);
-	assert_int_equal(held_of(run)->samples.size + run->seen_count, 16);
+	assert_in_range(held_of(run), 1, 12);
+	assert_int_equal(held_of(run) + run->seen_count, 16);
 	assert_int_equal(made_unwinder.told_of, run->seen_count);
 	made_round(run, HELD + 100);
 	assert_int_equal(run->seen_count, 16);
-	assert_int_equal(held_of(run)->budget.used, 0);
+	assert_int_equal(waiting_of(run)->budget.used, 0);
 }
 
 /* Where much code ends all the time, each look-up would be expensive. */

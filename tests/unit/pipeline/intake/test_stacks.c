@@ -367,7 +367,7 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 
 static const struct sink_ops deaf_sink = {.destroy = made_sink_destroy};
 
-/* Over the memory limit, the oldest deferred samples are completed with what is known. */
+/* Over the memory limit, the oldest samples that wait are completed with what is known. */
 CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
@@ -376,11 +376,11 @@ CASE_WITH(test_budget, setup, made_run_teardown)
 	uint64_t time_ns = 10, count = 0;
 
 	ready_until = 0;
-	for (int round = 0; round < 6; round++) {
-		for (int i = 0; i < 200; i++, count++)
+	for (int round = 0; round < 8; round++) {
+		for (int i = 0; i < 210; i++, count++)
 			make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0);
 		made_round(run, time_ns++);
-		assert_true(run->pipeline->intake->waiting.used <= 16 << 20);
+		assert_true(run->pipeline->intake->waiting.budget.used <= WAITING_BYTES_MAX);
 	}
 	assert_true(made_unwinder.last > 150 && made_unwinder.last < 250);
 	for (size_t i = 0; i < run->seen_count; i++)
@@ -401,7 +401,7 @@ static void make_user(struct made_run *run, uint32_t pid, uint32_t uid)
 	owner->charged_uid = uid;
 }
 
-/* A user who fills the memory loses their own deferred samples, not the older ones of another. */
+/* A user who fills the memory loses their own waiting samples, not the older ones of another. */
 CASE_WITH(test_budget_of_another_user, setup, made_run_teardown)
 {
 	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
@@ -414,12 +414,12 @@ CASE_WITH(test_budget_of_another_user, setup, made_run_teardown)
 	for (int i = 0; i < 50; i++)
 		make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0);
 	made_round(run, time_ns++);
-	for (int round = 0; round < 6; round++) {
-		for (int i = 0; i < 200; i++)
+	for (int round = 0; round < 8; round++) {
+		for (int i = 0; i < 210; i++)
 			make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0)->pid =
 				MADE_PID + 1;
 		made_round(run, time_ns++);
-		assert_true(run->pipeline->intake->waiting.used <= 16 << 20);
+		assert_true(run->pipeline->intake->waiting.budget.used <= WAITING_BYTES_MAX);
 	}
 	assert_true(run->seen_count > 150);
 	for (size_t i = 0; i < run->seen_count; i++)
