@@ -193,4 +193,33 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "Within milliseconds, the file was unmapped, or its process ended, and it was deleted "
 	     "or replaced, or was in a container that ended.",
 	     "keep such files at their paths until the recording ends"),
+	TERM(WAITS_ROWS, "waits_rows", "samples that waited for unwind rules",
+	     "Samples whose stack had code without unwind rules. jitbpf makes the rules when they are "
+	     "needed; stacks_late counts the waits that were too long."),
+	TERM(WAITS_ROWS_MS, "waits_rows_ms", "time of the waits for unwind rules, in ms",
+	     "The sum of the waits of all these samples."),
+	TERM(WAITS_LOADS, "waits_loads", "samples that waited for reports of code",
+	     "Samples of a Java virtual machine in code that was not reported yet."),
+	TERM(WAITS_LOADS_LATE, "waits_loads_late",
+	     "samples that waited in vain for reports of code",
+	     "Samples in memory for which no code was reported within a second. Memory of an "
+	     "interpreter has none."),
+	TERM(WAITS_LOADS_MS, "waits_loads_ms", "time of the waits for reports of code, in ms",
+	     "The sum of the waits of all these samples."),
+	TERM(WAITS_CHECKS, "waits_checks", "samples that waited for checks of code",
+	     "Samples of JIT code that may have been replaced without a report."),
+	TERM(WAITS_CHECKS_LATE, "waits_checks_late", "samples whose checks of code took too long",
+	     "Samples whose code was not compared within a second; its name is unknown."),
+	TERM(WAITS_CHECKS_MS, "waits_checks_ms", "time of the waits for checks of code, in ms",
+	     "The sum of the waits of all these samples."),
+	TERM(WAITS_ENDS, "waits_ends", "samples that were held for ends of code",
+	     "Samples of a Java virtual machine, held for half a second: the end of their code may be "
+	     "reported late."),
+	TERM(WAITS_ENDS_MS, "waits_ends_ms", "time of the waits for ends of code, in ms",
+	     "The sum of the waits of all these samples."),
+	TERM(WAITS_OVER_SHARE, "waits_over_share",
+	     "samples whose wait ended early: over their owner's share of the memory",
+	     "Samples that were completed with what was known: their stacks may be cut, or their code "
+	     "unknown.",
+	     "Samples of their owner wait faster than rules are made. " MORE_CPU, FEWER_SAMPLES),
 };

@@ -149,6 +149,32 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 	return intake_emit(intake, record);
 }
 
+static void count_waits(const struct waiting_samples *waiting, uint64_t *values)
+{
+	static const struct {
+		enum jitbpf_counter all, late, ms;
+	} of_stage[WAIT_STAGES] = {
+		/* Late ones are counted as stacks that were cut. */
+		[WAIT_WALK] = {JITBPF_COUNT_WAITS_ROWS, 0, JITBPF_COUNT_WAITS_ROWS_MS},
+		[WAIT_LOADS] = {JITBPF_COUNT_WAITS_LOADS, JITBPF_COUNT_WAITS_LOADS_LATE,
+				JITBPF_COUNT_WAITS_LOADS_MS},
+		[WAIT_CHECKS] = {JITBPF_COUNT_WAITS_CHECKS, JITBPF_COUNT_WAITS_CHECKS_LATE,
+				 JITBPF_COUNT_WAITS_CHECKS_MS},
+		[WAIT_HOLD] = {JITBPF_COUNT_WAITS_ENDS, 0, JITBPF_COUNT_WAITS_ENDS_MS},
+	};
+
+	for (int i = 0; i < WAIT_STAGES; i++) {
+		const struct wait_count *count = &waiting->counts[i];
+
+		for (int end = 0; end < WAIT_ENDS; end++)
+			values[of_stage[i].all] += count->ends[end];
+		if (of_stage[i].late)
+			values[of_stage[i].late] = count->ends[WAIT_LATE];
+		values[of_stage[i].ms] = count->wait_ns / 1000000;
+		values[JITBPF_COUNT_WAITS_OVER_SHARE] += count->ends[WAIT_OVER_SHARE];
+	}
+}
+
 /* Emit the unwinder's counters as a second COUNTERS record; consumers add both up. */
 static int emit_counters(struct intake *intake)
 {
@@ -171,6 +197,7 @@ static int emit_counters(struct intake *intake)
 	out.values[JITBPF_COUNT_UNWIND_EVICTED] = counts.evicted;
 	out.values[JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT] = counts.mappings_left_out;
 	out.values[JITBPF_COUNT_CODE_NOT_KEPT] = intake->kept.refused;
+	count_waits(&intake->waiting, out.values);
 	return intake->consumer.take(intake->consumer.context, &out.head.h);
 }
 

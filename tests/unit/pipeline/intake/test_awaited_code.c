@@ -103,6 +103,9 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 	ledger = made_finish(run, 2 * SECOND);
 	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS], 1);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS_LATE], 1);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS_MS], 1000);
 }
 
 CASE_WITH(test_end, setup, made_run_teardown)
@@ -144,6 +147,8 @@ CASE_WITH(test_others, setup, made_run_teardown)
 CASE_WITH(test_budget, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
+	const struct ledger *ledger;
+	size_t early;
 
 	intake_of(run)->waiting.budget.limit = 8 * sizeof(struct waiting_sample);
 	for (uint64_t i = 0; i < 16; i++)
@@ -153,9 +158,11 @@ CASE_WITH(test_budget, setup, made_run_teardown)
 	assert_int_equal(run->seen_count, 16 - intake_of(run)->waiting.in_stage[WAIT_LOADS]);
 	for (size_t i = 0; i < run->seen_count; i++)
 		assert_int_equal(run->seen[i].time_ns, 20 + i);
-	assert_int_equal(intake_of(run)->waiting.counts[WAIT_LOADS].ends[WAIT_OVER_SHARE],
-			 run->seen_count);
+	early = run->seen_count;
 	made_round(run, SECOND + 100);
 	made_round(run, SECOND + 110);
 	assert_int_equal(run->seen_count, 16);
+	ledger = made_finish(run, 2 * SECOND);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_OVER_SHARE], early);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS], 16);
 }

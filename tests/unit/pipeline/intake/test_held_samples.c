@@ -59,6 +59,7 @@ CASE_WITH(test_held, setup, made_run_teardown)
 	assert_string_equal(run->seen[0].name, "method");
 	made_round(run, HELD + 31);
 	assert_int_equal(run->seen_count, 2);
+	assert_int_equal(waiting_of(run)->counts[WAIT_HOLD].ends[WAIT_ENDED], 2);
 	assert_int_equal(waiting_of(run)->budget.used, 0);
 }
 

@@ -361,6 +361,8 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 	assert_false(pipeline_waits(run->pipeline));
 	ledger = made_finish(run, 3 * SECOND);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 2);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_ROWS], 2);
+	assert_in_range(ledger->counters[JITBPF_COUNT_WAITS_ROWS_MS], 2000, 2600);
 	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
 	assert_int_equal(ledger_taken(ledger), 2);
 }
