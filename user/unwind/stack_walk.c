@@ -61,8 +61,8 @@ static uint64_t address_of(const struct unwind_state *state)
 }
 
 /*
- * Look up the code site of a caller. Returns false if nothing is mapped there,
- * so that the previous frame is the last one.
+ * Look up the code site of a caller. Returns false if nothing is mapped there, or if it is no
+ * address, where a process can report code, too. Then the previous frame is the last one.
  */
 static bool find_caller(const struct unwind_account *account, const struct walk *walk,
 			uint64_t time_ns, struct code_site *ret)
@@ -70,7 +70,8 @@ static bool find_caller(const struct unwind_account *account, const struct walk 
 	*ret = walk->state.is_caller
 		       ? code_site_of_caller(account->process, walk->state.ip, time_ns)
 		       : code_site_at(account->process, walk->state.ip, time_ns);
-	return ret->kind != LOCATION_UNKNOWN;
+	return ret->kind != LOCATION_UNKNOWN &&
+	       frame_word_is_address(unwind_frame_ip(&walk->state));
 }
 
 /*

@@ -597,6 +597,21 @@ CASE_WITH(test_caller_nowhere, setup, teardown)
 	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
 }
 
+/* Code that was reported at what is no address would be a frame of another kind. */
+CASE_WITH(test_caller_at_no_address, setup, teardown)
+{
+	const uint64_t forged = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
+	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	struct world *w = *state;
+
+	world_load(w, PID, 10, forged + 0x1000, 0x100);
+	world_push_many(w, 300);
+	call(w, forged + 0x1010, 1);
+	call(w, ips[1], 1);
+	finish(w, LIB, 0);
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+}
+
 /* The same near the top of the stack: only unwind tables mark outermost frames. */
 CASE_WITH(test_nowhere_at_the_top, setup, teardown)
 {
