@@ -242,10 +242,10 @@ pictures: all
 # A run without end, beside compilers, PHP and containers: make soak MINUTES=30
 MINUTES ?= 30
 
-soak: all $(B)/tests/engine/jit-engine
+soak: all $(B)/tests/programs/engine/jit-engine
 	$(Q)tests/soak/soak.py $(B) $(MINUTES)
 
-bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
+bench: all $(B)/tests/programs/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
 
 $(B)/tests/bench/churn $(B)/tests/bench/deltas $(B)/tests/bench/day: %: %.o $(B)/libcore.a
@@ -256,7 +256,7 @@ $(B)/tests/bench/live_day $(B)/tests/bench/readers: %: %.o $(B)/libhost.a $(B)/l
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HOST_LIBS) $(CORE_LIBS) -o $@
 
-$(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
+$(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/programs/engine/jit_client.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -o $@
 

@@ -183,15 +183,15 @@ fuzz: $(FUZZ_BIN)
 
 # --- the real kernel, real engines -------------------------------------------
 
-$(B)/tests/workloads/%: tests/workloads/%.cpp tests/workloads/onednn_primitives.h
+$(B)/tests/programs/workloads/%: tests/programs/workloads/%.cpp tests/programs/workloads/onednn_primitives.h
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
+	$(Q)$(CXX) -O2 -g -Itests/programs/workloads/include -o $@ $< -ldnnl -ldl
 
 include tests/cli/docs.mk
 
 # A shim whose records and journal are of a later version than the program's.
-LATER_SHIM := $(B)/tests/workloads/later-shim
+LATER_SHIM := $(B)/tests/programs/workloads/later-shim
 
 $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 	$(call say,CC,$@)
@@ -199,8 +199,8 @@ $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 	$(Q)sed -i -E 's/^(#define JITBPF_(JIT|JOURNAL)_VERSION).*/\1 99/' $(@D)/uapi/*.h
 	$(Q)cd $(@D) && $(CC) $(filter-out -MMD -MP,$(SHIM_CFLAGS)) $(SHIM_LDFLAGS) $(SHIM_SRC) -o $(@F)
 
-KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak large) \
-	$(addprefix $(B)/tests/engine/,jit-engine jit-engine-musl conformance-client) $(DOCS_PARTS)
+KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/programs/workloads/,onednn xbyak large) \
+	$(addprefix $(B)/tests/programs/engine/,jit-engine jit-engine-musl conformance-client) $(DOCS_PARTS)
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
 # ONLY=REGEX; with a jitbpf that is built with sanitizers: JITBPF=build/san/jitbpf
@@ -241,12 +241,12 @@ layers: $(BPF_SKELETONS)
 
 include tests/cli/cli.mk
 include tests/deb/deb.mk
-include tests/symbols/symbols.mk
-include tests/frames/frames.mk
+include tests/oracles/symbols/symbols.mk
+include tests/oracles/frames/frames.mk
 include tests/shim/shim.mk
-include tests/engine/engine.mk
+include tests/programs/engine/engine.mk
 include tests/attack/attack.mk
-include tests/stacks/stacks.mk
+include tests/programs/stacks/stacks.mk
 include tests/conformance/conformance.mk
 include tests/engines/engines.mk
 include tests/ui/ui.mk
@@ -265,7 +265,7 @@ BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 # A change that breaks the build of other tests is seen by those who run all unit tests.
 ifeq ($(B)$(TESTS),build)
 unit: | $(B)/tests/ui/make_page $(RANDOM_MODEL) $(SYMBOLS)/symbolize $(FRAMES)/rows $(FRAMES)/code_rows \
-	$(SHIM_TEST_BIN) $(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(BENCH_BIN)
+	$(SHIM_TEST_BIN) $(B)/tests/programs/engine/jit-engine $(B)/tests/programs/engine/conformance-client $(BENCH_BIN)
 endif
 
 .PHONY: test-programs sanitized-programs thread-programs

@@ -12,9 +12,9 @@ recording=$PWD/demo.jitbpf
 # read well; PCRE's own JIT publishes nothing.
 if php -r 'exit(PHP_VERSION_ID < 80400 ? 0 : 1);' 2>/dev/null; then
 	set -- php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=function \
-		-d pcre.jit=0 tests/workloads/shop.php 10
+		-d pcre.jit=0 tests/programs/workloads/shop.php 10
 else
-	g++ -O2 -o "$build/onednn" tests/workloads/onednn.cpp -ldnnl
+	g++ -O2 -o "$build/onednn" tests/programs/workloads/onednn.cpp -ldnnl
 	set -- env OMP_NUM_THREADS=1 "$build/onednn" 10 2
 fi
 echo "recording: $*"

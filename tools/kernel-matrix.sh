@@ -10,7 +10,7 @@
 #   apt-get download linux-image-cloud-amd64   (and its dependencies)
 #   dpkg -x linux-image-*.deb KERNEL_FOLDER
 #
-# BUILD=build  the build to test; `make all build/tests/engine/jit-engine` makes it
+# BUILD=build  the build to test; `make all build/tests/programs/engine/jit-engine` makes it
 # ACCEL=tcg    or kvm        SECONDS_MAX=400  per kernel
 # LOGS=folder  keep each kernel's console there
 #
@@ -34,7 +34,7 @@ for candidate in /usr/libexec/virtiofsd /usr/lib/qemu/virtiofsd; do
 	[ ! -x $candidate ] || virtiofsd=$candidate
 done
 [ -n "$virtiofsd" ] || fail "virtiofsd is missing"
-for file in jitbpf libjitbpf.so tests/engine/jit-engine; do
+for file in jitbpf libjitbpf.so tests/programs/engine/jit-engine; do
 	[ -e "$build/$file" ] || fail "$build/$file is not built"
 done
 

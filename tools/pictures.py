@@ -97,7 +97,7 @@ class Pictures:
     def __init__(self, build, folder, scratch):
         self.jitbpf, self.folder, self.scratch = str(build / "jitbpf"), folder, scratch
         self.page = scratch / "profile.html"
-        shutil.copy(ROOT / "tests/workloads/shop.php", scratch)
+        shutil.copy(ROOT / "tests/programs/workloads/shop.php", scratch)
         hour_ago = time.time() - 3600  # opcache leaves out scripts of just now
         os.utime(scratch / "shop.php", (hour_ago, hour_ago))
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The names of a victim that replaces published code without a report (tests/engine/stale.c)."""
+"""The names of a victim that replaces published code without a report (tests/programs/engine/stale.c)."""
 
 import re
 
 import engine_truth
 import recording
 
-UNPUBLISHED = 0x80000000  # tests/engine/stale.c
+UNPUBLISHED = 0x80000000  # tests/programs/engine/stale.c
 
 
 def check(test, run, pid, least=300):

@@ -15,7 +15,7 @@ import zlib
 
 from attack import AttackTest, PROGRAMS, harness, sample
 
-FORGER = os.path.join(harness.ROOT, "tests/workloads/forger.py")
+FORGER = os.path.join(harness.ROOT, "tests/programs/workloads/forger.py")
 BOMB_BYTES = 300 << 20
 SECTION = struct.Struct("<IIQQQQIIQQ")
 COMPRESSED = 1 << 11

@@ -59,10 +59,10 @@ class StoppedLoaders(AttackTest):
 
     def test_stopped(self):
         """The attacker stops the loaders of its JVMs: root's JVM gets its own."""
-        fake = self.copy_for_others(os.path.join(harness.ROOT, "tests/workloads/fake_jvm.py"))[0]
+        fake = self.copy_for_others(os.path.join(harness.ROOT, "tests/programs/workloads/fake_jvm.py"))[0]
         said = os.path.join(self.folder, "said")
         subprocess.run([os.path.join(jdks.JDK, "bin/javac"), "-d", self.folder,
-                        os.path.join(harness.ROOT, "tests/workloads/Fill.java")], check=True)
+                        os.path.join(harness.ROOT, "tests/programs/workloads/Fill.java")], check=True)
         java = self.start_victim(["sh", "-c", 'read go; exec "$@"', "sh",
                                   os.path.join(jdks.JDK, "bin/java"), "-cp", self.folder, "Fill",
                                   "1000000"], stdin=subprocess.PIPE)

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
+PHP_SCRIPT = os.path.join(ROOT, "tests/programs/workloads/numbers.php")
 START_SECONDS = 0.6  # ample time for a profiler to start sampling
 
 
@@ -21,7 +21,7 @@ class Bench:
         self.build, self.scratch = os.path.abspath(build), scratch
         self.jitbpf = os.path.join(self.build, "jitbpf")
         self.shim = os.path.join(self.build, "libjitbpf.so")
-        self.engine = os.path.join(self.build, "tests/engine/jit-engine")
+        self.engine = os.path.join(self.build, "tests/programs/engine/jit-engine")
 
     def path(self, name):
         return os.path.join(self.scratch, name)

@@ -42,8 +42,8 @@ def named(command, stdin):
 
 
 def report(bench, table):
-    symbolize = os.path.join(bench.build, "tests/symbols/symbolize")
-    measure.make(bench, "tests/symbols/symbolize")
+    symbolize = os.path.join(bench.build, "tests/oracles/symbols/symbolize")
+    measure.make(bench, "tests/oracles/symbols/symbolize")
     words_library.make(bench.scratch)
     plain, packed = bench.path("libwords.so"), bench.path("packed.so")
     subprocess.run(["objcopy", "--compress-debug-sections=zlib", plain, packed], check=True)

@@ -20,7 +20,7 @@
 
 #include "base/scope.h"
 #include "jitapi-shim/payload.h"
-#include "tests/engine/jit_client.h"
+#include "tests/programs/engine/jit_client.h"
 #include "uapi/jit_record.h"
 
 #define NAME_BYTES 120 /* makes a record of 200 bytes */

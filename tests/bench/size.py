@@ -9,7 +9,7 @@ import subprocess
 import measure
 
 SECONDS = 30
-WORKLOADS = os.path.join(measure.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(measure.ROOT, "tests/programs/workloads")
 
 
 def commands(bench):

@@ -8,7 +8,7 @@ import subprocess
 import measure
 
 COPIES = 60
-SOURCES = os.path.join(measure.ROOT, "tests/symbols")
+SOURCES = os.path.join(measure.ROOT, "tests/oracles/symbols")
 FLAGS = ["-std=c++17", "-O2", "-g", "-fPIC", "-I", measure.ROOT]
 
 

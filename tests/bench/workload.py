@@ -10,7 +10,7 @@ import measure
 
 ROUNDS = 3
 FREQUENCIES = (999, 9999)
-WORKLOADS = os.path.join(measure.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(measure.ROOT, "tests/programs/workloads")
 TIMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timed.py")
 CLASSES = 40  # that javac compiles
 # The collector's threads would take what the machine has left.

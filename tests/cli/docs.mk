@@ -12,7 +12,7 @@ $(DOCS)/installed: $(B)/jitbpf $(B)/libjitbpf.so $(AGENT) $(B)/man/jitbpf.1 tool
 	$(Q)env -u DESTDIR $(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(@D))/usr >/dev/null
 	$(Q)touch $@
 
-$(DOCS)/program.jar: tests/workloads/Mixed.java
+$(DOCS)/program.jar: tests/programs/workloads/Mixed.java
 	$(call say,JAR,$@)
 	$(Q)mkdir -p $(@D)/classes
 	$(Q)javac -d $(@D)/classes $<

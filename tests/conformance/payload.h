@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "tests/conformance/rules.h"
-#include "tests/engine/jit_client.h"
+#include "tests/programs/engine/jit_client.h"
 
 struct payload_sender {
 	unsigned int (*notify)(unsigned int event, void *data);

@@ -62,7 +62,7 @@ for file in /etc/apt/apt.conf.d/*; do
 done
 mkdir -p "$root/usr/local/share"
 cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
-cp "$work"/one/build/deb/$deb tests/workloads/numbers.php "$root/"
+cp "$work"/one/build/deb/$deb tests/programs/workloads/numbers.php "$root/"
 cat >"$root/common.sh" <<'COMMON'
 set -eu
 export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root

@@ -16,10 +16,10 @@ $(ENGINES)/installed: tests/engines/requirements.txt
 GO ?= go
 
 # With and without the (compressed) unwind table.
-GO_STACKS := $(B)/tests/stacks/gochain $(B)/tests/stacks/gochain-frame-pointers
+GO_STACKS := $(B)/tests/programs/stacks/gochain $(B)/tests/programs/stacks/gochain-frame-pointers
 
-$(B)/tests/stacks/gochain-frame-pointers: GO_LDFLAGS := -w
-$(GO_STACKS): tests/stacks/gochain.go
+$(B)/tests/programs/stacks/gochain-frame-pointers: GO_LDFLAGS := -w
+$(GO_STACKS): tests/programs/stacks/gochain.go
 	$(call say,GO,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(GO) build -ldflags='$(GO_LDFLAGS)' -o $@ $<

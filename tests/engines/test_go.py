@@ -12,10 +12,10 @@ WHOLE = 0.99
 
 class Go(harness.KernelTest):
     def test_stacks_are_the_true_ones(self):
-        source = os.path.join(harness.ROOT, "tests/stacks/gochain.go")
+        source = os.path.join(harness.ROOT, "tests/programs/stacks/gochain.go")
         truth = stack_truth.program(source)
         for name in ("gochain", "gochain-frame-pointers"):
-            path = os.path.join(harness.BUILD, "tests/stacks", name)
+            path = os.path.join(harness.BUILD, "tests/programs/stacks", name)
             run = self.record(["timeout", "2", path], ["-F", "999", "--no-inline"], status=124)
             (verdict,) = stack_truth.verdicts(run, {path: truth}).values()
             with self.subTest(name):

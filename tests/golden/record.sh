@@ -11,7 +11,7 @@ build=$(cd "../../$1" && pwd)
 place=/tmp/jitbpf-golden
 mkdir -p $place
 # (opcache does not take files younger than two seconds)
-cp -p "$build/jitbpf" "$build/libjitbpf.so" ../workloads/numbers.php $place
+cp -p "$build/jitbpf" "$build/libjitbpf.so" ../programs/workloads/numbers.php $place
 cd $place
 record() {
 	name=$1

@@ -11,7 +11,7 @@ import struct
 import harness
 import recording
 
-GENERATION_TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/engine/code.h
+GENERATION_TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/programs/engine/code.h
 PAGE = 4096
 DUMP_MAGIC, CODE_LOAD = 0x4A695444, 0
 PREFIX = struct.Struct("<IIQ")     # id, size, time

@@ -30,12 +30,12 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 # jitbpf may be of another build, with a sanitizer, and the shim is what lies beside it.
 JITBPF = os.path.join(ROOT, os.environ.get("JITBPF") or os.path.join(BUILD, "jitbpf"))
 SHIM = os.path.join(os.path.dirname(JITBPF), "libjitbpf.so")
-ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
+ENGINE = os.path.join(BUILD, "tests/programs/engine/jit-engine")
 ENGINE_MUSL = ENGINE + "-musl"
-CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
-ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
-LARGE = os.path.join(BUILD, "tests/workloads/large")
-PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
+CONFORMANCE = os.path.join(BUILD, "tests/programs/engine/conformance-client")
+ONEDNN = os.path.join(BUILD, "tests/programs/workloads/onednn")
+LARGE = os.path.join(BUILD, "tests/programs/workloads/large")
+PHP_SCRIPT = os.path.join(ROOT, "tests/programs/workloads/numbers.php")
 
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 

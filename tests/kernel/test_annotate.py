@@ -12,11 +12,11 @@ import unittest
 
 import harness
 
-sys.path.insert(0, os.path.join(harness.ROOT, "tests/workloads"))
+sys.path.insert(0, os.path.join(harness.ROOT, "tests/programs/workloads"))
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 AS_SUDO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_sudo.py")
-JAVA_SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
+JAVA_SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/Fill.java")
 
 PROGRAM = """
 #include <stdlib.h>

@@ -14,7 +14,7 @@ import harness
 import run_for
 from stuck_fs import StuckFilesystem
 
-FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+FORKING = os.path.join(harness.ROOT, "tests/programs/workloads/forking.py")
 USER = 61234  # of nobody else
 SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
 MAP_ALL = """

@@ -7,9 +7,9 @@ import os
 import harness
 import recording
 
-DEEP = os.path.join(harness.BUILD, "tests/stacks/deep")
+DEEP = os.path.join(harness.BUILD, "tests/programs/stacks/deep")
 RUN_FOR = os.path.join(harness.ROOT, "tests/kernel/run_for.py")
-RECURSION = os.path.join(harness.ROOT, "tests/workloads/recursion.py")
+RECURSION = os.path.join(harness.ROOT, "tests/programs/workloads/recursion.py")
 PYTHON = "/usr/bin/python3"
 SECONDS = 0.5
 FRAMES_MAX = 1024  # JITBPF_USER_FRAMES_MAX

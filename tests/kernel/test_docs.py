@@ -132,7 +132,7 @@ class Documented(harness.KernelTest):
     def lay_files(self):
         with open(harness.PHP_SCRIPT, encoding="utf-8") as file:
             script = file.read().replace("$argv[1] ?? 3", "$argv[1] ?? 0.5")
-        with open(f"{harness.ROOT}/tests/workloads/convolutions.py", encoding="utf-8") as file:
+        with open(f"{harness.ROOT}/tests/programs/workloads/convolutions.py", encoding="utf-8") as file:
             model = file.read().replace("sys.argv[1]", "0.5")
         for name, text in (("script.php", script), ("app.js", APP), ("program.py", PROGRAM),
                            ("model.py", model)):

@@ -9,7 +9,7 @@ import unittest
 import harness
 import recording
 
-SOURCE = os.path.join(harness.ROOT, "tests/workloads/events.c")
+SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/events.c")
 PAGES, ROUNDS = 200000, 50000
 # Periods that are no multiples of what the program does alternately.
 FAULTS, SWITCHES = "page-faults:97", "context-switches:37"

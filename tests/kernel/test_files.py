@@ -16,7 +16,7 @@ import run_for
 from harness import BUILD, JITBPF, KernelTest, leaf_jit
 from stuck_fs import StuckFilesystem
 
-NARROW = os.path.join(BUILD, "tests/stacks/narrow")
+NARROW = os.path.join(BUILD, "tests/programs/stacks/narrow")
 PROGRAM = """
 #include <signal.h>
 #include <sys/time.h>

@@ -15,7 +15,7 @@ import urllib.request
 
 import harness
 
-WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(harness.ROOT, "tests/programs/workloads")
 FORKS = os.path.join(WORKLOADS, "forks.py")
 FORKING = os.path.join(WORKLOADS, "forking.py")
 SPACES = os.path.join(WORKLOADS, "spaces.py")

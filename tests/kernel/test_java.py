@@ -12,15 +12,15 @@ import unittest
 import harness
 import jdks
 
-sys.path.insert(0, os.path.join(harness.ROOT, "tests/workloads"))
+sys.path.insert(0, os.path.join(harness.ROOT, "tests/programs/workloads"))
 import java_places
 import java_sources
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
+SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/Fill.java")
 DO_NOT_INLINE = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Fill.inlinedHelper"]
 
-# Of tests/workloads/Fill.java: the loop of the helper, and its call.
+# Of tests/programs/workloads/Fill.java: the loop of the helper, and its call.
 HELPER_LINES, CALL_LINES = {"13", "14"}, {"20", "21"}
 
 CUT_MAX = 0.01 # of the stacks of a compiler
@@ -180,7 +180,7 @@ class Truth(harness.KernelTest):
         return "line" if any(line for line, _ in lines) else "no line"
 
     def test_places(self):
-        workloads = os.path.join(harness.ROOT, "tests/workloads")
+        workloads = os.path.join(harness.ROOT, "tests/programs/workloads")
         self.compile_java([os.path.join(workloads, "Truth.java")],
                           ("--add-modules=jdk.hotspot.agent", *self.EXPORTS))
         self.compile_java([os.path.join(workloads, "Compile.java")])

@@ -14,7 +14,7 @@ import jdks
 import test_roles
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(harness.ROOT, "tests/programs/workloads")
 FAKE = os.path.join(WORKLOADS, "fake_jvm.py")
 SPACE = os.path.join(WORKLOADS, "user_space.py")
 TAKES = os.path.join(harness.ROOT, "tests/kernel/takes.py")

@@ -11,7 +11,7 @@ import harness
 import jdks
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-SOURCE = os.path.join(harness.ROOT, "tests/workloads/Patches.java")
+SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/Patches.java")
 SECONDS = "5"
 
 # A small heap is below 4 GB, and is collected often.

@@ -14,7 +14,7 @@ import jdks
 import test_java_attach
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(harness.ROOT, "tests/programs/workloads")
 RUNS = "192"
 # So little room that the JVM frees code of methods that it may need again.
 SMALL = ["-Xmx96m", "-XX:ReservedCodeCacheSize=4m", "-XX:InitialCodeCacheSize=4m"]

@@ -11,7 +11,7 @@ import jdks
 import recording
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
-SOURCE = os.path.join(harness.ROOT, "tests/workloads/Virtual.java")
+SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/Virtual.java")
 BARRIER, THAW = "cont_returnBarrier_[j]", "cont_thaw_[j]"
 FIRST = "jdk.internal.vm.Continuation.enterSpecial"
 

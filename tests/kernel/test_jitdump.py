@@ -12,8 +12,8 @@ import engine_truth
 import harness
 import run_for
 
-FUNCTIONS = os.path.join(harness.ROOT, "tests/workloads/functions.js")
-DUMPS = os.path.join(harness.ROOT, "tests/workloads/dumps.py")
+FUNCTIONS = os.path.join(harness.ROOT, "tests/programs/workloads/functions.js")
+DUMPS = os.path.join(harness.ROOT, "tests/programs/workloads/dumps.py")
 NODE = ["node", "--perf-prof", FUNCTIONS]
 
 
@@ -132,7 +132,7 @@ class Php(JitdumpTest):
 
 
 class Circumstances(JitdumpTest):
-    """What happens to files and their processes; see tests/workloads/dumps.py."""
+    """What happens to files and their processes; see tests/programs/workloads/dumps.py."""
 
     def run_mode(self, mode, *options):
         return self.record([sys.executable, DUMPS, mode, self.folder], ["-F", "999", *options])

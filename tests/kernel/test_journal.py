@@ -13,8 +13,8 @@ import harness
 import recording
 from stuck_fs import StuckFilesystem
 
-FORGER = os.path.join(harness.ROOT, "tests/workloads/forger.py")
-FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+FORGER = os.path.join(harness.ROOT, "tests/programs/workloads/forger.py")
+FORKING = os.path.join(harness.ROOT, "tests/programs/workloads/forking.py")
 MAPPER = """
 import mmap, os, sys, time
 mapped = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 4096, mmap.MAP_SHARED, mmap.PROT_READ)

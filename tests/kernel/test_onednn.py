@@ -13,8 +13,8 @@ import engine_truth
 import harness
 import recording
 
-XBYAK = os.path.join(harness.BUILD, "tests/workloads/xbyak")
-CONVOLUTIONS = os.path.join(harness.ROOT, "tests/workloads/convolutions.py")
+XBYAK = os.path.join(harness.BUILD, "tests/programs/workloads/xbyak")
+CONVOLUTIONS = os.path.join(harness.ROOT, "tests/programs/workloads/convolutions.py")
 PYTHON = "/usr/bin/python3"  # the distribution's, for which torch is packaged
 
 

@@ -7,7 +7,7 @@ import engine_truth
 import harness
 import recording
 
-UNPUBLISHED = 0x80000000  # tests/engine/stale.c
+UNPUBLISHED = 0x80000000  # tests/programs/engine/stale.c
 
 
 class Stale(harness.KernelTest):

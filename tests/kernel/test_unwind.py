@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks without frame pointers, of programs with known stacks (tests/stacks)."""
+"""Stacks without frame pointers, of programs with known stacks (tests/programs/stacks)."""
 
 import functools
 import os
@@ -9,8 +9,8 @@ import harness
 import recording
 import stack_truth
 
-STACKS = os.path.join(harness.BUILD, "tests/stacks")
-SOURCES = os.path.join(harness.ROOT, "tests/stacks")
+STACKS = os.path.join(harness.BUILD, "tests/programs/stacks")
+SOURCES = os.path.join(harness.ROOT, "tests/programs/stacks")
 RUN_FOR = os.path.join(harness.ROOT, "tests/kernel/run_for.py")
 SECONDS = 1
 WHOLE = 0.99

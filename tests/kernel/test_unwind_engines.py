@@ -8,7 +8,7 @@ import harness
 import recording
 import stack_truth
 
-WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+WORKLOADS = os.path.join(harness.ROOT, "tests/programs/workloads")
 # the distribution's, without frame pointers, for which torch is packaged
 PYTHON = "/usr/bin/python3"
 WHOLE = 0.99

@@ -9,7 +9,7 @@ import subprocess
 import harness
 
 # Its records and its journal have another version than this program's.
-LATER_SHIM = os.path.join(harness.BUILD, "tests/workloads/later-shim/libjitbpf.so")
+LATER_SHIM = os.path.join(harness.BUILD, "tests/programs/workloads/later-shim/libjitbpf.so")
 LINE = r"{} +JIT: events and journals of another version of jitbpf\n +next: start the process anew"
 
 

@@ -46,7 +46,7 @@ timeout 0.5 ./sha256sum /dev/zero; rm /mnt/*; true"""
 LOAD = ("cc1", "gcc", "as", "php", "jit-engine", "sha256sum")
 COLUMNS = ("time", "RSS MB", "files open", "pinned MB", "pause ms", "CPU %", "kept", "modules",
            "processes")
-WORKERS = os.path.join(measure.ROOT, "tests/workloads/workers.php")
+WORKERS = os.path.join(measure.ROOT, "tests/programs/workloads/workers.php")
 SOURCE = """#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
