@@ -43,6 +43,18 @@ static void contents_of(const char *bytes, size_t size, char **ret, size_t *ret_
 	fclose(out);
 }
 
+static void save_contents(const char *folder, const char *name, struct small_recording *small)
+{
+	size_t size, contents_size;
+	char *bytes, *contents;
+
+	small_recording_write(small, &bytes, &size);
+	contents_of(bytes, size, &contents, &contents_size);
+	save(folder, name, contents, contents_size);
+	free(contents);
+	free(bytes);
+}
+
 /*
  * A run with several events. The small recording also has samples of unknown events, and weights
  * that do not belong to their event.
@@ -52,18 +64,12 @@ static void save_events(const char *folder, const char *name, uint32_t count)
 	static const struct run_event known[] = {{"page-faults", "faults", 1000},
 						 {"waits", "ns", 0}};
 	struct small_recording small;
-	size_t size, contents_size;
-	char *bytes, *contents;
 
 	small_recording_init(&small);
 	small.info.more_events = count;
 	for (uint32_t i = 0; i < count; i++)
 		small.info.events[i] = known[i % ARRAY_SIZE(known)];
-	small_recording_write(&small, &bytes, &size);
-	contents_of(bytes, size, &contents, &contents_size);
-	save(folder, name, contents, contents_size);
-	free(contents);
-	free(bytes);
+	save_contents(folder, name, &small);
 	small_recording_deinit(&small);
 }
 
@@ -75,8 +81,6 @@ static void save_typed(const char *folder, const char *name, uint64_t outer, uin
 {
 	const uint64_t runtime = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
 	struct small_recording small;
-	size_t size, contents_size;
-	char *bytes, *contents;
 
 	small_recording_init(&small);
 	for (uint64_t i = 0; i < 3; i++) {
@@ -89,11 +93,7 @@ static void save_typed(const char *folder, const char *name, uint64_t outer, uin
 		sample->ips[6] = last;
 	}
 	small_add_round(&small);
-	small_recording_write(&small, &bytes, &size);
-	contents_of(bytes, size, &contents, &contents_size);
-	save(folder, name, contents, contents_size);
-	free(contents);
-	free(bytes);
+	save_contents(folder, name, &small);
 	small_recording_deinit(&small);
 }
 

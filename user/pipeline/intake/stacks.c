@@ -163,19 +163,20 @@ static int finish(struct intake *intake, const struct process *process, struct w
 {
 	uint64_t time_ns = (*one)->sample.h.time_ns;
 	union finished_sample finished;
-	int err;
+	bool holds;
+	int err = 0;
 
 	(*one)->settles = intake->unwinder && may_be_untold(process, *one);
+	holds = (*one)->settles && !intake->ending && end != WAIT_OVER_SHARE &&
+		time_ns + CODE_SUCCESSOR_NS > intake->round_ns;
 	make_finished(&(*one)->sample, stack, &finished);
-	err = waiting_samples_resize(&intake->waiting, one, finished.sample.h.size_bytes);
+	/* A sample that is done leaves soon: it needs room, and no exact one. */
+	if (holds || finished.sample.h.size_bytes > (*one)->sample.h.size_bytes)
+		err = waiting_samples_resize(&intake->waiting, one, finished.sample.h.size_bytes);
 	if (err)
 		return err;
 	memcpy(&(*one)->sample, &finished, finished.sample.h.size_bytes);
-	if ((*one)->settles && !intake->ending && end != WAIT_OVER_SHARE &&
-	    time_ns + CODE_SUCCESSOR_NS > intake->round_ns)
-		waiting_samples_enter(&intake->waiting, *one, WAIT_HOLD, end, now_ns);
-	else
-		waiting_samples_enter(&intake->waiting, *one, WAIT_DONE, end, now_ns);
+	waiting_samples_enter(&intake->waiting, *one, holds ? WAIT_HOLD : WAIT_DONE, end, now_ns);
 	return 0;
 }
 

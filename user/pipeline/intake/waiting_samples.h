@@ -68,7 +68,8 @@ struct waiting_sample {
 	struct waiting_link links[WAITING_LISTS_OF_ONE];
 	size_t index;		    /* in waiting_samples.samples */
 	struct budget_owner *owner; /* charged for `bytes`, a reference */
-	size_t bytes;		    /* of this allocation */
+	size_t bytes;		    /* of this allocation; 0 if done */
+	size_t room;		    /* of this allocation, always */
 	struct jitbpf_code_bytes seen;
 	/* As received, with its parts, and then the frames that its walk has found. Or finished. */
 	struct jitbpf_sample sample;
@@ -80,6 +81,7 @@ struct waiting_samples {
 	struct waiting_sample *woken;	      /* list */
 	struct waiting_sample *lists[WAITING_LISTS_OF_ONE][WAITING_LISTS];
 	struct owner_budget budget;
+	struct waiting_sample *spare; /* memory of a removed sample, for the next one; or NULL */
 	uint64_t arrivals;
 	size_t in_stage[WAIT_STAGES + 1];
 	struct wait_count counts[WAIT_STAGES];
