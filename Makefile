@@ -8,6 +8,7 @@
 #   make check-all   all tests: slow ones, packages, engines, a longer soak, fuzzing
 #   make check-engines   large published engines (1 GB download): numba, wasmtime, OpenVINO, OpenCL
 #   make bench    measurements, as ratios;  make soak  a run of 30 minutes
+#   make bench-scale   what twice the work takes, into docs/scale.md (root)
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay
 #   make unit     build and run the unit tests
@@ -59,7 +60,7 @@ HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all core demo pictures bench soak format format-check lint clean fuzz install-deps
+.PHONY: all core demo pictures bench bench-scale soak format format-check lint clean fuzz install-deps
 
 # The folder of the JDK's jvmti.h; empty: there is none, and no agent is built.
 JAVA_INCLUDE ?= $(patsubst %/,%,$(dir $(firstword $(wildcard $(JAVA_HOME:%=%/include/jvmti.h) \
@@ -248,7 +249,12 @@ soak: all $(B)/tests/programs/engine/jit-engine
 bench: all $(B)/tests/programs/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
 
-$(B)/tests/bench/churn $(B)/tests/bench/deltas $(B)/tests/bench/day: %: %.o $(B)/libcore.a
+# What is needed for twice the work. Writes docs/scale.md.
+bench-scale: all
+	$(Q)tests/bench/scale.py $(B) -o docs
+
+$(B)/tests/bench/churn $(B)/tests/bench/deltas $(B)/tests/bench/day $(B)/tests/bench/paths \
+$(B)/tests/bench/samples: %: %.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 

@@ -68,14 +68,45 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	return 0;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, JITBPF_PLAIN_PROGRAMS_MAX);
+	__type(key, struct jitbpf_program_file);
+	__type(value, __u32);
+} plain_programs SEC(".maps");
+
+/*
+ * Reports a program that may load a runtime, and wakes the reader: until the frames of the runtime
+ * are known, samples lack its functions.
+ */
+static __always_inline void tell_program(struct task_struct *task, __u32 pid)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct inode *inode = BPF_CORE_READ(mm, exe_file, f_inode);
+	struct jitbpf_program out = {
+		.h = {.size_bytes = sizeof(out),
+		      .type = JITBPF_PROGRAM,
+		      .time_ns = bpf_ktime_get_ns()},
+		.pid = pid,
+		.stack_top = BPF_CORE_READ(mm, start_stack),
+		.file = {.inode = BPF_CORE_READ(inode, i_ino),
+			 .device = BPF_CORE_READ(inode, i_sb, s_dev)},
+	};
+
+	if (!bpf_map_lookup_elem(&plain_programs, &out.file))
+		bpf_ringbuf_output(&code_ring, &out, sizeof(out), BPF_RB_FORCE_WAKEUP);
+}
+
 /* A login changes the user after the fork, and executes a shell. */
 SEC("raw_tp/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task)
 {
 	__u32 pid = pid_in_our_space(task);
 
-	if (is_tracked(pid))
-		tell_owner(task, pid, bpf_ktime_get_ns());
+	if (!is_tracked(pid))
+		return 0;
+	tell_owner(task, pid, bpf_ktime_get_ns());
+	tell_program(task, pid);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "bpf/owner.h"
 #include "bpf/pid_space.h"
+#include "bpf/runtime_walk.h"
 #include "bpf/sample_copy.h"
 #include "bpf/sample_filter.h"
 #include "bpf/sample_scratch.h"
@@ -76,7 +77,8 @@ static __always_inline bool output(struct sample_scratch *s, __u64 size)
 	s->head.h.size_bytes = size;
 	if (ring) {
 		why = JITBPF_COUNT_SAMPLES_RING_FULL;
-		flags = sample_wake_flag(ring, size);
+		flags = runtime_wakes_reader(s) ? BPF_RB_FORCE_WAKEUP
+						: sample_wake_flag(ring, size);
 		asm volatile("" : "+r"(size));
 		if (size <= offsetof(struct sample_scratch, walk) &&
 		    !bpf_ringbuf_output(ring, s, size, flags))
@@ -94,17 +96,15 @@ static __always_inline bool wants_copy(const struct sample_scratch *s)
 }
 
 /*
- * Adds the parts of a sample that follow its frames, and writes the sample into the ring. Global,
- * as walk_frame() is.
+ * Adds the first part of a sample that follows its frames. Returns the number of words up to its
+ * end. Global, as walk_frame() is.
  */
-__noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept)
+__noinline int begin_parts(struct sample_scratch *s)
 {
-	bool copy;
 	__u32 words;
 
-	if (!s || !kept)
+	if (!s)
 		return 0;
-	copy = wants_copy(s);
 	words = s->head.kernel_frames + s->head.user_frames;
 	if (s->head.h.flags & JITBPF_SAMPLE_REUSES_CALLERS) {
 		words -= s->walk.reused;
@@ -116,6 +116,20 @@ __noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept)
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
 		words += REGS_WORDS;
 	}
+	return words;
+}
+
+/*
+ * Adds the other parts of a sample, behind `words` words, and writes the sample into the ring.
+ * Global, as walk_frame() is.
+ */
+__noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept, __u32 words)
+{
+	bool copy;
+
+	if (!s || !kept)
+		return 0;
+	copy = wants_copy(s);
 	if (s->head.user_frames && s->walk.code)
 		words += copy_code_bytes(s, words);
 	if (copy) {
@@ -255,6 +269,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	__u32 pid = pidns_inum ? current_pid_in_our_space(task) : task->tgid;
 	struct sample_scratch *s;
 	struct kept_walk *kept;
+	__u32 words;
 
 	if (!is_tracked(pid) || !is_sampled())
 		return 0;
@@ -269,6 +284,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	walk_user(s, kept);
 	if (bpf_map_lookup_elem(&files_gone, &pid))
 		tell_build_id(s, ctx);
-	finish_sample(s, kept);
+	words = begin_parts(s);
+	if (runtime_recipe_count && s->head.user_frames)
+		words += copy_runtime_frames(s, words);
+	finish_sample(s, kept, words);
 	return 0;
 }

@@ -39,7 +39,7 @@ __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64
 	struct jitbpf_stack_copy *copy;
 	__u64 size, piece;
 
-	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS + CODE_WORDS)
 		return 1;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	size = copy->size_bytes;
@@ -89,7 +89,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	struct jitbpf_stack_copy *copy;
 	int done = 0;
 
-	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS + CODE_WORDS)
 		return 0;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
@@ -131,7 +131,7 @@ __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
 {
 	struct jitbpf_code_bytes *code;
 
-	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS)
 		return 0;
 	code = (struct jitbpf_code_bytes *)&s->ips[at];
 	code->address = code_bytes_start(s->walk.code);

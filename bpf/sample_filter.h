@@ -37,6 +37,9 @@ const volatile bool filter_skips_file = false;
 const volatile __u64 filter_file_inode = 0;
 const volatile __u32 filter_file_device = 0;
 
+/* The names of processes that execute this file begin with this. */
+static const char filter_role_name[] = "jitbpf";
+
 /*
  * The first filter_cgroup_count entries are set; cgroup v2. A process is in its cgroup and in all
  * ancestors of it.
@@ -99,11 +102,32 @@ __noinline int is_in_listed_cgroup(void)
 	return false;
 }
 
+/* Returns true if the name of a process begins with filter_role_name. */
+static __always_inline bool has_role_name(struct task_struct *leader)
+{
+	char name[sizeof(filter_role_name) - 1];
+
+	bpf_core_read(name, sizeof(name), &leader->comm);
+	for (__u32 i = 0; i < sizeof(name); i++) {
+		if (name[i] != filter_role_name[i])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A task that exits gives up its memory first, and with it what tells which file it executes. From
+ * then on, only its name is left.
+ */
 __noinline int executes_skipped_file(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
+	struct inode *inode;
 
+	if (!BPF_CORE_READ(task, mm))
+		return !(BPF_CORE_READ(task, flags) & PF_KTHREAD) &&
+		       has_role_name(BPF_CORE_READ(task, group_leader));
+	inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
 	return BPF_CORE_READ(inode, i_ino) == filter_file_inode &&
 	       BPF_CORE_READ(inode, i_sb, s_dev) == filter_file_device;
 }

@@ -9,6 +9,10 @@
 
 #define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
 #define CODE_WORDS (sizeof(struct jitbpf_code_bytes) / sizeof(__u64))
+#define RUNTIME_WORDS                                                                              \
+	((sizeof(struct jitbpf_runtime_frames) +                                                   \
+	  JITBPF_RUNTIME_FRAMES_MAX * sizeof(struct runtime_frame)) /                              \
+	 sizeof(__u64))
 #define PAGE_BYTES 4096
 #define COPY_PIECE PAGE_BYTES /* the readable part of a stack ends at a page boundary */
 
@@ -32,6 +36,29 @@ struct owner_read {
 	__u32 reserved;
 };
 
+#define RUNTIME_SEEN 32 /* a power of two */
+
+/* A function that a walk has read. */
+struct runtime_seen {
+	__u64 walk, function, check, is_native;
+};
+
+/* The walk of runtime frames (bpf/runtime_walk.h). */
+struct runtime_walk {
+	__u64 frame;	/* address of the next one; 0: none */
+	__u64 function; /* of the current frame */
+	__u64 newest, newest_position;
+	__u32 count; /* of frames so far */
+	__u32 loop;  /* enum runtime_loop_flag, of the innermost native frame */
+	__u32 is_native, has_position;
+	__u64 news; /* a function that the reader may not know; kept for the wake-up */
+	__u64 walk; /* its number */
+	/* A word can be at any offset. */
+	__u8 frame_bytes[RUNTIME_FRAME_BYTES_MAX + sizeof(__u64)];
+	__u8 object_bytes[RUNTIME_OBJECT_BYTES_MAX + sizeof(__u64)];
+	struct runtime_seen seen[RUNTIME_SEEN];
+};
+
 /*
  * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
  * the sampling interrupt does not nest.
@@ -40,6 +67,8 @@ struct sample_scratch {
 	struct jitbpf_sample head;
 	__u64 ips[JITBPF_SAMPLE_FRAMES_MAX + 1];
 	struct jitbpf_user_regs regs_room;
+	struct jitbpf_runtime_frames runtime_head_room;
+	struct runtime_frame runtime_room[JITBPF_RUNTIME_FRAMES_MAX];
 	struct jitbpf_code_bytes code_room;
 	struct jitbpf_stack_copy copy_room;
 	union {
@@ -47,6 +76,7 @@ struct sample_scratch {
 		struct kept_room kept_room; /* of the walk, which ends before the copy */
 	};
 	struct user_walk walk; /* not part of the sample */
+	struct runtime_walk runtime;
 	struct owner_read owner_read;
 	struct bpf_stack_build_id told;
 	struct jitbpf_build_id build_id; /* a record of its own */

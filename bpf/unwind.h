@@ -3,7 +3,8 @@
  * Steps of the stack unwinder, for BPF and user space. The includer defines
  * `unwind_read(dst, size, address)`, which copies stack memory and returns 0 on success; it
  * may use `s`, the state of the walk. The caller looks up the row for each step; the BPF
- * program does so by bpf/unwind_search.h.
+ * program does so by bpf/unwind_search.h. Frames of 32-bit code: bpf/unwind_narrow.h; how a walk
+ * ends: bpf/unwind_end.h.
  */
 #ifndef JITBPF_BPF_UNWIND_H
 #define JITBPF_BPF_UNWIND_H
@@ -39,16 +40,6 @@ struct unwind_signal_regs {
 #define UNWIND_CS_XEN	   0xe033 /* in a paravirtualized guest */
 #define UNWIND_CS_32	   0x23
 #define UNWIND_CS_32_XEN   0xe023
-
-/*
- * The interrupted registers in a signal frame of 32-bit code: a part of struct sigcontext, from
- * UNWIND_NARROW_REGS on.
- */
-struct unwind_narrow_regs {
-	__u32 bp, sp, bx, dx, cx, ax, trap, error, ip, cs;
-};
-
-#define UNWIND_NARROW_REGS 24
 
 /* Return whether a code segment is that of 64-bit, or of 32-bit, code; else its code is neither. */
 static inline __attribute__((always_inline)) int unwind_cs_is_wide(__u64 cs)
@@ -277,158 +268,6 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	unwind_set(s, ip, cfa, bp, 1, other_words ? UNWIND_OTHER_WORDS : row.rbp);
 	s->guessed = guessed;
 	return UNWIND_STEPPED;
-}
-
-/* unwind_signal() for 32-bit code. The handler is 32-bit code, too: it has lost 64-bit registers.
- */
-static inline __attribute__((always_inline)) int unwind_signal_narrow(struct unwind_state *s,
-								      __u64 context)
-{
-	struct unwind_narrow_regs regs;
-
-	if (unwind_read(&regs, sizeof(regs), context + UNWIND_NARROW_REGS))
-		return JITBPF_END_UNREADABLE;
-	if (!regs.ip)
-		return JITBPF_END_NO_ROOT;
-	if (!unwind_cs_is_narrow(regs.cs))
-		return JITBPF_END_BAD_FRAME;
-	unwind_set(s, regs.ip, regs.sp, regs.bp, 0, UNWIND_OTHER_WORDS);
-	return UNWIND_STEPPED;
-}
-
-/* unwind_saved() for 32-bit code. ret has the saved ebp, if there is one, and the return address.
- */
-static inline __attribute__((always_inline)) int unwind_saved_narrow(struct unwind_state *s,
-								     __u64 cfa, __u64 at, int rbp,
-								     __u32 ret[2])
-{
-	if (rbp != UNWIND_RBP_KEPT && at == cfa - 8)
-		return unwind_read(ret, 8, at);
-	if (unwind_read(&ret[1], 4, cfa - 4))
-		return -1;
-	return rbp == UNWIND_RBP_KEPT ? 0 : unwind_read(&ret[0], 4, at);
-}
-
-/* unwind_step() for a frame of 32-bit code, by a row UNWIND_NARROW_CFA. */
-static inline __attribute__((always_inline)) int unwind_step_narrow(struct unwind_state *s,
-								    struct unwind_row row)
-{
-	__u32 guessed = s->guessed, saved[2] = {(__u32)s->bp, 0}, word;
-	__u64 cfa, base;
-
-	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
-		return JITBPF_END_ROOT;
-	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)) {
-		if (!s->bp)
-			return JITBPF_END_NO_ROOT;
-		if (s->bp < s->sp)
-			return JITBPF_END_BAD_FRAME;
-		row.cfa = UNWIND_NARROW_CFA(UNWIND_NARROW_EBP, 8);
-		row.rbp = -2;
-		guessed = 1;
-	}
-	if ((row.cfa & UNWIND_RULE_MASK) != UNWIND_NARROW)
-		return JITBPF_END_NO_RULE;
-	base = s->bp + (__s64)UNWIND_NARROW_OFFSET(row.cfa);
-	switch (UNWIND_NARROW_RULE(row.cfa)) {
-	case UNWIND_NARROW_ESP:
-		cfa = s->sp + (__s64)UNWIND_NARROW_OFFSET(row.cfa);
-		break;
-	case UNWIND_NARROW_EBP:
-		cfa = base;
-		break;
-	case UNWIND_NARROW_SAVED:
-		if (unwind_read(&word, sizeof(word), base))
-			return JITBPF_END_UNREADABLE;
-		cfa = word;
-		break;
-	case UNWIND_NARROW_PLT:
-		cfa = s->sp + 4 + ((s->ip & 15) >= 11 ? 4 : 0);
-		break;
-	case UNWIND_NARROW_SIGNAL:
-		return unwind_signal_narrow(s, s->sp + (__s64)UNWIND_NARROW_OFFSET(row.cfa));
-	default:
-		return JITBPF_END_NO_RULE;
-	}
-	if (cfa <= s->sp || cfa & 3 || cfa >> 32)
-		return JITBPF_END_BAD_FRAME;
-	base = UNWIND_NARROW_RULE(row.cfa) == UNWIND_NARROW_SAVED ? s->bp : cfa;
-	base += (__s64)row.rbp * 4;
-	/* As in unwind_step(): ebp has been popped already. */
-	if (base < s->sp)
-		row.rbp = UNWIND_RBP_KEPT;
-	if (unwind_saved_narrow(s, cfa, base, row.rbp, saved))
-		return JITBPF_END_UNREADABLE;
-	if (!saved[1])
-		return JITBPF_END_NO_ROOT;
-	/* bpf/unwind_kept.h compares words of 8 bytes. */
-	unwind_set(s, saved[1], cfa, saved[0], 1, UNWIND_OTHER_WORDS);
-	s->guessed = guessed;
-	return UNWIND_STEPPED;
-}
-
-/* Size of libc's frames between the first function and the top of the stack, at most. */
-#define UNWIND_MAIN_TOP_BYTES	512
-#define UNWIND_THREAD_TOP_BYTES 3072 /* with glibc's static TLS of about 1,900 bytes */
-#define UNWIND_STACK_BYTES_MAX	(1ull << 30)
-
-/*
- * Returns the top of the stack that sp points into, or 0 if it is not known. For the main
- * thread it is stack_top, where the kernel put the arguments. For a thread of libc it is
- * thread_pointer, its control block at the top of the stack.
- */
-static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, __u64 stack_top,
-								      __u64 thread_pointer)
-{
-	if (sp <= stack_top && stack_top - sp < UNWIND_STACK_BYTES_MAX)
-		return stack_top;
-	if (sp <= thread_pointer && thread_pointer - sp < UNWIND_STACK_BYTES_MAX)
-		return thread_pointer;
-	return 0;
-}
-
-/*
- * Corrects the end of a walk that ended as `end` at `top`. If the top of the stack is known,
- * the distance to it decides whether the walk reached the root: libc's outermost frames have
- * no frame pointers, so the end of the chain proves nothing. A walk without any caller has
- * not reached the root. On other stacks (coroutines), `end` is unchanged: only code where a stack
- * begins is a root there.
- */
-static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
-	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,
-	__u64 thread_pointer)
-{
-	__u64 limit = unwind_stack_limit(sp, stack_top, thread_pointer);
-	__u64 room = limit == stack_top ? UNWIND_MAIN_TOP_BYTES : UNWIND_THREAD_TOP_BYTES;
-
-	if (end == JITBPF_END_DEPTH || !limit)
-		return end;
-	if (top <= limit && limit - top <= room)
-		return callers ? JITBPF_END_ROOT : end;
-	return end;
-}
-
-/*
- * Corrects the end of a walk by tables, after `callers` steps and an unwind_step(s, row) that
- * returned `end`:
- * - Code where stacks begin (JITBPF_END_ROOT) is the root.
- * - A return address 0 or a frame pointer 0 is none by itself: rows may be wrong, or rsp may have
- *   been switched. It is the root of a function that cannot return.
- * - Other frames without a caller are judged by their distance to the top of the stack.
- * - A failed step is no root, even near the top, since libc's frames there have rows.
- * - Code without a file (has_file 0) is no root, since other code has called it.
- */
-static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_end(
-	const struct unwind_state *s, struct unwind_row row, enum jitbpf_stack_end end,
-	__u32 callers, __u64 stack_top, __u32 has_file)
-{
-	__u32 rule = row.cfa & UNWIND_RULE_MASK;
-
-	if (end != JITBPF_END_NO_ROOT || !has_file)
-		return end;
-	if (rule == UNWIND_CFA_RSP_FINAL || rule == UNWIND_CFA_RBP_FINAL)
-		return JITBPF_END_ROOT;
-	return unwind_judge_end(end, callers, s->sp, s->sp, stack_top, s->thread_pointer);
 }
 
 #endif

@@ -11,7 +11,8 @@
 
 #define unwind_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
 
-#include "bpf/unwind.h"
+#include "bpf/unwind_end.h"
+#include "bpf/unwind_narrow.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -36,7 +37,7 @@ struct {
 
 struct user_walk {
 	struct unwind_state state;
-	__u64 stack_top;
+	__u64 stack_top, thread_pointer;
 	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
 	struct unwind_range range;     /* of a search */
 	__u32 first, count;	       /* the process's mappings in their array; 0: none */
@@ -232,6 +233,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->state = (struct unwind_state){
 		.ip = user->ip, .sp = user->sp, .bp = user->bp, .thread_pointer = thread_pointer};
 	w->stack_top = stack_top;
+	w->thread_pointer = thread_pointer;
 	w->mapping.start = w->mapping.end = 0;
 	w->callers = 0;
 	w->by_frame_pointers = false;

@@ -9,13 +9,18 @@
 #include <unistd.h>
 
 #include "jitapi-shim/journal_compaction.h"
+#include "jitapi-shim/journal_losses.h"
 #include "jitapi-shim/journal_memory.h"
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
 
-/* Smaller logs are not compacted. */
+/* So many bytes of events are between two compactions, unless the log is full. */
 #define COMPACT_BYTES (1u << 20)
+
+/* Of code, in which its addresses are noted; and the limit for one load. */
+#define GRANULE	     16
+#define GRANULES_MAX 4096
 
 /*
  * A fork copies these. All zeros: there is no journal, also in children.
@@ -38,19 +43,6 @@ static uint64_t entry_bytes(uint64_t event_bytes)
 	return align_up(offsetof(struct jitbpf_journal_entry, header) + event_bytes, 8);
 }
 
-static uint64_t at_least(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* Returns true for an event that lets a compaction drop another one. */
-static bool is_unload(const struct record *record)
-{
-	return record->header.event == JIT_EVENT_UNLOAD ||
-	       record->header.event == JIT_EVENT_JVM_UNLOAD ||
-	       record->header.event == JIT_EVENT_JVM_THREAD_END;
-}
-
 /*
  * Returns the limit of used_bytes for an event. Events with scope tables may fill three quarters of
  * the capacity, and other events with fields seven eighths. The last eighth is for bare headers: if
@@ -65,22 +57,62 @@ static uint64_t room_for(const struct journal *journal, const struct record *rec
 		return journal->capacity - 4 * part;
 	if (record->field_count)
 		return journal->capacity - 2 * part;
-	return is_unload(record) ? journal->capacity : journal->capacity - part;
+	return record_is_end(&record->header) ? journal->capacity : journal->capacity - part;
 }
 
 /*
- * The next compaction is due when the log has doubled or is full. If live entries nearly
- * fill it, a sixteenth of the capacity has to be written first.
+ * Notes the addresses of a load. Returns true if an earlier load was at one of them, so that the
+ * load may end code. Parts of the load at both ends, where it shares GRANULE bytes, do not count.
  */
-static void schedule_compaction(struct journal *journal)
+static bool reuses(const struct jitbpf_jit_header *load)
 {
-	uint64_t doubled = at_least(journal->used_bytes, COMPACT_BYTES);
-	uint64_t part = journal->capacity / 16, room = journal->capacity - 2 * part, left = part;
+	uint64_t at = (load->address + GRANULE - 1) / GRANULE;
+	uint64_t end = (load->address + load->code_bytes) / GRANULE;
+	uint64_t mask = memory.reused_bytes * 8 - 1;
+	bool reuses = false;
 
-	if (room > journal->used_bytes)
-		left = at_least(room - journal->used_bytes, part);
+	if (end > at + GRANULES_MAX)
+		end = at + GRANULES_MAX;
+	for (; at < end; at++) {
+		uint64_t *word = &memory.reused[(at & mask) / 64], bit = 1ull << (at & mask) % 64;
+
+		reuses |= *word & bit;
+		*word |= bit;
+	}
+	return reuses;
+}
+
+static void count_event(struct journal *journal, const struct jitbpf_jit_header *header,
+			uint64_t size_bytes)
+{
+	journal->since_bytes += size_bytes;
+	if (record_is_end(header) || (jit_event_is_load(header->event) && reuses(header)))
+		journal->end_count++;
+}
+
+/*
+ * A compaction costs time for each entry. It is worth it when half of the code in the log may have
+ * ended, so that an event pays for a few entries, however much code is live.
+ */
+static bool is_worth_it(const struct journal *journal)
+{
+	return journal->since_bytes > COMPACT_BYTES &&
+	       2 * journal->end_count >= journal->load_count;
+}
+
+/*
+ * An event does not fit. If live entries nearly fill the log, a part of the capacity has to be
+ * written before the next compaction; less for unloads, which have room of their own.
+ */
+static bool may_make_room(const struct journal *journal, const struct jitbpf_jit_header *header)
+{
+	return journal->since_bytes > journal->capacity / (record_is_end(header) ? 32 : 8);
+}
+
+static void compact(struct journal *journal)
+{
+	journal_compact(journal, memory.scratch, memory.scratch_bytes);
 	journal->since_bytes = 0;
-	journal->due_bytes = doubled < left ? doubled : left;
 }
 
 static void begin(struct journal *journal, struct jitbpf_journal_header *header, uint64_t capacity,
@@ -92,9 +124,9 @@ static void begin(struct journal *journal, struct jitbpf_journal_header *header,
 	header->capacity = capacity;
 	header->used_bytes = PAGE_BYTES;
 	header->epoch_ns = now_ns;
+	header->unsure.start = UINT64_MAX;
 	journal->capacity = capacity;
 	journal->used_bytes = PAGE_BYTES;
-	schedule_compaction(journal);
 	atomic_store_explicit(&journal->header, header, memory_order_release);
 }
 
@@ -131,17 +163,6 @@ static void begin_forked(struct journal *journal, uint64_t now_ns)
 	begin(journal, memory.forked, memory.forked_bytes, now_ns);
 }
 
-static void compact_if_due(struct journal *journal, uint64_t size_bytes)
-{
-	journal->since_bytes += size_bytes;
-	if (journal->since_bytes <= journal->due_bytes)
-		return;
-	journal_compact(journal, memory.scratch,
-			memory.scratch_bytes); /* on failure, the log grows until it is full */
-	schedule_compaction(journal);
-	journal->since_bytes = size_bytes;
-}
-
 /* Writes the entry, then its commit word, then used_bytes. Returns 0 or negative errno. */
 static int entry_write(struct journal *journal, const struct record *record)
 {
@@ -162,52 +183,61 @@ static int entry_write(struct journal *journal, const struct record *record)
 	record_copy_fields(record, entry + 1);
 	journal->used_bytes += size_bytes;
 	journal->entry_count++;
+	journal->load_count += record_can_end(&record->header);
 	__atomic_store_n(&entry->commit, JITBPF_JOURNAL_COMMITTED, __ATOMIC_RELEASE);
 	__atomic_store_n(&header->used_bytes, journal->used_bytes, __ATOMIC_RELEASE);
 	return 0;
 }
 
-/* Returns 0, or negative errno if the log lacks the record or its fields other than scopes. */
-static int journal_write(struct journal *journal, const struct record *record)
+/*
+ * Returns true if the header of an event alone is of no use, or wrong: a method without code has no
+ * more than its name, and what an update ends depends on its fields.
+ */
+static bool needs_fields(const struct jitbpf_jit_header *event)
 {
-	struct record less;
-	int err;
-
-	compact_if_due(journal, entry_bytes(sizeof(record->header) + record_field_bytes(record)));
-	err = entry_write(journal, record);
-	if (err && record_has_scopes(record)) {
-		less = *record;
-		record_drop_scopes(&less);
-		err = entry_write(journal, &less);
-	}
-	/* For a thread, or a method without code, an entry without the name would be useless. */
-	if (!err || !record->field_count || record_is_method(&record->header) ||
-	    record->header.event == JIT_EVENT_JVM_THREAD)
-		return err;
-	less.header = record->header;
-	less.header.flags |= JITBPF_JIT_TRUNCATED;
-	less.field_count = 0;
-	entry_write(journal, &less);
-	return err;
+	return record_is_method(event) || event->event == JIT_EVENT_UPDATE ||
+	       event->event == JIT_EVENT_UPDATE_V2;
 }
 
-/* Counts an event that the journal lacks. Needs no lock. */
-static void leave_out(struct journal *journal, uint64_t sequence)
+/*
+ * Writes what the log has room for: the record, the record without its scope table, or the header
+ * alone, which still ends the code that it overwrites; that of a thread ends the earlier name.
+ */
+static void journal_write(struct journal *journal, const struct record *record)
 {
-	struct jitbpf_journal_header *header =
-		atomic_load_explicit(&journal->header, memory_order_acquire);
-	uint64_t last;
+	struct record less = *record;
 
-	if (!header) {
-		atomic_fetch_add(&journal->left_out, 1);
+	if (!entry_write(journal, record))
 		return;
+	if (record_has_scopes(record)) {
+		record_drop_scopes(&less);
+		if (!entry_write(journal, &less))
+			return;
 	}
-	last = __atomic_load_n(&header->left_out_last, __ATOMIC_RELAXED);
-	while (last < sequence &&
-	       !__atomic_compare_exchange_n(&header->left_out_last, &last, sequence, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-	__atomic_fetch_add(&header->left_out, 1, __ATOMIC_RELEASE);
+	less.header.flags |= JITBPF_JIT_TRUNCATED;
+	less.field_count = 0;
+	if (record->header.event == JIT_EVENT_JVM_THREAD)
+		less.header.event = JIT_EVENT_JVM_THREAD_END;
+	if (record->field_count && !needs_fields(&record->header) && !entry_write(journal, &less))
+		journal_losses_count(journal, &record->header);
+	else
+		journal_losses_add(journal, &record->header, false);
+}
+
+static bool has_room(const struct journal *journal, const struct record *record)
+{
+	uint64_t event_bytes = sizeof(record->header) + record_field_bytes(record);
+
+	return journal->used_bytes + entry_bytes(event_bytes) <= room_for(journal, record);
+}
+
+static void compact_if_due(struct journal *journal, const struct record *record)
+{
+	count_event(journal, &record->header,
+		    entry_bytes(sizeof(record->header) + record_field_bytes(record)));
+	if (is_worth_it(journal) ||
+	    (!has_room(journal, record) && may_make_room(journal, &record->header)))
+		compact(journal);
 }
 
 bool journal_wanted(void)
@@ -226,14 +256,13 @@ static void append(struct journal *journal, struct record *record)
 	record->header.sequence = sequence;
 	written_sequence = sequence + 1;
 	__atomic_store_n(&journal->header->next_sequence, sequence + 1, __ATOMIC_RELAXED);
-	if (journal_write(journal, record))
-		leave_out(journal, sequence);
+	compact_if_due(journal, record);
+	journal_write(journal, record);
 	early = atomic_load_explicit(&journal->left_out, memory_order_relaxed);
 	if (!early)
 		return;
 	early = atomic_exchange(&journal->left_out, 0);
-	while (early--)
-		leave_out(journal, 0);
+	__atomic_fetch_add(&journal->header->left_out, early, __ATOMIC_RELEASE);
 }
 
 void journal_append(struct record *record)
@@ -247,5 +276,5 @@ void journal_append(struct record *record)
 	}
 	record->header.sequence = process_next_sequence();
 	if (journal_wanted())
-		leave_out(journal, record->header.sequence);
+		journal_losses_add(journal, &record->header, true);
 }

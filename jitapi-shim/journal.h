@@ -25,12 +25,14 @@ struct journal {
 	uint64_t capacity;
 	uint64_t used_bytes;
 	uint32_t entry_count;
+	uint64_t since_bytes; /* of events since the last compaction */
 	/*
-	 * Bytes of events since the last compaction, and the number of bytes that makes the next
-	 * one due.
+	 * Loads and names of threads in the log; and the events since the last compaction that have
+	 * ended some of them, or may have.
 	 */
-	uint64_t since_bytes, due_bytes;
+	uint64_t load_count, end_count;
 	_Atomic uint64_t left_out; /* events refused before there was a header */
+	_Atomic bool refused;	   /* a thread was refused the lock */
 };
 
 /*

@@ -8,7 +8,7 @@
 struct journal;
 
 /*
- * The caller holds the journal's lock. scratch is memory for the compaction, which needs about 80
+ * The caller holds the journal's lock. scratch is memory for the compaction, which needs about 115
  * bytes per entry. Returns 0, or -ENOMEM if that is too little, with the journal unchanged.
  */
 int journal_compact(struct journal *journal, void *scratch, uint64_t scratch_bytes);

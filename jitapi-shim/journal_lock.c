@@ -3,9 +3,12 @@
 
 #include <time.h>
 
-#define STUCK	    1ull       /* a waiter has run out of patience with this owner */
-#define PATIENCE_NS 250000000u /* longer than a compaction of 64 MB */
-#define SPINS	    1000       /* between two looks at the clock: about 20 us */
+/* Flags in the lock's value. */
+#define STUCK 1ull /* a waiter has run out of patience with this owner */
+#define BEAT  2ull /* changes as the owner makes progress */
+
+#define PATIENCE_NS 250000000u
+#define SPINS	    1000 /* between two looks at the clock: about 20 us */
 
 /* Thread pointers are aligned, differ between threads, and cost no system call in any libc. */
 static uint64_t self(void)
@@ -55,7 +58,7 @@ bool journal_lock_take(journal_lock *lock)
 		seen = atomic_load_explicit(lock, memory_order_relaxed);
 		if (!seen)
 			continue;
-		if (seen == own || (seen & STUCK))
+		if ((seen & ~BEAT) == own || (seen & STUCK))
 			return false;
 		if (spin(lock, seen))
 			continue;
@@ -69,6 +72,11 @@ bool journal_lock_take(journal_lock *lock)
 			return false;
 	}
 	return true;
+}
+
+void journal_lock_progress(journal_lock *lock)
+{
+	atomic_fetch_xor_explicit(lock, BEAT, memory_order_relaxed);
 }
 
 void journal_lock_release(journal_lock *lock)

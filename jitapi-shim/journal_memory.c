@@ -6,6 +6,7 @@
 #include <linux/memfd.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,13 +24,16 @@
 #endif
 
 #define MB	   (1ull << 20)
-#define MB_MAX	   4095
+#define MB_MAX	   (JITBPF_JOURNAL_BYTES_MAX / MB)
 #define PAGE_BYTES 4096ull
 
 /* Without overcommit, unless the user wants more; memory from the start. */
 #define POPULATED_BYTES MB
-/* Of a limit of address space or data, the part that a journal may use. The rest takes 1.5 more. */
+/* Of a limit of address space or data, the part that a journal may use. The rest takes twice more.
+ */
 #define LIMIT_PART 32
+/* Of a journal's capacity, the part that is added to note the addresses of loads. */
+#define REUSED_PART 32
 /* Above the standard streams: an engine that reopens them must not get this descriptor. */
 #define FD_MIN 64
 
@@ -157,7 +161,16 @@ static void release(struct journal_memory *memory)
 	if (memory->forked)
 		munmap(memory->forked, memory->forked_bytes);
 	if (memory->scratch)
-		munmap(memory->scratch, memory->scratch_bytes);
+		munmap(memory->scratch, memory->scratch_bytes + memory->reused_bytes);
+}
+
+static uint64_t reused_bytes(uint64_t journal_bytes)
+{
+	uint64_t bytes = PAGE_BYTES;
+
+	while (2 * bytes <= journal_bytes / REUSED_PART)
+		bytes *= 2;
+	return bytes;
 }
 
 /* The memfd is the last one, since its descriptor cannot be found again. */
@@ -169,17 +182,20 @@ int journal_memory_reserve(struct journal_memory *ret)
 	if (!memory.shared_bytes)
 		return -1;
 	memory.forked_bytes = least(memory.shared_bytes, JITBPF_JOURNAL_FORKED_BYTES);
+	memory.reused_bytes = reused_bytes(memory.shared_bytes);
 	memory.scratch_bytes = log_liveness_bytes(
 		(uint32_t)(memory.shared_bytes / sizeof(struct jitbpf_journal_entry)));
+	memory.scratch_bytes = (memory.scratch_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 	memory.forked = reserve(memory.forked_bytes, MAP_PRIVATE, -1);
-	memory.scratch = reserve(memory.scratch_bytes, MAP_PRIVATE, -1);
+	memory.scratch = reserve(memory.scratch_bytes + memory.reused_bytes, MAP_PRIVATE, -1);
 	if (memory.forked && memory.scratch)
 		memory.shared = reserve_shared(memory.shared_bytes, !overcommit);
 	if (!memory.shared) {
 		release(&memory);
 		return -1;
 	}
-	madvise(memory.scratch, memory.scratch_bytes, MADV_WIPEONFORK);
+	madvise(memory.scratch, memory.scratch_bytes + memory.reused_bytes, MADV_WIPEONFORK);
+	memory.reused = (void *)((char *)memory.scratch + memory.scratch_bytes);
 	*ret = memory;
 	return 0;
 }

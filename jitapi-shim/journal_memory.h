@@ -29,6 +29,12 @@ struct journal_memory {
 	/* Private memory for compactions, of any contents. A fork resets it to zeros. */
 	void *scratch;
 	uint64_t scratch_bytes;
+	/*
+	 * A bit for each 16 bytes of address space, modulo the size: a load has been there. A power
+	 * of two of bytes, behind the scratch memory.
+	 */
+	uint64_t *reused;
+	uint64_t reused_bytes;
 };
 
 /*

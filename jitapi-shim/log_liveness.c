@@ -4,221 +4,47 @@
 #include <string.h>
 
 #include "jitapi-shim/caller_engine.h"
+#include "jitapi-shim/live_loads.h"
 #include "jitapi-shim/record.h"
 #include "uapi/jit_journal.h"
 
 #define PARENT_WAIT_NS 10000000000ull /* an inlined method waits this long for its parent */
 #define WAITING_MAX    1024	      /* so many inlined methods wait without a time limit */
-#define LEVELS	       5	      /* for 64^5 ranks */
 #define NAMES_MAX      4096	      /* limit of dead entries that stay for names */
 
-enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE, THREAD, THREAD_END };
-
-/* Events refer to each other by number in the log, from 1. 0: none. */
-struct event {
-	const struct jitbpf_jit_header *header;
-	uint64_t start, end; /* of the code */
-	uint8_t kind, engine;
-	uint32_t rank;	  /* of start among all starts */
-	uint32_t ender;	  /* LOAD, METHOD, THREAD: the event that ended it */
-	uint32_t part_of; /* LOAD: the previous report of the method, if that was live then */
-	uint32_t inlines; /* LOAD: list of the methods that are inlined there */
-	uint32_t host;	  /* other kinds: the load that the event describes */
-	/* LOAD, METHOD: in loads; INLINED: in orphans, then in inlines; THREAD: in threads */
-	uint32_t next;
-	uint32_t todo; /* in a work list */
-	/* A bucket of the hash table by engine and ID; it does not belong to the event. */
-	uint32_t loads;
-	uint32_t orphans; /* INLINED whose parent has that ID and has not been reported */
-	uint32_t threads; /* live THREADs with that tid */
-};
-
-struct judge {
-	struct event *events;
-	uint32_t count;
-	/* Level 0: bitmap of the ranks of live loads. Others: of words below that are not 0. */
-	uint64_t *live[LEVELS];
-	uint32_t *loads; /* the live loads by rank */
-	bool *stays;
-};
-
+/* The starts are sorted where the live loads and the result will be. */
 uint64_t log_liveness_bytes(uint32_t entry_count)
 {
-	return sizeof(struct caller_engines) + (entry_count + 1ull) * sizeof(struct event) +
-	       (entry_count / 63ull + 2 * LEVELS) * sizeof(uint64_t) +
-	       2ull * entry_count * sizeof(uint32_t) + (entry_count + 1ull) * sizeof(bool);
+	return sizeof(struct caller_engines) + (entry_count + 1ull) * sizeof(struct log_event) +
+	       (entry_count / 63ull + 2 * LIVE_LEVELS) * sizeof(uint64_t) +
+	       2 * (entry_count + 1ull) * sizeof(struct log_start);
 }
 
-/* --- reading the log -------------------------------------------------------------- */
-
-static enum kind kind_of(const struct jitbpf_jit_header *header)
-{
-	if (header->event == JIT_EVENT_UNLOAD && header->method_id)
-		return UNLOAD_ID;
-	if (header->event == JIT_EVENT_JVM_THREAD)
-		return THREAD;
-	if (header->event == JIT_EVENT_JVM_THREAD_END)
-		return THREAD_END;
-	if (record_is_method(header))
-		return METHOD;
-	if (!header->address || header->address + header->code_bytes <= header->address)
-		return NOTHING;
-	if (jit_event_is_load(header->event))
-		return header->method_id ? LOAD : NOTHING;
-	switch (header->event) {
-	case JIT_EVENT_INLINE_LOAD:
-		return header->method_id ? INLINED : NOTHING;
-	case JIT_EVENT_UNLOAD:
-	case JIT_EVENT_JVM_UNLOAD:
-		return UNLOAD_RANGE;
-	case JIT_EVENT_UPDATE:
-	case JIT_EVENT_UPDATE_V2:
-		return UPDATE;
-	}
-	return NOTHING;
-}
-
-/* Returns false if the log has events with IDs, and the engine of some event is not known. */
-static bool read_log(struct judge *judge, const void *log, struct caller_engines *engines)
-{
-	const struct jitbpf_journal_entry *entry = log;
-	bool by_engine = false;
-
-	for (uint32_t i = 1; i <= judge->count; i++) {
-		struct event *event = &judge->events[i];
-
-		event->header = &entry->header;
-		event->start = entry->header.address;
-		event->end = event->start + entry->header.code_bytes;
-		event->kind = (uint8_t)kind_of(event->header);
-		event->engine = caller_engines_index(engines, entry->header.caller);
-		by_engine |=
-			event->kind == INLINED || event->kind == UNLOAD_ID || event->kind == METHOD;
-		entry = (const void *)((const char *)entry + entry->size_bytes);
-	}
-	caller_engines_resolve(engines);
-	for (uint32_t i = 1; i <= judge->count; i++)
-		judge->events[i].engine = engines->callers[judge->events[i].engine].engine;
-	return !(engines->unknown && by_engine);
-}
-
-static uint32_t hash(uint64_t value)
-{
-	return (uint32_t)(value * 0x9e3779b97f4a7c15ull >> 32);
-}
-
-static struct event *bucket_of(const struct judge *judge, uint32_t id, uint8_t engine)
-{
-	return &judge->events[1 + hash((uint64_t)engine << 32 | id) % judge->count];
-}
-
-/* --- live loads ------------------------------------------------------------------- */
-
-/* Sorts the events by start, and ranks them. libc's qsort() may allocate. */
-static void rank_starts(struct judge *judge, uint32_t *order, uint32_t *sorted)
-{
-	struct event *events = judge->events;
-
-	for (uint32_t i = 0; i < judge->count; i++)
-		order[i] = i + 1;
-	for (int shift = 0; shift < 64; shift += 8) {
-		uint32_t at[257] = {0}, *swapped = order;
-
-		for (uint32_t i = 0; i < judge->count; i++)
-			at[(events[order[i]].start >> shift & 255) + 1]++;
-		if (at[(events[order[0]].start >> shift & 255) + 1] == judge->count)
-			continue;
-		for (int digit = 1; digit < 256; digit++)
-			at[digit] += at[digit - 1];
-		for (uint32_t i = 0; i < judge->count; i++)
-			sorted[at[events[order[i]].start >> shift & 255]++] = order[i];
-		order = sorted;
-		sorted = swapped;
-	}
-	for (uint32_t i = 1; i < judge->count; i++)
-		events[order[i]].rank = events[order[i - 1]].rank +
-					(events[order[i]].start != events[order[i - 1]].start);
-}
-
-static uint32_t end_bit(uint64_t word, bool up)
-{
-	return (uint32_t)(up ? __builtin_ctzll(word) : 63 - __builtin_clzll(word));
-}
+/* --- methods by ID ------------------------------------------------------------------ */
 
 /*
- * Returns the live load with the nearest start at or above a rank (up), or at or below it; 0: none.
+ * Engines count their IDs, so the IDs of neighbours in the log have neighbouring buckets, in the
+ * same cache lines. The number of buckets is odd: IDs may be multiples of a power of two.
  */
-static uint32_t load_near(const struct judge *judge, uint32_t rank, bool up)
+static struct log_event *bucket_of(const struct judge *judge, uint32_t id, uint8_t engine)
 {
-	for (int level = 0; level < LEVELS; level++) {
-		uint64_t mask = up ? UINT64_MAX << rank % 64 : UINT64_MAX >> (63 - rank % 64);
-		uint64_t word = judge->live[level][rank / 64] & mask;
+	uint32_t buckets = judge->count - (judge->count % 2 == 0);
 
-		if (word) {
-			rank = rank / 64 * 64 + end_bit(word, up);
-			while (level--)
-				rank = rank * 64 + end_bit(judge->live[level][rank], up);
-			return judge->loads[rank];
-		}
-		if (!up && rank < 64)
-			break;
-		rank = up ? rank / 64 + 1 : rank / 64 - 1;
-	}
-	return 0;
-}
-
-/* Returns the live load at an event's start, or 0. */
-static uint32_t load_at(const struct judge *judge, const struct event *event)
-{
-	uint32_t load = load_near(judge, event->rank, false);
-
-	return judge->events[load].end > event->start ? load : 0;
-}
-
-static void begin_load(struct judge *judge, uint32_t load)
-{
-	uint32_t rank = judge->events[load].rank;
-
-	judge->loads[rank] = load;
-	for (int level = 0; level < LEVELS; level++, rank /= 64)
-		judge->live[level][rank / 64] |= 1ull << rank % 64;
-}
-
-static void end_load(struct judge *judge, uint32_t load, uint32_t ender)
-{
-	uint32_t rank = judge->events[load].rank;
-	bool empty = load;
-
-	for (int level = 0; level < LEVELS && empty; level++, rank /= 64) {
-		judge->live[level][rank / 64] &= ~(1ull << rank % 64);
-		empty = !judge->live[level][rank / 64];
-	}
-	judge->events[load].ender = ender;
-}
-
-/* Ends the live loads that start in an event's range. */
-static void end_loads_in(struct judge *judge, uint32_t ender)
-{
-	const struct event *event = &judge->events[ender];
-	uint32_t load;
-
-	while ((load = load_near(judge, event->rank, true)) &&
-	       judge->events[load].start < event->end)
-		end_load(judge, load, ender);
+	return &judge->events[1 + (id + engine * 0x9e3779b9ull) % buckets];
 }
 
 /* Returns the last live LOAD or METHOD with an event's ID, or 0. Removes dead ones on the way. */
-static uint32_t load_of(const struct judge *judge, const struct event *event)
+static uint32_t load_of(const struct judge *judge, const struct log_event *event)
 {
-	uint32_t id = event->header->method_id;
+	uint32_t id = event->id;
 	uint32_t *link = &bucket_of(judge, id, event->engine)->loads;
 
 	while (*link) {
-		struct event *load = &judge->events[*link];
+		struct log_event *load = &judge->events[*link];
 
 		if (load->ender)
 			*link = load->next;
-		else if (load->header->method_id == id && load->engine == event->engine)
+		else if (load->id == id && load->engine == event->engine)
 			break;
 		else
 			link = &load->next;
@@ -228,17 +54,16 @@ static uint32_t load_of(const struct judge *judge, const struct event *event)
 
 /* --- inlined methods -------------------------------------------------------------- */
 
-static bool is_parent(const struct event *parent, const struct event *event)
+static bool is_parent(const struct log_event *parent, const struct log_event *event)
 {
-	return parent->header->method_id == event->header->parent_id &&
-	       parent->engine == event->engine && parent->start <= event->start &&
-	       event->start < parent->end;
+	return parent->id == event->header->parent_id && parent->engine == event->engine &&
+	       parent->start <= event->start && event->start < parent->end;
 }
 
 /* Returns an inlined method's parent: the load at its start or a method inlined there; or 0. */
-static uint32_t parent_in(const struct judge *judge, const struct event *event, uint32_t host)
+static uint32_t parent_in(const struct judge *judge, const struct log_event *event, uint32_t host)
 {
-	const struct event *events = judge->events;
+	const struct log_event *events = judge->events;
 	uint32_t found = 0;
 
 	if (!host || is_parent(&events[host], event))
@@ -254,32 +79,29 @@ static uint32_t parent_in(const struct judge *judge, const struct event *event, 
 }
 
 /*
- * Attaches a parent's orphans to the load that hosts the parent, and then the orphans of these
- * orphans.
+ * Attaches a parent's orphans that fit in it to the load that hosts the parent, and then the
+ * orphans of these orphans.
  */
-static void adopt(struct judge *judge, uint32_t parent, uint32_t host)
+static void adopt_fitting(struct judge *judge, uint32_t parent, uint32_t host)
 {
-	struct event *events = judge->events;
+	struct log_event *events = judge->events;
 
 	events[parent].todo = 0;
 	while (parent) {
-		const struct event *outer = &events[parent];
-		uint32_t id = outer->header->method_id, i;
-		uint32_t *link = &bucket_of(judge, id, outer->engine)->orphans;
+		const struct log_event *outer = &events[parent];
+		uint32_t *link = &bucket_of(judge, outer->id, outer->engine)->orphans, i;
 
 		parent = outer->todo;
 		while ((i = *link)) {
-			struct event *event = &events[i];
+			struct log_event *event = &events[i];
 
-			if (!is_parent(outer, event)) {
+			if (!is_parent(outer, event) || event->end > outer->end) {
 				link = &event->next;
 				continue;
 			}
 			*link = event->next;
-			if (event->end > outer->end) {
-				event->kind = NOTHING; /* reaches out of its parent */
+			if (event->kind == NOTHING)
 				continue;
-			}
 			event->host = host;
 			event->next = events[host].inlines;
 			events[host].inlines = i;
@@ -289,16 +111,48 @@ static void adopt(struct judge *judge, uint32_t parent, uint32_t host)
 	}
 }
 
+/* Drops a parent's orphans. They reach out of it. */
+static void drop_orphans(struct judge *judge, const struct log_event *parent)
+{
+	uint32_t *link = &bucket_of(judge, parent->id, parent->engine)->orphans;
+
+	while (*link) {
+		struct log_event *event = &judge->events[*link];
+
+		if (is_parent(parent, event)) {
+			event->kind = NOTHING;
+			*link = event->next;
+		} else {
+			link = &event->next;
+		}
+	}
+}
+
+/*
+ * A parent has its place in a load, its host: so have its orphans, and theirs. Those that fit in no
+ * parent are dropped; a method may be inlined several times, and an orphan may fit in the last one.
+ */
+static void adopt(struct judge *judge, uint32_t parent, uint32_t host)
+{
+	const struct log_event *events = judge->events;
+	uint32_t before = events[host].inlines;
+
+	adopt_fitting(judge, parent, host);
+	drop_orphans(judge, &events[parent]);
+	for (uint32_t i = events[host].inlines; i != before; i = events[i].next)
+		drop_orphans(judge, &events[i]);
+}
+
 /* --- replay ----------------------------------------------------------------------- */
 
 static void apply_load(struct judge *judge, uint32_t i)
 {
-	struct event *event = &judge->events[i];
-	struct event *bucket = bucket_of(judge, event->header->method_id, event->engine);
+	struct log_event *event = &judge->events[i];
+	struct log_event *bucket = bucket_of(judge, event->id, event->engine);
 
-	end_load(judge, load_at(judge, event), i);
-	end_loads_in(judge, i);
-	begin_load(judge, i);
+	live_loads_end(judge, live_loads_at(judge, event), i);
+	live_loads_end_in(judge, i);
+	live_loads_begin(judge, i);
 	event->part_of = load_of(judge, event);
 	if (event->part_of && judge->events[event->part_of].kind == METHOD)
 		judge->events[event->part_of].ender = i;
@@ -310,8 +164,8 @@ static void apply_load(struct judge *judge, uint32_t i)
 /* The first report of a method counts. */
 static void apply_method(struct judge *judge, uint32_t i)
 {
-	struct event *event = &judge->events[i];
-	struct event *bucket = bucket_of(judge, event->header->method_id, event->engine);
+	struct log_event *event = &judge->events[i];
+	struct log_event *bucket = bucket_of(judge, event->id, event->engine);
 
 	if (load_of(judge, event)) {
 		event->kind = NOTHING;
@@ -323,9 +177,9 @@ static void apply_method(struct judge *judge, uint32_t i)
 
 static void apply_inlined(struct judge *judge, uint32_t i)
 {
-	struct event *event = &judge->events[i];
-	struct event *bucket = bucket_of(judge, event->header->parent_id, event->engine);
-	uint32_t host = load_at(judge, event), parent = parent_in(judge, event, host);
+	struct log_event *event = &judge->events[i];
+	struct log_event *bucket = bucket_of(judge, event->header->parent_id, event->engine);
+	uint32_t host = live_loads_at(judge, event), parent = parent_in(judge, event, host);
 
 	event->next = bucket->orphans;
 	bucket->orphans = i;
@@ -336,14 +190,14 @@ static void apply_inlined(struct judge *judge, uint32_t i)
 /* Ends the live name of an event's thread. A THREAD event begins a new one. */
 static void apply_thread(struct judge *judge, uint32_t i)
 {
-	struct event *event = &judge->events[i];
-	uint32_t tid = event->header->method_id;
-	uint32_t *first = &judge->events[1 + hash(tid) % judge->count].threads, *link = first;
+	struct log_event *event = &judge->events[i];
+	uint32_t tid = event->id;
+	uint32_t *first = &bucket_of(judge, tid, 0)->threads, *link = first;
 
 	while (*link) {
-		struct event *named = &judge->events[*link];
+		struct log_event *named = &judge->events[*link];
 
-		if (named->header->method_id == tid) {
+		if (named->id == tid) {
 			named->ender = i;
 			*link = named->next;
 		} else {
@@ -358,7 +212,7 @@ static void apply_thread(struct judge *judge, uint32_t i)
 
 static void apply(struct judge *judge, uint32_t i)
 {
-	struct event *event = &judge->events[i];
+	struct log_event *event = &judge->events[i];
 	uint32_t load;
 
 	switch (event->kind) {
@@ -373,14 +227,14 @@ static void apply(struct judge *judge, uint32_t i)
 		break;
 	case UNLOAD_ID:
 		while ((load = load_of(judge, event)))
-			end_load(judge, load, i);
+			live_loads_end(judge, load, i);
 		break;
 	case UNLOAD_RANGE:
-		end_loads_in(judge, i);
-		event->host = load_at(judge, event); /* the event may mean this load */
+		live_loads_end_in(judge, i);
+		event->host = live_loads_at(judge, event); /* the event may mean this load */
 		break;
 	case UPDATE:
-		event->host = load_at(judge, event);
+		event->host = live_loads_at(judge, event);
 		break;
 	case THREAD:
 	case THREAD_END:
@@ -396,8 +250,9 @@ static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 {
 	uint32_t count = 0, waiting = 0;
 
+	judge->stays[0] = false;
 	for (uint32_t i = judge->count; i; i--) {
-		const struct event *event = &judge->events[i];
+		const struct log_event *event = &judge->events[i];
 
 		if (event->kind == INLINED && !event->host)
 			judge->stays[i] = waiting++ < WAITING_MAX ||
@@ -413,7 +268,7 @@ static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 
 static uint32_t keep(struct judge *judge, uint32_t i, uint32_t *todo)
 {
-	if (!i || judge->stays[i])
+	if (!i || judge->stays[i] || judge->events[i].kind == NOTHING)
 		return 0;
 	judge->stays[i] = true;
 	judge->events[i].todo = *todo;
@@ -433,7 +288,7 @@ static uint32_t keep_names(struct judge *judge)
 		if (judge->stays[i])
 			count += keep(judge, judge->events[i].part_of, &todo);
 		while (todo) {
-			const struct event *event = &judge->events[todo];
+			const struct log_event *event = &judge->events[todo];
 
 			todo = event->todo;
 			count += keep(judge, event->part_of, &todo);
@@ -443,28 +298,91 @@ static uint32_t keep_names(struct judge *judge)
 	return count;
 }
 
-const bool *log_liveness_judge(const void *log, uint32_t entry_count, void *memory)
+/*
+ * Ends what lost events may have ended: before event `at`, all that jitbpf_journal_is_unsure() says
+ * of. Readers ignore it, too, so its strings are of no use.
+ */
+static void end_unsure(struct judge *judge, uint32_t at, const struct jitbpf_journal_unsure *unsure)
 {
-	struct caller_engines *engines = memory;
-	struct judge judge = {.events = (void *)(engines + 1), .count = entry_count};
-	uint64_t *words = (void *)(judge.events + entry_count + 1);
+	for (uint32_t i = 1; i < at; i++) {
+		struct log_event *event = &judge->events[i];
+
+		if (!jitbpf_journal_is_unsure(unsure, event->header))
+			continue;
+		if (event->kind == LOAD && !event->ender)
+			live_loads_end(judge, i, i);
+		if (event->kind != INLINED || !event->host)
+			event->kind = NOTHING;
+		event->ender = i;
+	}
+}
+
+/* Without the event that ended it, a dead entry would be live again: both go. */
+static void end_unended(struct judge *judge)
+{
+	for (uint32_t i = judge->count; i; i--) {
+		uint32_t ender = judge->events[i].ender; /* a later event, or itself */
+
+		if (ender && judge->events[ender].kind == NOTHING)
+			judge->events[i].kind = NOTHING;
+	}
+}
+
+static void replay(struct judge *judge, const struct jitbpf_journal_unsure *unsure,
+		   uint64_t *ret_now_ns)
+{
+	uint32_t i, unsure_at = 0;
+
+	for (i = 1; i <= judge->count; i++) {
+		const struct jitbpf_jit_header *header = judge->events[i].header;
+
+		judge_step(judge, i);
+		if (!unsure_at && header->sequence >= unsure->before) {
+			unsure_at = i;
+			end_unsure(judge, i, unsure);
+		}
+		apply(judge, i);
+		if (*ret_now_ns < header->time_ns)
+			*ret_now_ns = header->time_ns;
+	}
+	if (!unsure_at)
+		end_unsure(judge, i, unsure);
+	if (unsure->before)
+		end_unended(judge);
+}
+
+/* Lays out the memory. */
+static void begin(struct judge *judge, struct caller_engines *engines)
+{
+	uint64_t *words;
+
+	*engines = (struct caller_engines){0};
+	judge->events = (void *)(engines + 1);
+	judge->events[0] = (struct log_event){0};
+	words = (void *)(judge->events + judge->count + 1);
+	for (uint32_t level = 0, ranks = judge->count; level < LIVE_LEVELS; level++) {
+		ranks = ranks / 64 + 1;
+		judge->live[level] = words;
+		words += ranks;
+	}
+	memset(judge->live[0], 0, (size_t)((char *)words - (char *)judge->live[0]));
+	judge->loads = (void *)words;
+	judge->stays = (bool *)(judge->loads + judge->count);
+}
+
+const bool *log_liveness_judge(const void *log, uint32_t entry_count,
+			       const struct jitbpf_journal_unsure *unsure, void *memory,
+			       void (*progress)(void))
+{
+	struct judge judge = {.count = entry_count, .progress = progress};
 	uint64_t now_ns = 0;
 	uint32_t live_count;
 
-	for (uint32_t level = 0, ranks = entry_count; level < LEVELS; level++) {
-		judge.live[level] = words;
-		words += ranks = ranks / 64 + 1;
-	}
-	judge.loads = (void *)words;
-	judge.stays = (bool *)(judge.loads + 2ull * entry_count);
-	if (!read_log(&judge, log, engines))
+	begin(&judge, memory);
+	if (!log_events_read(&judge, log, memory))
 		return memset(judge.stays, true, entry_count);
-	rank_starts(&judge, judge.loads, judge.loads + entry_count);
-	for (uint32_t i = 1; i <= entry_count; i++) {
-		apply(&judge, i);
-		if (now_ns < judge.events[i].header->time_ns)
-			now_ns = judge.events[i].header->time_ns;
-	}
+	live_loads_rank(&judge, (void *)judge.loads);
+	replay(&judge, unsure, &now_ns);
 	live_count = keep_live(&judge, now_ns);
 	if (keep_names(&judge) > live_count + NAMES_MAX)
 		keep_live(&judge, now_ns);

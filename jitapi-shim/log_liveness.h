@@ -19,6 +19,8 @@
  *   If there are over 4096 more such entries than live ones, they are dropped as well.
  *   A part then has the strings of its own report.
  * - Every entry stays if IDs matter and the engines cannot be told apart.
+ *
+ * What lost events may have ended (struct jitbpf_journal_unsure) is dead, too.
  */
 #ifndef JITBPF_SHIM_LOG_LIVENESS_H
 #define JITBPF_SHIM_LOG_LIVENESS_H
@@ -26,13 +28,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "uapi/jit_journal.h"
+
 /* Returns the bytes of memory that log_liveness_judge() needs. */
 uint64_t log_liveness_bytes(uint32_t entry_count);
 
 /*
- * Judges entry_count well-formed entries at log. memory holds zeros and is 8-byte
- * aligned. Returns for each entry whether it stays, within memory. O(n log n).
+ * Judges entry_count well-formed entries at log. memory has any contents and is 8-byte aligned.
+ * progress is called regularly meanwhile; NULL: nothing is. Returns for each entry whether it
+ * stays, within memory. O(n).
  */
-const bool *log_liveness_judge(const void *log, uint32_t entry_count, void *memory);
+const bool *log_liveness_judge(const void *log, uint32_t entry_count,
+			       const struct jitbpf_journal_unsure *unsure, void *memory,
+			       void (*progress)(void));
 
 #endif

@@ -34,6 +34,19 @@ static inline bool record_is_method(const struct jitbpf_jit_header *header)
 	return jit_event_is_load(header->event) && header->method_id && !header->address;
 }
 
+/* Returns true for an event whose entry a later event can make useless: a load, a thread's name. */
+static inline bool record_can_end(const struct jitbpf_jit_header *header)
+{
+	return jit_event_is_load(header->event) || header->event == JIT_EVENT_JVM_THREAD;
+}
+
+/* Returns true for an unload, or the end of a thread. */
+static inline bool record_is_end(const struct jitbpf_jit_header *header)
+{
+	return header->event == JIT_EVENT_UNLOAD || header->event == JIT_EVENT_JVM_UNLOAD ||
+	       header->event == JIT_EVENT_JVM_THREAD_END;
+}
+
 /* Add a field; each type once. An empty value (NULL, "", no lines) adds none. */
 void record_add_string(struct record *record, enum jitbpf_jit_field_type type, const char *string);
 void record_add_lines(struct record *record, const void *lines, uint32_t line_count);

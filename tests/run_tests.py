@@ -21,8 +21,8 @@ import sys
 import tempfile
 import time
 
-# Time limits in seconds: about ten times the slowest test of a kind, with sanitizers. They are
-# for tests that hang; a slow machine must not reach them.
+# Time limits in seconds, by Patience: about ten times the slowest test of a kind, with sanitizers.
+# They are for tests that hang; a slow or busy machine must not reach them.
 LIMITS = {
     "unit": 120,     # a program of tests/unit
     "replay": 120,   # a fuzz target over its corpus
@@ -38,11 +38,38 @@ LIMITS = {
 }
 SIGNALS = (signal.SIGTERM, signal.SIGKILL)  # a kernel test cleans up after the first one
 GRACE_S = 10  # between the two signals
+LOOK_S = 0.5  # from one look at the patience with the running tests to the next
 PR_SET_CHILD_SUBREAPER = 36
 NOT_APPLICABLE = 79  # exit status of a test that does not apply here; its output says why
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+def processor_share():
+    """Returns the part of a processor that a program gets now, if all that can run get the same."""
+    with open("/proc/loadavg", encoding="ascii") as file:
+        runnable = int(file.read().split()[3].split("/")[0])
+    return min(1, len(os.sched_getaffinity(0)) / max(1, runnable))
+
+
+class Patience:
+    """A limit of so many seconds for a wait. Where processors are busy, a part of the time counts:
+    what a program gets of a processor, as of each call of left(), and at least 1/SLOWEST. So a
+    program that only lacks a processor is waited for, and one that hangs is given up."""
+
+    SLOWEST = 10
+
+    def __init__(self, seconds, clock=time.monotonic, share=processor_share):
+        self.clock, self.share = clock, share
+        self.rest, self.before = seconds, clock()
+
+    def left(self):
+        """Returns what is left, in seconds of a program that has a processor; not above 0: none."""
+        now = self.clock()
+        self.rest -= (now - self.before) * max(self.share(), 1 / self.SLOWEST)
+        self.before = now
+        return self.rest
 
 
 def refuse_below_tmp():
@@ -72,7 +99,7 @@ class Running:
         self.test, self.limit_s = test, limit_s
         self.output = tempfile.TemporaryFile()
         self.begin = time.monotonic()
-        self.deadline, self.signals = self.begin + limit_s, list(SIGNALS)
+        self.patience, self.signals = Patience(limit_s), list(SIGNALS)
         self.pid = os.fork()
         if not self.pid:
             self.be_test()
@@ -95,13 +122,13 @@ class Running:
             os._exit(status)
 
     def is_stuck(self):
-        """After the deadline, sends SIGTERM, then SIGKILL; returns true if neither ended the
+        """After the limit, sends SIGTERM, then SIGKILL; returns true if neither ended the
         test."""
-        if time.monotonic() < self.deadline:
+        if self.patience.left() > 0:
             return False
         if self.signals:
             os.kill(self.pid, self.signals.pop(0))
-            self.deadline = time.monotonic() + GRACE_S
+            self.patience = Patience(GRACE_S)
             return False
         return True
 
@@ -147,8 +174,11 @@ def kill_orphans(running):
 
 
 def cases_of(text):
-    """Returns the number of cases that a cmocka program reports; 1 for other tests."""
-    return sum(map(int, re.findall(r"^\[==========\].* (\d+) test\(s\) run", text, re.M))) or 1
+    """Returns the number of cases that a cmocka program reports; 1 for other tests. Also returns
+    how many of them do not apply here."""
+    run, skipped = (sum(map(int, re.findall(pattern, text, re.M))) for pattern in (
+        r"^\[==========\].* (\d+) test\(s\) run", r"^\[  SKIPPED \] (\d+) test\(s\)"))
+    return run or 1, skipped
 
 
 class Runner:
@@ -184,8 +214,7 @@ class Runner:
         poll = select.poll()
         for running in self.running:
             poll.register(running.fd, select.POLLIN)
-        soonest = min(running.deadline for running in self.running)
-        ended = {fd for fd, _ in poll.poll(max(0, soonest - time.monotonic()) * 1000 + 1)}
+        ended = {fd for fd, _ in poll.poll(LOOK_S * 1000)}
         for running in list(self.running):
             if running.fd in ended or running.is_stuck():
                 self.running.remove(running)
@@ -202,7 +231,9 @@ class Runner:
             word = "N/A"
             self.not_applicable += 1
         else:
-            self.cases += cases_of(text)
+            cases, skipped = cases_of(text)
+            self.cases += cases - skipped
+            self.not_applicable += skipped
         print(f"{word:>6} {seconds:6.1f} s {cpu_s:6.1f} s CPU  {name}"
               f"{': ' + reason if reason else ''}", flush=True)
         if text and (word != "ok" or self.verbose):

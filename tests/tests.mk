@@ -49,12 +49,24 @@ $(HOST_TESTS): $(B)/libhost.a | $(B)/libjitbpf.so
 $(HOST_TESTS): HOST_PARTS = $(B)/libhost.a
 $(HOST_TESTS): CORE_LIBS += $(HOST_LIBS)
 
+# Memory images of runtimes: tests of them, and the programs that write them.
+IMAGE_PARTS := $(addprefix $(B)/tests/runtimes/,frame_text.o memory_image.o)
+IMAGE_TOOLS := $(addprefix $(B)/tests/runtimes/,cpython/cpython_image php/runtime_image)
+
+$(B)/tests/unit/runtimes/php/test_php_images $(B)/tests/unit/runtimes/cpython/test_images: $(IMAGE_PARTS)
+
+$(B)/tests/runtimes/php/runtime_image: $(B)/tests/runtimes/php/symbol_file.o
+
+$(IMAGE_TOOLS): %: %.o $(IMAGE_PARTS) $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # Makes allocations fail wherever the core makes them.
 $(B)/tests/unit/pipeline/analysis/test_sink_failures $(B)/tests/unit/sink/live/test_delta \
-	$(B)/tests/unit/profile/test_time_slices: \
+	$(B)/tests/unit/profile/test_profile $(B)/tests/unit/profile/test_time_slices: \
 	CFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 
 # The rules of the JIT API, which other tests send through the kernel.
@@ -186,7 +198,7 @@ fuzz: $(FUZZ_BIN)
 $(B)/tests/programs/workloads/%: tests/programs/workloads/%.cpp tests/programs/workloads/onednn_primitives.h
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -O2 -g -Itests/programs/workloads/include -o $@ $< -ldnnl -ldl
+	$(Q)$(CXX) -O1 -g1 -Itests/programs/workloads/include -o $@ $< -ldnnl -ldl
 
 include tests/cli/docs.mk
 

@@ -28,6 +28,9 @@ state/space
 state/code
 state/process
 runtimes
+runtimes/cpython
+runtimes/php
+runtimes/runtime_readers.c
 locate
 unwind/tables
 unwind
@@ -86,7 +89,10 @@ NOT_IN_CORE = re.compile(r"#include (<(bpf/|linux/perf_event|linux/bpf|sys/(mman
 OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}
 
 # For user/: the unwind steps are shared with the BPF programs.
-SHARED = {"unwind": ("bpf/unwind.h",), "decode/x86": ("bpf/call_site.h",)}
+SHARED = {
+    "unwind": ("bpf/unwind.h", "bpf/unwind_narrow.h", "bpf/unwind_end.h"),
+    "decode/x86": ("bpf/call_site.h",),
+}
 
 INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
 

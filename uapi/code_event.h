@@ -137,6 +137,8 @@ struct jitbpf_code_line {
 
 /* h.flags of a REFUSED record: the malformed records are of another version of the publisher. */
 #define JITBPF_REFUSED_OTHER_VERSION 1u
+/* The events over the budget came faster than one process, or owner, may publish for long. */
+#define JITBPF_REFUSED_RATE 2u
 
 /* Counts of records of a publisher that were refused, since the last such record. */
 struct jitbpf_code_refused {

@@ -33,16 +33,27 @@
 
 #include "uapi/jit_record.h"
 
-#define JITBPF_JOURNAL_NAME	    "jitbpf-journal" /* "/memfd:jitbpf-journal (deleted)" in maps */
-#define JITBPF_JOURNAL_JVM_NAME	    "jitbpf-journal-jvm" /* of the agent in a Java virtual machine */
-#define JITBPF_JOURNAL_MAGIC	    "JITBPFJ\n"
-#define JITBPF_JOURNAL_VERSION	    1
-#define JITBPF_JOURNAL_COMMITTED    0x434f4d54u
-#define JITBPF_JOURNAL_BYTES	    (64u << 20) /* default capacity; $JITBPF_JOURNAL_MB */
-#define JITBPF_JOURNAL_FORKED_BYTES (16u << 20) /* largest capacity in private memory */
+#define JITBPF_JOURNAL_NAME	 "jitbpf-journal" /* "/memfd:jitbpf-journal (deleted)" in maps */
+#define JITBPF_JOURNAL_JVM_NAME	 "jitbpf-journal-jvm" /* of the agent in a Java virtual machine */
+#define JITBPF_JOURNAL_MAGIC	 "JITBPFJ\n"
+#define JITBPF_JOURNAL_VERSION	 2
+#define JITBPF_JOURNAL_COMMITTED 0x434f4d54u
+/* The default capacity, and the largest one ($JITBPF_JOURNAL_MB). */
+#define JITBPF_JOURNAL_BYTES	    (128u << 20)
+#define JITBPF_JOURNAL_BYTES_MAX    (1u << 30)
+#define JITBPF_JOURNAL_FORKED_BYTES (64u << 20) /* largest capacity in private memory */
 #define JITBPF_JOURNAL_ENTRY_MAX    (4u << 20)	/* bytes of one entry; readers accept no more */
 #define JITBPF_JOURNAL_TICK_NS	    10000000u	/* longest period of CLOCK_MONOTONIC_COARSE */
 #define JITBPF_JOURNAL_LOST_PID	    0xffffffffu /* inherited_pid: the parent's journal is lost */
+
+/*
+ * Of entries with a sequence number below `before`, the code that overlaps [start, end) may have
+ * ended by an event that has no entry. A compaction drops these entries and makes the range empty.
+ */
+struct jitbpf_journal_unsure {
+	__u64 before; /* 0: no such event; start and end have no meaning */
+	__u64 start, end;
+};
 
 struct jitbpf_journal_header {
 	char magic[8];
@@ -60,6 +71,7 @@ struct jitbpf_journal_header {
 	 */
 	__u64 left_out;
 	__u64 left_out_last; /* highest sequence number of these events */
+	struct jitbpf_journal_unsure unsure;
 	/* CLOCK_MONOTONIC when this journal was made; up to JITBPF_JOURNAL_TICK_NS earlier if
 	 * forked */
 	__u64 epoch_ns;
@@ -82,7 +94,27 @@ struct jitbpf_journal_entry {
 	struct jitbpf_jit_header header;
 };
 
-_Static_assert(sizeof(struct jitbpf_journal_header) == 112, "ABI");
+/*
+ * Returns nonzero if the entry of an event does not say whether its code, its method without code
+ * (address 0), or the name of its thread still exists. The range decides, and for inlined methods,
+ * whose parents may be in the range, the number alone.
+ */
+static inline int jitbpf_journal_is_unsure(const struct jitbpf_journal_unsure *unsure,
+					   const struct jitbpf_jit_header *event)
+{
+	if (event->sequence >= unsure->before || unsure->start >= unsure->end)
+		return 0;
+	if (event->event == JIT_EVENT_INLINE_LOAD)
+		return 1;
+	if (!jit_event_is_load(event->event) && event->event != JIT_EVENT_JVM_THREAD)
+		return 0;
+	if (!event->address)
+		return !unsure->start;
+	return event->address < unsure->end && event->address + event->code_bytes > unsure->start;
+}
+
+_Static_assert(sizeof(struct jitbpf_journal_unsure) == 24, "ABI");
+_Static_assert(sizeof(struct jitbpf_journal_header) == 136, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal_entry) == 80, "ABI");
 
 #endif

@@ -30,6 +30,19 @@ enum jitbpf_tracked {
  */
 #define JITBPF_FILES_GONE_MAX 256
 
+/*
+ * Key of the map `plain_programs`: the file of a program, as the kernel numbers it. The map has
+ * programs that load no runtime whose frames are known soon after their exec. User space adds them,
+ * and the oldest ones are replaced. The value has no meaning.
+ */
+struct jitbpf_program_file {
+	__u64 inode;
+	__u32 device;
+	__u32 reserved;
+};
+
+#define JITBPF_PLAIN_PROGRAMS_MAX 1024
+
 /* Key of the map `lost_samples`, which counts the lost samples of a process and event (__u64). */
 struct jitbpf_lost_key {
 	__u64 start_ns; /* start of the process: tells reused pids apart */
@@ -53,6 +66,7 @@ struct jitbpf_jit_loss {
 	__u64 first_sequence; /* the lowest sequence number that was lost */
 };
 
+_Static_assert(sizeof(struct jitbpf_program_file) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_key) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss_key) == 8, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss) == 24, "ABI");

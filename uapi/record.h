@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The records that a source passes to the pipeline. Each begins with struct jitbpf_record. The
- * BPF programs write SAMPLE, JIT, CODE, INNER_PID, OWNER and EXIT records into the rings; the
- * agent makes the others, mostly from the perf side-band and the start-up scan. A recording
+ * BPF programs write SAMPLE, JIT, CODE, INNER_PID, OWNER, PROGRAM and EXIT records into the rings;
+ * the agent makes the others, mostly from the perf side-band and the start-up scan. A recording
  * holds the same bytes.
  *
  * Little-endian. Times are CLOCK_MONOTONIC in ns unless stated otherwise. Pids and tids are
@@ -13,10 +13,14 @@
 
 #include <linux/types.h>
 
-#define JITBPF_COMM_MAX		 16
-#define JITBPF_KERNEL_FRAMES_MAX 127  /* of a sample */
-#define JITBPF_USER_FRAMES_MAX	 1024 /* of a sample */
-#define JITBPF_BUILD_ID_MAX	 20
+#include "uapi/kernel_maps.h"
+#include "uapi/runtime_recipe.h"
+
+#define JITBPF_COMM_MAX		  16
+#define JITBPF_KERNEL_FRAMES_MAX  127  /* of a sample */
+#define JITBPF_USER_FRAMES_MAX	  1024 /* of a sample: native ones */
+#define JITBPF_RUNTIME_FRAMES_MAX 1024 /* of a sample, as the BPF program reads them */
+#define JITBPF_BUILD_ID_MAX	  20
 
 /*
  * A sample belongs to one of these events of its run. Event 0 is CPU time; the description of the
@@ -25,6 +29,10 @@
 #define JITBPF_EVENTS_MAX 16
 
 #define JITBPF_SAMPLE_FRAMES_MAX (JITBPF_KERNEL_FRAMES_MAX + JITBPF_USER_FRAMES_MAX)
+
+/* Words of the user frames of a finished sample, and of all its frames. */
+#define JITBPF_USER_WORDS_MAX	(JITBPF_USER_FRAMES_MAX + 1 + 2 * JITBPF_RUNTIME_FRAMES_MAX)
+#define JITBPF_SAMPLE_WORDS_MAX (JITBPF_KERNEL_FRAMES_MAX + JITBPF_USER_WORDS_MAX)
 
 enum jitbpf_record_type {
 	JITBPF_SAMPLE = 1,
@@ -48,6 +56,9 @@ enum jitbpf_record_type {
 	JITBPF_JIT_COUNTS = 19,
 	JITBPF_BUILD_ID = 20,
 	JITBPF_EVENT_COUNTS = 21,
+	JITBPF_RUNTIME = 22,
+	JITBPF_RUNTIME_FUNCTION = 23,
+	JITBPF_PROGRAM = 24,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -91,6 +102,7 @@ enum jitbpf_stack_end {
 /* flags: structures that follow the frames, in this order */
 #define JITBPF_SAMPLE_USER_REGS	     1u	  /* struct jitbpf_user_regs */
 #define JITBPF_SAMPLE_WEIGHT	     128u /* __u64, see jitbpf_sample */
+#define JITBPF_SAMPLE_RUNTIME_FRAMES 256u /* struct jitbpf_runtime_frames */
 #define JITBPF_SAMPLE_CODE_BYTES     8u	  /* struct jitbpf_code_bytes */
 #define JITBPF_SAMPLE_STACK_COPY     2u	  /* struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u	  /* flags: UNWIND_FRAME_POINTER found a caller */
@@ -112,6 +124,11 @@ enum jitbpf_stack_end {
  * callers of that frame are left out.
  */
 #define JITBPF_SAMPLE_CODE_UNTOLD 64u
+/*
+ * flags, by intake: some runtime frames of the sample are missing, since they could not be read or
+ * do not match the native frames. Native frames of the runtime are in their place.
+ */
+#define JITBPF_SAMPLE_RUNTIME_CUT 512u
 
 /*
  * A frame is one or more words. The highest byte of its first word says its kind. It is 0 or 255 in
@@ -121,13 +138,30 @@ enum jitbpf_stack_end {
 enum jitbpf_frame_kind {
 	JITBPF_FRAME_ADDRESS = 0,
 	/*
-	 * A function of a runtime, such as an interpreter: the low bits are its number. The second
-	 * word is the position in it.
+	 * A function of a runtime, such as an interpreter: the low bits are its number
+	 * (JITBPF_RUNTIME_FUNCTION). The second word is the position in it.
 	 */
 	JITBPF_FRAME_RUNTIME = 1,
+	/*
+	 * Native code of a runtime that only serves runtime frames of the same stack, such as the
+	 * loop of an interpreter: the low bits are an address, as of a frame of kind ADDRESS.
+	 */
+	JITBPF_FRAME_INTERPRETER = 2,
+	/*
+	 * Native frames are missing: the walk of the stack ended here (user_end). Frames of a
+	 * runtime that called the missing ones follow. The low bits are 0.
+	 */
+	JITBPF_FRAME_GAP = 3,
 };
 
 #define JITBPF_FRAME_KIND_SHIFT 56
+
+/*
+ * A position in a function of a runtime: the line in its file (0: not known), and the flag that
+ * the function ran as machine code that the runtime has made of it.
+ */
+#define JITBPF_POSITION_LINE	 0xffffffffull
+#define JITBPF_POSITION_COMPILED (1ull << 32)
 
 /*
  * The weight of a sample says for how much of its event the sample stands: the period of the event
@@ -160,6 +194,27 @@ struct jitbpf_sample {
 struct jitbpf_user_regs {
 	__u64 ax, bx, cx, dx, si, di, bp, sp, ip, flags;
 	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/* How runtime frames end. */
+enum jitbpf_runtime_end {
+	JITBPF_RUNTIME_ROOT = 1,
+	JITBPF_RUNTIME_UNREADABLE = 2, /* the next frame, or the way to the first one */
+	JITBPF_RUNTIME_DEPTH = 3,      /* more frames than JITBPF_RUNTIME_FRAMES_MAX */
+	/* The thread is entering the interpreter's loop: the newest frame is not known. */
+	JITBPF_RUNTIME_UNSETTLED = 4,
+};
+
+/*
+ * The runtime frames of the thread, newest first (uapi/runtime_recipe.h). Live records only: intake
+ * merges them with the other user frames.
+ */
+struct jitbpf_runtime_frames {
+	__u32 count;  /* of frames */
+	__u32 recipe; /* its number */
+	__u32 end;    /* enum jitbpf_runtime_end */
+	__u32 reserved;
+	struct runtime_frame frames[];
 };
 
 #define JITBPF_CODE_BYTES 64
@@ -271,8 +326,9 @@ struct jitbpf_kept_code {
  * ended at any time from from_ns on. Code that ended after to_ns and before the journal was read
  * may be among it, since a compaction drops the entries of code that has ended.
  */
-#define JITBPF_JOURNAL_LATE	  1u /* flags: a late attach, not a loss */
-#define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */
+#define JITBPF_JOURNAL_LATE 1u /* flags: a late attach, not a loss */
+/* flags: no journal, or an invalid one: live is empty; or too much of it: live has a part of it */
+#define JITBPF_JOURNAL_UNREADABLE 2u
 #define JITBPF_JOURNAL_COMPLETE	  4u /* flags: nothing is missing; live is empty */
 /* flags, with UNREADABLE: the library that wrote the journal is of another version */
 #define JITBPF_JOURNAL_OTHER_VERSION 8u
@@ -356,6 +412,18 @@ struct jitbpf_build_id {
 	__u64 file_offset;		    /* of the same */
 	__u8 build_id[JITBPF_BUILD_ID_MAX]; /* padded with zeros */
 	__u32 reserved2;
+};
+
+/*
+ * Live records only: a process has executed a program, which may load a runtime. The mappings of
+ * the exec itself have earlier times.
+ */
+struct jitbpf_program {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 reserved;
+	__u64 stack_top; /* mm->start_stack */
+	struct jitbpf_program_file file;
 };
 
 #define JITBPF_COMM_EXEC       1u /* flags: the process has executed a new program */
@@ -463,6 +531,7 @@ enum jitbpf_jit_total {
 	JITBPF_TOTAL_UNCHECKED,
 	JITBPF_TOTAL_REPLACED_SAMPLES,
 	JITBPF_TOTAL_TIME_CORRECTED,
+	JITBPF_TOTAL_OVER_RATE,
 	JITBPF_TOTAL_PUBLISHED = 64, /* and up: loads by enum jitbpf_publisher */
 	JITBPF_TOTALS_MAX = 128
 };
@@ -484,6 +553,45 @@ struct jitbpf_cgroup {
 	struct jitbpf_record h;
 	__u64 cgroup; /* as in jitbpf_owner */
 	char strings[];
+};
+
+/* Whether the functions of a runtime are shown. Enums only grow. */
+enum jitbpf_runtime_status {
+	JITBPF_RUNTIME_SHOWN = 0,
+	JITBPF_RUNTIME_STARTING = 1,	   /* the runtime has no threads yet */
+	JITBPF_RUNTIME_OTHER_VERSION = 2,  /* of a version that is not known */
+	JITBPF_RUNTIME_NOT_AS_KNOWN = 3,   /* the structures are not those of the version */
+	JITBPF_RUNTIME_NO_SYMBOLS = 4,	   /* the way to the structures is not known */
+	JITBPF_RUNTIME_MEMORY_REFUSED = 5, /* memory or files of the process could not be read */
+};
+
+/*
+ * What is known of a runtime of a process since the last exec of the process. A later record of the
+ * same process and runtime replaces an earlier one.
+ */
+struct jitbpf_runtime {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 status; /* enum jitbpf_runtime_status */
+	__u64 start_ns;
+	__u16 version[4]; /* as read from memory: its first parts; all 0: not known */
+	char name[16];	  /* of the engine (engines/engines.h), NUL-padded */
+};
+
+/*
+ * A function of a runtime. The record comes before the first sample with it. Functions of all
+ * processes share one sequence of numbers, from 1 on; equal functions of several processes can have
+ * one number. A name "" stands for all functions of that runtime that could not be read.
+ */
+struct jitbpf_runtime_function {
+	struct jitbpf_record h;
+	__u64 number;	  /* below 2^56 */
+	char runtime[16]; /* name of the engine, NUL-padded */
+	__u32 pid;	  /* of a process with the function, whose owner pays for it */
+	__u32 first_line; /* 0: not known */
+	__u32 name_bytes; /* with its NUL */
+	__u32 file_bytes; /* with its NUL; "": none, as for functions of the runtime itself */
+	char strings[];	  /* name, file: UTF-8, chosen by the process */
 };
 
 #define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU continues */
@@ -537,6 +645,7 @@ _Static_assert(sizeof(struct jitbpf_code) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_build_id) == 64, "ABI");
+_Static_assert(sizeof(struct jitbpf_program) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
@@ -545,6 +654,9 @@ _Static_assert(sizeof(struct jitbpf_owner) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_cgroup) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_counts) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
+_Static_assert(sizeof(struct jitbpf_runtime_frames) == 16, "ABI");
+_Static_assert(sizeof(struct jitbpf_runtime) == 56, "ABI");
+_Static_assert(sizeof(struct jitbpf_runtime_function) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_event_counts) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");

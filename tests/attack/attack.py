@@ -170,8 +170,7 @@ class AttackTest(harness.KernelTest):
                               **kwargs) as jitbpf:
             jitbpf.watch = Watch(jitbpf.pid)
             try:
-                # The recording gets its name when samples can be taken.
-                self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+                self.wait_for(self.takes_samples)
                 yield jitbpf
             finally:
                 jitbpf.send_signal(signal.SIGINT)

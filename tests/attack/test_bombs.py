@@ -9,6 +9,7 @@ import unittest
 import harness
 from attack import AttackTest, PROGRAMS, sample
 
+FORGER = os.path.join(harness.ROOT, "tests/programs/workloads/forger.py")
 RSS_MAX = 400 << 20
 NESTED = 10000
 ROWS = 4000000
@@ -140,6 +141,14 @@ class Bombs(AttackTest):
         for _ in range(2):
             self.attack([sys.executable, "-c", JIT_BOMB, shim])
         self.check(("-a", "--shim", shim))
+
+    @sample
+    def test_large_journals(self):
+        """What a journal says that a process did after the start of the run is held in memory."""
+        forger, = self.copy_for_others(FORGER)
+        for _ in range(2):
+            self.attack([sys.executable, forger, "large"])
+        self.check(("-a", "--max-memory", "64M"))
 
     def test_nested_debug_info(self):
         path = os.path.join(self.folder, "bomb")

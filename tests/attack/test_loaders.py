@@ -77,7 +77,7 @@ class StoppedLoaders(AttackTest):
         with open(said, "wb") as messages, \
                 subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=messages) as self.jitbpf:
             self.addCleanup(self.jitbpf.kill)
-            self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+            self.wait_for(self.takes_samples)
             for _ in range(LOADERS):
                 self.stop_loader()
             java.stdin.write(b"go\n")

@@ -4,7 +4,6 @@ the time of a delta, at several hours."""
 
 import os
 import re
-import shutil
 import struct
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 from live_page import REFRESHED, PageServer, busy  # noqa: E402
 
 HOURS = (1, 6, 12, 18, 23)
@@ -105,7 +104,7 @@ def report(bench, table):
         _, kilobytes, took, size, slices = lines[hour]
         table.add(f"hour {hour}: memory of the writer", [kilobytes / 1e3], "MB", 1)
         table.note(f"  a delta: {took * 1000:.0f} us, {size:.0f} bytes; {slices:,.0f} slices")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     page = subprocess.run([os.path.join(bench.build, "tests/ui/make_deltas"), "page", "-"], check=True,

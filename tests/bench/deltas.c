@@ -134,8 +134,8 @@ static void apply(void)
 		shared_bytes_put(*delta);
 	}
 	printf("apply_ms %.1f\nread_nodes %zu\nread_bytes %zu\n", now_ms() - began,
-	       read.profile.nodes.size, read.used_bytes);
-	require(read.complete && read.profile.nodes.size == profile.nodes.size);
+	       read.samples.profile.nodes.size, read.used_bytes);
+	require(read.complete && read.samples.profile.nodes.size == profile.nodes.size);
 	delta_profile_deinit(&read);
 }
 

@@ -18,7 +18,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 
 METHODS = 900   # of a program, which is ended before
 SECONDS = 40    # of a run
@@ -121,7 +121,7 @@ def percentile(values, share):
 
 def report(bench, table):
     table.heading("From a new method's first sample to its name on the live page")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     for name, (program, needed) in PROGRAMS.items():

@@ -187,8 +187,7 @@ int main(int argc, char **argv)
 	setvbuf(stdin, NULL, _IONBF, 0);
 	require(!live_server_load() && !broker_start(roles, &broker));
 	require(!live_page_listen(0, &page));
-	require(!replay_open(&replay, argv[1], NULL, &view, &no_rules, false, NULL,
-			     MEMORY_DEFAULT));
+	require(!replay_open(&replay, argv[1], NULL, &view, &no_rules, false, NULL, 256u << 20));
 	read_recording(&replay.blob);
 	run.pipeline = replay.pipeline;
 	run.out = fopen(argv[2], "we");

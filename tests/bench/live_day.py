@@ -5,7 +5,6 @@ and whether all samples arrive."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 from day import resident_mb, shown_seconds  # noqa: E402
 from live_page import busy  # noqa: E402
 
@@ -146,7 +145,7 @@ def measure_hours(run, browser, table):
 def report(bench, table):
     measure.make(bench, "tests/bench/live_day")
     table.heading(f"A day on the live page at {SPEED:,} times its speed, of real engines")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     run = Run(bench, real_recording(bench))

@@ -3,7 +3,6 @@
 
 import http.server
 import os
-import shutil
 import struct
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 
 ROUNDS = 3
 STEPS = 60
@@ -145,7 +144,7 @@ def report(bench, table):
     for program in ("make_page", "make_deltas"):
         measure.make(bench, f"tests/ui/{program}")
     table.heading("The live page in headless Chromium, without a GPU, 1400 x 900")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     run = [os.path.join(bench.build, "tests/ui", name) for name in ("make_page", "make_deltas")]

@@ -2,13 +2,12 @@
 """The views of a live page in headless Chromium: main thread's time for a second's delta in each of them."""
 
 import os
-import shutil
 import subprocess
 
 import measure
 from live_page import REFRESHED, SIZES, WATCH, Server, busy
 
-from browser import Browser  # live_page has its folder
+from browser import Browser, installed_browser  # live_page has its folder
 
 ROUNDS = 3
 UP = ("ArrowUp",) * 5   # to the widest frame of a depth in the middle of stacks
@@ -49,7 +48,7 @@ def report(bench, table):
     for program in ("make_page", "make_deltas"):
         measure.make(bench, f"tests/ui/{program}")
     table.heading("Views of the live page: main thread, for a second of 2,000 samples")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     run = [os.path.join(bench.build, "tests/ui", name) for name in ("make_page", "make_deltas")]

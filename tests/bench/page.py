@@ -2,7 +2,6 @@
 """The flame graph page in headless Chromium: first paint, and frames during interaction."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -10,7 +9,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 
 ROUNDS = 5
 # The size is given in nodes of the profile; inlined frames make more nodes on the page.
@@ -66,7 +65,7 @@ def report(bench, table):
     make_page = os.path.join(bench.build, "tests/ui/make_page")
     measure.make(bench, "tests/ui/make_page")
     table.heading("The page in headless Chromium, without a GPU, 1400 x 900")
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     for name, nodes in SIZES.items():

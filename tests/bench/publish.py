@@ -11,6 +11,7 @@ ROUNDS = 5
 LIVE = 10_000
 COUNTS = {200: 200_000, 4096: 50_000}
 METHODS = 100_000
+LIVE_COUNTS = (1_000, 100_000, 600_000, 1_000_000)
 
 
 def tell(bench, how, record_bytes, count, live, profiler=(), **variables):
@@ -48,9 +49,18 @@ def report_size(bench, table, record_bytes):
                   measure.ratio_of(ours, figures[theirs]), "", 2)
 
 
+def report_live(bench, table):
+    """The last third of the events overwrites live code."""
+    table.heading("To tell of a method: thread CPU, 200-byte record, nobody listens")
+    for live in LIVE_COUNTS:
+        costs = [tell(bench, "api", 200, max(live * 3 // 2, 200_000), live)[0] for _ in range(3)]
+        table.add(f"{live:,} live", costs, "ns", 0)
+
+
 def report(bench, table):
     for record_bytes in COUNTS:
         report_size(bench, table, record_bytes)
+    report_live(bench, table)
     table.heading(f"Memory of the process for {METHODS:,} live methods, 200-byte records")
     for label, variables in (("the shim's journal", {}), ("none", {"JITBPF_JOURNAL_MB": "0"})):
         grown = [tell(bench, "api", 200, METHODS, METHODS, **variables)[1] / 1024

@@ -4,7 +4,6 @@ Chromium. CPU time of jitbpf and its helper processes, while it records PHP."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ import measure
 
 sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, installed_browser  # noqa: E402
 
 SECONDS = 10
 ROUNDS = 3
@@ -50,7 +49,7 @@ def record(bench, live=False, watched=False):
 
 
 def report(bench, table):
-    if not shutil.which("chromium"):
+    if not installed_browser():
         table.note("there is no chromium")
         return
     alone, served, watched, updates = [], [], [], []

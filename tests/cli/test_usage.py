@@ -17,11 +17,11 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 PERF_WORDS = (("record -g -- true", "stacks are always recorded"), ("record --call-graph dwarf", "stacks are always"),
               ("record -ag -- true", "unknown option '-g' in '-ag': stacks are always"), ("top -ag", "stacks are always"),
-              ("top -qae cycles", "unknown option '-e' in '-qae': live and top show CPU time"),
+              ("top -qae cycles", "jitbpf top: -e cycles: CPU time is always"),
               ("record -pid 1", "did you mean '--pid'?"), ("report -format=top", "did you mean '--format'?"),
               ("live -g", "stacks are always"), ("top --call-graph=fp", "stacks are always"),
               ("record -e cycles", "CPU time is always"), ("record --event=cpu-clock -a", "CPU time is always"),
-              ("live --event=page-faults", "jitbpf record -e"),
+              ("live --event=cycles", "jitbpf live: -e cycles: CPU time is always"),
               ("record -c 1000", "-F HZ"), ("record -t 1", "report --thread"), ("report -i x", "jitbpf report FILE"),
               ("report --stdio", "report -f top"), ("script", "jitbpf report -f script"),
               ("record -C 0 -a", "all CPUs are sampled"), ("top --cpu=1", "all CPUs are sampled"),
@@ -153,7 +153,7 @@ class Operands(InFolder):
         self.assertEqual((swapped.returncode, swapped.stdout), (0, right.stdout), swapped.stderr)
         self.refused("a function is missing: jitbpf annotate FUNCTION code.jitbpf;", "annotate", "code.jitbpf")
         done = self.jitbpf("annotate", "x.jitbpf", "code.jitbpf")
-        self.assertIn("no function 'x.jitbpf' has a sample in code.jitbpf", done.stderr)
+        self.assertIn("no function 'x.jitbpf' with machine code or source lines has a sample in code.jitbpf", done.stderr)
         self.refused("expected a function", "annotate", "gen_4", "code.jitbpf", "more")
 
     def test_recording_that_is_cut_before_its_description(self):
@@ -186,10 +186,10 @@ class List(InFolder):
         self.start("of-a-long-name-sleeper")
         for name in ("of-a-long-name-sleeper", "of-a-long-name-"):
             done = self.jitbpf("list", "-p", name)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "jitbpf: no JIT code found\n"))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "jitbpf: no JIT code found, and no runtime whose functions are shown\n"))
         done = self.jitbpf("list", "-p", "no-such-name,of-a-long-name-sleeper")
         self.assertEqual((done.returncode, done.stderr),
-                         (0, "jitbpf: no process of the name 'no-such-name' runs\njitbpf: no JIT code found\n"))
+                         (0, "jitbpf: no process of the name 'no-such-name' runs\njitbpf: no JIT code found, and no runtime whose functions are shown\n"))
         done = self.jitbpf("list", "--json", "-p", "no-such-name")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (1, "", "jitbpf: no process of the name 'no-such-name' runs\n"))

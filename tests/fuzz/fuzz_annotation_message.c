@@ -7,6 +7,9 @@
 #include "check.h"
 #include "sink/annotate/annotation_message.h"
 #include "sink/annotate/annotation_page.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(3);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -22,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		FILE *out = open_memstream(&text, &text_bytes);
 		struct json json = json_of(out, false);
 
+		seed_taken();
 		CHECK(!annotation_message_put(&again, &annotation));
 		CHECK(again.size == size_bytes && !memcmp(again.data, data, size_bytes));
 		CHECK(!annotation_page_write(&json, &annotation, NULL));

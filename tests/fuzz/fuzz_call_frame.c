@@ -8,6 +8,9 @@
 
 #include "decode/cfi/call_frame.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(4);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -56,8 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 		CHECK(!err || err == -EBADMSG || err == -ENOENT || err == -E2BIG);
 		CHECK(err || next > offset);
-		if (!err)
+		if (!err) {
+			seed_taken();
 			check_rows(&frame);
+		}
 		if (err == -ENOENT || err == -E2BIG || !next)
 			break;
 	}

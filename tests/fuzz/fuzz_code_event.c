@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "decode/record/code_event.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(14);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -80,8 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(record, data, size_bytes);
 	err = code_event_decode(record, size_bytes, &event);
 	require(!err || err == -EBADMSG || err == -ENOTSUP);
-	if (!err)
+	if (!err) {
+		seed_taken();
 		encode_again(&event);
+	}
 	free(record);
 	return 0;
 }

@@ -8,6 +8,9 @@
 #include "runtimes/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(38);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -62,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	seed_taken();
 	if (data[0] == 4) {
 		check_functions(data + 1, size - 1 < CODE_FUNCTIONS_BYTES_MAX
 						  ? size - 1

@@ -7,6 +7,9 @@
 #include "decode/elf/debug_link.h"
 #include "symbolize/debug/debug_info.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(14);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -74,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		return 0;
 	check_links(&elf);
 	if (!debug_info_create(&again, 1, &info)) {
+		seed_taken();
 		set_others(info, &blob);
 		vec_for_each (segment, &elf.segments) {
 			uint64_t step = segment->memory_bytes / 48 + 1;

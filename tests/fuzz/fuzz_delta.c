@@ -7,8 +7,11 @@
 
 #include "base/cursor.h"
 #include "sink/live/delta_reader.h"
+#include "tests/fuzz/seeds.h"
 
 #define MAX_BYTES (16u << 20)
+
+SEEDS(5);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -16,6 +19,25 @@ static void require(bool ok)
 {
 	if (!ok)
 		abort();
+}
+
+static void check_samples(const struct delta_profile *p, const struct delta_samples *of)
+{
+	vec_for_each (root, &of->profile.roots)
+		require(root->comm < string_pool_size(p->strings));
+	for (uint32_t i = 0; i < of->profile.nodes.size; i++) {
+		const struct profile_node *node = &of->profile.nodes.data[i];
+
+		if (node->parent == PROFILE_NODE_NONE)
+			require(!p->complete || node->location < p->ledger.processes.size);
+		else
+			require(node->parent < i && node->location < p->locations.locations.size);
+	}
+	vec_for_each (one, &of->threads.counts)
+		require(one->node < of->profile.nodes.size &&
+			one->thread < of->threads.threads.size);
+	vec_for_each (slice, &of->slices.slices)
+		require(slice->count < of->threads.counts.size && slice->samples);
 }
 
 /* All numbers of the profile refer to something. */
@@ -31,23 +53,17 @@ static void check(const struct delta_profile *p)
 				frame_table_function(p->frames, &frames[k]);
 
 			require(frames[k].name < strings && frames[k].module < strings &&
-				frames[k].file < strings && frames[k].tier <= CODE_TIER_LAST);
+				frames[k].file < strings && frames[k].tier < CODE_TIER_COUNT);
 			require(function && function->name < strings);
 		}
 	}
-	for (uint32_t i = 0; i < p->profile.nodes.size; i++) {
-		const struct profile_node *node = &p->profile.nodes.data[i];
-
-		require(node->comm < strings);
-		if (node->parent == PROFILE_NODE_NONE)
-			require(!p->complete || node->location < p->ledger.processes.size);
-		else
-			require(node->parent < i && node->location < p->locations.locations.size);
+	check_samples(p, &p->samples);
+	for (uint32_t i = 0; i < p->info.more_events; i++) {
+		check_samples(p, &p->events[i].samples);
+		require(p->by_event[i + 1] == &p->events[i].view);
+		require(!p->complete ||
+			p->events[i].ledger.processes.size == p->ledger.processes.size);
 	}
-	vec_for_each (one, &p->threads.counts)
-		require(one->node < p->profile.nodes.size && one->thread < p->threads.threads.size);
-	vec_for_each (slice, &p->slices.slices)
-		require(slice->count < p->threads.counts.size && slice->samples);
 	vec_for_each (row, &p->ledger.processes)
 		require(row->comm < strings);
 	require(p->used_bytes <= MAX_BYTES);
@@ -87,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			check(&profile);
 	}
 	if (profile.state && profile.complete) {
+		seed_taken();
 		write_out(&profile, &sink_folded);
 		write_out(&profile, &sink_html);
 		write_out(&profile, &sink_summary_json);

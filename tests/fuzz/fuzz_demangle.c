@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "symbolize/name/demangle.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(2);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -18,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	names[size_bytes] = '\0';
 	while ((name = strsep(&rest, "\n"))) {
 		text = demangle(name);
+		if (text)
+			seed_taken();
 		if (text && (!*text || strlen(text) > DEMANGLE_OUTPUT_MAX))
 			abort();
 		free(text);

@@ -6,6 +6,9 @@
 
 #include "decode/x86/disassembly.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(5);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -30,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 	CHECK(code);
 	memcpy(code, data, size_bytes);
+	seed_taken();
 	for (int kind = 0; kind < 4; kind++) {
 		struct disassembler disassembler;
 

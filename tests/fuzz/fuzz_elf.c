@@ -7,6 +7,9 @@
 #include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(12);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -79,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 	if (elf_file_init_any(&elf, &blob))
 		return 0;
+	seed_taken();
 	CHECK(elf_file_build_id(&elf, id) <= JITBPF_BUILD_ID_MAX);
 	check_symbols(&elf, false);
 	check_symbols(&elf, true);

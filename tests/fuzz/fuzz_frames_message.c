@@ -5,6 +5,9 @@
 
 #include "check.h"
 #include "symbolize/frames_message.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(3);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -18,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		CHECK(count == 0);
 		return 0;
 	}
+	seed_taken();
 	CHECK(count > 0 && count <= SYMBOL_FRAMES_MAX && !frames[count - 1].inlined);
 	for (uint32_t i = 0; i < count; i++) {
 		CHECK(strlen(frames[i].name) <= SYMBOL_NAME_BYTES_MAX);

@@ -7,6 +7,9 @@
 #include "engines/engines.h"
 #include "symbolize/name/native_function.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(17);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -15,7 +18,7 @@ static void check_native(const char *name, const char *file)
 {
 	char *function = strdup(name), *again;
 
-	CHECK(function && native_to_function(function, file) <= CODE_TIER_LAST);
+	CHECK(function && native_to_function(function, file) < CODE_TIER_COUNT);
 	CHECK(strlen(function) <= strlen(name) && !strncmp(function, name, strlen(function)));
 	CHECK(*function || !*name);
 	again = strdup(function);
@@ -31,7 +34,7 @@ static void check_engine(const char *name)
 {
 	char *function = strdup(name);
 
-	CHECK(function && engine_to_function(function) <= CODE_TIER_LAST);
+	CHECK(function && engine_to_function(function) < CODE_TIER_COUNT);
 	CHECK(strlen(function) <= strlen(name) && (*function || !*name));
 	engine_unnumber(function);
 	CHECK(strlen(function) <= strlen(name));
@@ -46,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		return 0;
 	name = strndup((const char *)data + 1, size_bytes - 1);
 	CHECK(name);
+	seed_taken();
 	check_native(name, *data % 2 ? "a.go" : "");
 	check_engine(name);
 	free(name);

@@ -7,6 +7,9 @@
 
 #include "decode/media/jit_event.h"
 #include "decode/media/jit_journal.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(4);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -16,7 +19,8 @@ static void require(bool condition)
 		abort();
 }
 
-static uint64_t read_entry(const struct jit_journal_entry *entry, const uint8_t *begin,
+static uint64_t read_entry(const struct jitbpf_journal_unsure *unsure,
+			   const struct jit_journal_entry *entry, const uint8_t *begin,
 			   const uint8_t *end)
 {
 	const uint8_t *fields;
@@ -31,13 +35,15 @@ static uint64_t read_entry(const struct jit_journal_entry *entry, const uint8_t 
 	if (jit_fields_decode(&entry->header, fields,
 			      entry->header.size_bytes - sizeof(entry->header), &event))
 		return 0;
+	seed_taken();
 	for (size_t i = 0; i < event.name.size_bytes; i++)
 		sum += (uint8_t)event.name.bytes[i];
-	return sum + event.line_count;
+	return sum + event.line_count + jitbpf_journal_is_unsure(unsure, &entry->header);
 }
 
 /* Read the entries of one piece. Returns the number of bytes read, or -EBADMSG. */
-static int64_t read_piece(const uint8_t *from, size_t size_bytes, volatile uint64_t *sum)
+static int64_t read_piece(const struct jitbpf_journal_unsure *unsure, const uint8_t *from,
+			  size_t size_bytes, volatile uint64_t *sum)
 {
 	uint8_t *exact = malloc(size_bytes ? size_bytes : 1);
 	struct jit_journal_entry entry;
@@ -49,7 +55,7 @@ static int64_t read_piece(const uint8_t *from, size_t size_bytes, volatile uint6
 	memcpy(exact, from, size_bytes);
 	c = cursor_of(exact, size_bytes);
 	while ((more = jit_journal_next(&c, &entry)) > 0)
-		*sum += read_entry(&entry, exact, exact + size_bytes);
+		*sum += read_entry(unsure, &entry, exact, exact + size_bytes);
 	require(more == 0 || more == -EBADMSG);
 	used = more < 0 ? more : (int64_t)cursor_offset(&c);
 	free(exact);
@@ -73,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	piece = 64 + header.pid % 4096;
 	while (at < end) {
 		size_t wanted = piece < end - at ? piece : end - at;
-		int64_t used = read_piece(data + at, wanted, &sum);
+		int64_t used = read_piece(&header.unsure, data + at, wanted, &sum);
 
 		if (used < 0 || (!used && wanted == end - at))
 			break;

@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "decode/media/jit_assembly.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/unit/state/apply_jit.h"
 #include "uapi/scope_table.h"
 
@@ -20,6 +21,8 @@ enum step {
 	STEP_EXIT = 0xfc,
 	STEP_GAP = 0xfb, /* its bytes: sequence numbers of live events, 8 bytes each */
 };
+
+SEEDS(16);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -82,6 +85,7 @@ static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, siz
 	memcpy(exact, part, part_bytes);
 	if (!jit_assembly_add(&fuzzed->assembly, tid, exact, part_bytes, &event, &complete) &&
 	    complete) {
+		seed_taken();
 		time_ns = event.header.time_ns;
 		if (fuzzed->newest_ns < time_ns)
 			fuzzed->newest_ns = time_ns;

@@ -11,6 +11,9 @@
 
 #include "base/hash.h"
 #include "decode/media/jitdump_event.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(14);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -38,6 +41,7 @@ static void take_event(struct reading *reading, struct code_event *event)
 	struct code_event again;
 	size_t size_bytes;
 
+	seed_taken();
 	event->reported_ns = event->time_ns;
 	size_bytes = code_event_record_bytes(event);
 	require(size_bytes);

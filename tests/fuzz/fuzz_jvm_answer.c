@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "decode/text/jvm_answer.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(6);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -15,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 	if (jvm_answer_parse((const char *)data, size_bytes, &answer))
 		return 0;
+	seed_taken();
 	if (answer.text_bytes >= size_bytes ||
 	    answer.text + answer.text_bytes != (const char *)data + size_bytes)
 		abort();

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "symbolize/kernel_symbol.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(2);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -17,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(words, data, size_bytes);
 	words[size_bytes] = '\0';
 	if (kernel_symbol_parse(words, &symbol)) {
+		seed_taken();
 		if (!*symbol.name || strlen(symbol.name) + strlen("+0x0/0x0") > size_bytes)
 			abort();
 		if (symbol.module && (strlen(symbol.module) < strlen("[m]") ||

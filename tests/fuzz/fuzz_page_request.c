@@ -12,11 +12,14 @@
 
 #include "check.h"
 #include "decode/text/page_request.h"
+#include "tests/fuzz/seeds.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define LINES 5
 
 static const struct request_rules rules = {.token = TOKEN, .port = 7070};
+
+SEEDS(7);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -71,6 +74,7 @@ static void check(char *lines[LINES])
 	CHECK(answer <= REQUEST_BAD_METHOD);
 	if (answer >= REQUEST_REFUSED)
 		return;
+	seed_taken();
 	CHECK(!strcmp(request.method, "GET") && request.host);
 	check_ours(request.host, "");
 	if (request.origin)

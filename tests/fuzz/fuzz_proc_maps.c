@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "decode/text/proc_maps.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(2);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -24,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		before = cursor_left(&text);
 		if (err < 0)
 			continue;
+		seed_taken();
 		if (map.start >= map.end || map.path_bytes > size_bytes)
 			abort();
 		length = proc_map_path(&map, path, sizeof(path));

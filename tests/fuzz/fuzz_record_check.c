@@ -14,6 +14,9 @@
 #include "decode/record/sample_parts.h"
 #include "state/process/cgroup_table.h"
 #include "state/process/process_code.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(15);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -74,6 +77,14 @@ static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 	}
 	if (sample->h.flags & JITBPF_SAMPLE_WEIGHT)
 		fuzzed->sink += *behind++;
+	if (sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES) {
+		const struct jitbpf_runtime_frames *frames = (const void *)behind;
+
+		require(frames == sample_runtime_frames(sample));
+		for (uint32_t i = 0; i < frames->count; i++)
+			fuzzed->sink += frames->frames[i].check;
+		behind = (const uint64_t *)&frames->frames[frames->count];
+	}
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) {
 		const struct jitbpf_code_bytes *code = (const struct jitbpf_code_bytes *)behind;
 
@@ -288,6 +299,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			break;
 		left -= used;
 	}
+	if (!left)
+		seed_taken();
 	cgroup_table_deinit(&fuzzed.cgroups);
 	process_table_deinit(&fuzzed.table);
 	module_table_deinit(&fuzzed.modules);

@@ -12,6 +12,9 @@
 #include "pipeline/record/recorder.h"
 #include "symbolize/recorded_frames.h"
 #include "tests/fuzz/recording_input.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(14);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -86,6 +89,8 @@ static void read_all(struct recording_reader *reader, struct recorded_frames *re
 		}
 	}
 	CHECK(!err || error.what);
+	if (!err)
+		seed_taken();
 	recorder_destroy(recorder);
 }
 
@@ -97,9 +102,10 @@ static const struct jitbpf_record *next_recorded(struct recording_reader *reader
 
 	while (recording_reader_next(reader, &record, &error) == 1) {
 		if (record->type != JITBPF_JIT && record->type != JITBPF_CODE &&
-		    record->type < JITBPF_CHUNK_INFO &&
+		    record->type != JITBPF_PROGRAM && record->type < JITBPF_CHUNK_INFO &&
 		    !(record->type == JITBPF_SAMPLE &&
-		      record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES)))
+		      record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES |
+				       JITBPF_SAMPLE_RUNTIME_FRAMES)))
 			return record;
 	}
 	return NULL;

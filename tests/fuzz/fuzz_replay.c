@@ -15,6 +15,7 @@
 #include "profile/ledger.h"
 #include "sink/annotate/annotation.h"
 #include "tests/fuzz/recording_input.h"
+#include "tests/fuzz/seeds.h"
 
 static const struct sink_ops *const formats[] = {
 	&sink_folded,  &sink_html,	 &sink_pprof,	&sink_script,
@@ -87,6 +88,8 @@ static void replay(struct recording_reader *reader, const char *event, bool fini
 	CHECK(ledger_taken(ledger) >= ledger->fate[FATE_RESOLVED]);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		pipeline_write(pipeline, files[i]);
+	if (finished && ledger_taken(ledger))
+		seed_taken();
 	annotate(pipeline_shown_view(pipeline));
 	pipeline_destroy(pipeline);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
@@ -94,6 +97,8 @@ static void replay(struct recording_reader *reader, const char *event, bool fini
 		free(texts[i]);
 	}
 }
+
+SEEDS(13);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "decode/recording/packed_scopes.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(3);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -93,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		walk_chain(&table, range.offset);
 		walk_chain(&table, range.offset - 1ull);
 	}
+	if (!err)
+		seed_taken();
 	if (!err)
 		pack_and_unpack(&table, bytes, size_bytes);
 	unpack(bytes, size_bytes);

@@ -4,7 +4,10 @@
 
 #include "decode/recording/recording_reader.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/unit/decode/record/segment_file.h"
+
+SEEDS(1);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -28,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	CHECK(!recording_reader_open(&blob, &reader, &error));
 	while ((err = recording_reader_next(reader, &record, &error)) == 1)
 		;
+	if (!err)
+		seed_taken();
 	CHECK(!err || (err == -EBADMSG && error.what && error.offset <= file.bytes.size));
 	recording_reader_close(reader);
 	segment_file_deinit(&file);

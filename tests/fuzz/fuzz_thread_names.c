@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "decode/media/jit_event.h"
 #include "state/process/thread_names.h"
+#include "tests/fuzz/seeds.h"
 
 enum step { STEP_EVENT, STEP_COMM, STEP_FORK, STEP_GAP, STEP_FORGET, STEP_EXEC, STEP_COUNT = 8 };
 
@@ -18,6 +19,8 @@ enum step { STEP_EVENT, STEP_COMM, STEP_FORK, STEP_GAP, STEP_FORGET, STEP_EXEC, 
 struct event_step {
 	uint8_t is_end, named, reporter, kernels, flags, lasts;
 };
+
+SEEDS(8);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -142,6 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			look_up(&f);
 	}
 	look_up(&f);
+	if (!cursor_left(&c))
+		seed_taken();
 	thread_names_deinit(&f.names, f.account);
 	require(!f.account->bytes && !f.names.ended);
 	code_account_put(f.account);

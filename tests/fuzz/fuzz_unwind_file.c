@@ -8,9 +8,12 @@
 
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/go_rows.h"
-#include "decode/cfi/unwind_file.h"
+#include "decode/cfi/body_row.h"
 #include "decode/x86/code_gaps.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(6);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -81,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 	if (unwind_file_create(&blob, &file))
 		return 0;
+	seed_taken();
 	check_segments(file, &blob);
 	CHECK(!code_gaps_create(&blob, &gaps));
 	source = code_gaps_source(gaps);
@@ -90,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	unwind_file_add_source(file, &source);
 	check_segments(file, &blob);
 	check_page(file, 0);
-	if (!unwind_file_body_row(file, "body", &row))
+	if (!body_row_find(file, "body", &row))
 		check_row(row);
 	CHECK(unwind_file_bytes(file));
 	CHECK(code_gaps_bytes(gaps) && go_rows_bytes(go));

@@ -5,6 +5,9 @@
 
 #include "check.h"
 #include "decode/cfi/unwind_rows.h"
+#include "tests/fuzz/seeds.h"
+
+SEEDS(2);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -14,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	struct unwind_row page[16];
 
 	if (!unwind_rows_decode(data, size_bytes, &rows)) {
+		seed_taken();
 		CHECK(rows.rows.size <= size_bytes / sizeof(struct unwind_wide_row));
 		for (size_t i = 1; i < rows.rows.size; i++)
 			CHECK(rows.rows.data[i - 1].offset < rows.rows.data[i].offset);

@@ -13,7 +13,10 @@
 #include "base/cursor.h"
 #include "decode/record/record_check.h"
 #include "unwind/unwinder.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/unit/state/apply_jit.h"
+
+SEEDS(3);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -403,6 +406,8 @@ static void sample(struct fuzzed *f)
 				      &stack_found);
 	}
 	require(err == 0 || err == -EINVAL || (err == 1 && !(words & 0x40)));
+	if (!err)
+		seed_taken();
 	if (!err)
 		require(stack_found.count >= 1 && stack_found.count <= JITBPF_USER_FRAMES_MAX &&
 			stack_found.end > 0 && stack_found.end < JITBPF_END_COUNT);

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/scope.h"
+#include "tests/fuzz/seeds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-static int replay(const char *path)
+static int replay(const char *path, unsigned *taken)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "rb");
 	AUTO_FREE uint8_t *data = NULL;
@@ -25,7 +26,9 @@ static int replay(const char *path)
 
 	if (exact)
 		data = exact;
+	seed_is_taken = false;
 	LLVMFuzzerTestOneInput(data, st.st_size);
+	*taken += seed_is_taken;
 	return 0;
 }
 
@@ -33,6 +36,7 @@ int main(int argc, char **argv)
 {
 	struct dirent **names;
 	int count = argc == 2 ? scandir(argv[1], &names, NULL, alphasort) : -1, ran = 0;
+	unsigned taken = 0;
 
 	if (count < 0) {
 		fprintf(stderr, "usage: %s FOLDER (which must exist)\n", argv[0]);
@@ -43,7 +47,7 @@ int main(int argc, char **argv)
 
 		if (names[i]->d_name[0] != '.') {
 			snprintf(path, sizeof(path), "%s/%s", argv[1], names[i]->d_name);
-			if (replay(path)) {
+			if (replay(path, &taken)) {
 				fprintf(stderr, "%s: cannot be read\n", path);
 				return 2;
 			}
@@ -52,6 +56,11 @@ int main(int argc, char **argv)
 		free(names[i]);
 	}
 	free(names);
-	printf("%s: %d inputs replayed\n", argv[1], ran);
-	return ran ? 0 : 2;
+	printf("%s: %d inputs replayed, %u taken\n", argv[1], ran, taken);
+	if (taken == seeds_expected)
+		return ran ? 0 : 2;
+	fprintf(stderr,
+		"%s: the decoder takes %u inputs, but SEEDS() says %u: see tests/fuzz/seeds.h\n",
+		argv[1], taken, seeds_expected);
+	return 1;
 }

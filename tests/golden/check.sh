@@ -40,12 +40,18 @@ done
 check packed.top-narrow "$jitbpf" report -f top --width 64 --sort total --rows 8 packed.jitbpf
 check packed.top-user "$jitbpf" report -f top --width 100 --rows 0 --kernel no --by pid packed.jitbpf
 check php.top-exact "$jitbpf" report -f top --merge=none php.jitbpf
-check php.folded-merged "$jitbpf" report -f folded --merge=all php.jitbpf
+check php.folded-exact "$jitbpf" report -f folded --merge=none php.jitbpf
+check php.script-tiers "$jitbpf" report -f script --merge=all --fields sym,tier php.jitbpf
 for format in table folded; do
 	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
 	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf
 done
 check code.annotate "$jitbpf" annotate gen_4 code.jitbpf
+check runtimes.annotate "$jitbpf" annotate Search.run runtimes.jitbpf
+check runtimes.annotate-json "$jitbpf" annotate -f json 'App\Search::run' runtimes.jitbpf
+check runtimes.folded-interpreter "$jitbpf" report -f folded --interpreter=yes runtimes.jitbpf
+check runtimes.script-lines "$jitbpf" report -f script --fields sym,dso,srcline,tier runtimes.jitbpf
+check runtimes.pprof sh -c '"$1" report -f pprof runtimes.jitbpf | gzip -dc' - "$jitbpf"
 for event in page-faults context-switches; do
 	for format in folded json pprof script top; do
 		case $format in

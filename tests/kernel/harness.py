@@ -74,6 +74,11 @@ def php(mode, seconds):
     return [*php_jit(mode), PHP_SCRIPT, str(seconds)]
 
 
+# Options of a command whose output is to have the machine code that runs functions of PHP or Python,
+# such as PHP's JIT code and the loops of the interpreters. By default, it has the functions alone.
+WITH_CODE = ("--interpreter", "yes")
+
+
 class Run:
     """A finished `jitbpf record`: its outputs by extension, its exit status and messages."""
 
@@ -152,7 +157,7 @@ class KernelTest(unittest.TestCase):
         argv = self.record_argv(options, endings)
         if command:
             argv += ["--", *command]
-        done = subprocess.run(argv, capture_output=True, timeout=120, check=False, **kwargs)
+        done = subprocess.run(argv, capture_output=True, check=False, **kwargs)
         return self.finished(done.returncode, done.stdout, done.stderr, status)
 
     def record_process(self, pid, seconds, options=(), endings=(".jitbpf", ".txt"), others=(),
@@ -168,38 +173,44 @@ class KernelTest(unittest.TestCase):
         return self.record_until(took, [*options, "-p", ",".join(map(str, (pid, *others)))],
                                  endings, **kwargs)
 
-    def record_until(self, condition, options, endings=(".jitbpf", ".txt"), seconds=60, **kwargs):
+    def record_until(self, condition, options, endings=(".jitbpf", ".txt"), seconds=60, command=(),
+                     status=0, **kwargs):
         """Records until the condition is met, which counts from the first sample on. The
-        condition can look at said(). It fails if that takes too many seconds."""
-        argv = self.record_argv(options, endings)
+        condition can look at said() and at self.recorder. It fails if that takes too many
+        seconds."""
+        argv = self.record_argv(options, endings) + (["--", *command] if command else [])
         with tempfile.TemporaryFile() as self.messages, \
                 subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=self.messages,
                                  **kwargs) as process:
+            self.recorder = process
             try:
-                # The recording gets its name when samples can be taken.
-                self.wait_for(lambda: process.poll() is not None or
-                              os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+                self.wait_for(lambda: process.poll() is not None or self.takes_samples())
                 if process.poll() is None:
                     self.wait_for(condition, seconds)
             finally:
                 process.send_signal(signal.SIGINT)
-                stdout = process.communicate(timeout=60)[0]
-            return self.finished(process.returncode, stdout, self.said().encode())
+                stdout = process.communicate()[0]
+            return self.finished(process.returncode, stdout, self.said().encode(), status)
+
+    def takes_samples(self, name="out.jitbpf"):
+        """Returns true once a recording takes samples: then its file gets its name."""
+        return os.path.exists(os.path.join(self.folder, name))
 
     def said(self):
         """Returns the messages of record_until() so far."""
         size = os.fstat(self.messages.fileno()).st_size
         return os.pread(self.messages.fileno(), size, 0).decode(errors="replace")
 
-    def wait_for(self, condition, seconds=60):
-        """Returns the value of the condition once it is true."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = condition()
-            if value:
-                return value
-            time.sleep(0.05)
-        return self.fail("the condition was not met in time")
+    def wait_for(self, condition, seconds=60, pause=0.05):
+        """Returns the value of the condition once it is true. All waits of the tests are this
+        one: its limit is for what hangs, and does not count the time of a busy machine
+        (run_tests.Patience)."""
+        patience = run_tests.Patience(seconds)
+        while not (value := condition()):
+            if patience.left() <= 0:
+                return self.fail(f"the condition was not met in {seconds} s")
+            time.sleep(pause)
+        return value
 
     def methods(self, pid):
         """Returns the number of live methods in a process's journal, from `jitbpf list`."""

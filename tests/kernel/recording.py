@@ -24,7 +24,8 @@ Sample = collections.namedtuple("Sample",
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
 CUT = "[cut]"
-# cut: the mark of a cut stack follows the outermost frame.
+# cut: the mark of a cut stack follows the outermost frame. One before functions of a runtime, whose native
+# callers are not known, is among the frames.
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames cut")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
@@ -298,12 +299,16 @@ def script(path):
             current = None
         elif line.startswith("\t"):
             assert current, f"a frame of no sample: {line!r}"
-            assert not current.cut, f"a frame behind the mark of a cut stack: {line!r}"
             if line not in known:  # nearly all frames occur again
                 known[line] = frame_of(line)
             if known[line]:
+                if current.cut:
+                    assert not known[line].address, f"native code behind a cut: {line!r}"
+                    current.frames.append(Frame(0, CUT, "", CUT, False))
+                    current = out[-1] = current._replace(cut=False)
                 current.frames.append(known[line])
             else:
+                assert not current.cut, "two marks of a cut stack, one behind the other"
                 current = out[-1] = current._replace(cut=True)
         else:
             head = HEAD.match(line)

@@ -21,6 +21,16 @@ def cpu_seconds(pid):
     return sum(map(int, fields[11:15])) * TICK_S
 
 
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return list(map(int, children.read().split()))
+
+
+def have_taken(pids, seconds):
+    """Returns true once each of the processes has taken so much CPU time."""
+    return min(map(cpu_seconds, pids)) > seconds
+
+
 def main():
     seconds, begin = float(sys.argv[1]), time.monotonic()
     program = subprocess.Popen(sys.argv[2:], start_new_session=True)

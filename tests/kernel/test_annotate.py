@@ -69,7 +69,7 @@ class Annotate(harness.KernelTest):
 
     def self_samples(self, run):
         """The samples of each function itself, of which inlined ones are a part."""
-        done = run.report("-f", "folded", "--no-inline")
+        done = run.report("-f", "folded", "--no-inline", *harness.WITH_CODE)
         counts = collections.Counter()
         for line in done.stdout.decode(errors="replace").splitlines():
             stack, count = line.rsplit(" ", 1)

@@ -165,7 +165,8 @@ class Choice(Loads):
         rows = self.sampled(run)
         self.assertGreater(rows[load.pid], 100)
         self.assertGreater(len(own), 2)
-        self.assertFalse(own & set(rows))
+        self.assertFalse(own & set(rows), {(p["pid"], p["comm"], p["samples"]["taken"])
+                                           for p in run.summary()["processes"] if p["pid"] in own})
 
     def descendants(self, pid):
         try:
@@ -224,6 +225,28 @@ class Cgroups(Loads):
         self.assertEqual(list(rows), [load.pid])
         self.assertAlmostEqual(rows[load.pid] / FREQ_HZ / self.usage(self.cgroups[0]), 1,
                                delta=0.08)
+
+    def test_exclude_self_at_its_end(self):
+        """Nor are processes of jitbpf sampled while they exit, which takes a part of a run."""
+        procs = os.path.join(self.cgroups[0], "cgroup.procs")
+        other = os.path.join(self.folder, "other.jitbpf")
+        script = (f"echo $$ >'{procs}'\n"
+                  f"for i in 1 2 3; do {harness.JITBPF} record -o {other} -- true; done")
+        runs = []
+
+        def have_run():
+            if not runs:
+                runs.append(subprocess.run(["sh", "-c", script], capture_output=True, check=False))
+            with open(procs, encoding="ascii") as pids:
+                return not pids.read()
+
+        run = self.record_until(have_run, ["-F", "9999", "-a", "--exclude-self", "-G", self.names[0]],
+                                (".jitbpf",))
+        self.assertEqual(runs[0].returncode, 0, runs[0].stderr)
+        rows = self.check_ledger(run)["processes"]
+        names = {row["comm"] for row in rows if row["samples"]["taken"]}
+        self.assertIn("sh", names)
+        self.assertFalse({name for name in names if name.startswith("jitbpf-")})
 
     def test_removed(self):
         """A cgroup that is removed during the run has what came before. Its name may be odd."""

@@ -2,29 +2,31 @@
 """Copies of the shim: in containers, deleted, replaced, and files that only share its name."""
 
 import collections
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import harness
 import run_for
+import test_roles
 from stuck_fs import StuckFilesystem
 
 FORKING = os.path.join(harness.ROOT, "tests/programs/workloads/forking.py")
 USER = 61234  # of nobody else
 SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
+# Maps the files that are its arguments.
 MAP_ALL = """
-import mmap, sys, time
+import mmap, os, sys, time
 kept = []
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
         kept.append(mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE,
                               prot=mmap.PROT_READ | mmap.PROT_EXEC))
-time.sleep(2)  # beside other load, each copy takes its time
+time.sleep(float(os.environ.get("HOLD", 0)))
 """
 
 
@@ -63,14 +65,9 @@ class Containers(harness.KernelTest):
                                    stdout=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        pid = int(self.wait_for(lambda: self.children_of(process.pid))) if inside else process.pid
+        pid = self.wait_for(lambda: run_for.children_of(process.pid))[0] if inside else process.pid
         self.wait_for(lambda: run_for.cpu_seconds(pid) > 0.2)
         return pid
-
-    @staticmethod
-    def children_of(pid):
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-            return children.read()
 
     def attach(self, pid):
         return self.record_process(pid, 1.2, ["-F", "499"])
@@ -84,6 +81,20 @@ class Containers(harness.KernelTest):
 
     def process_of(self, run, comm="jit-engine"):
         return next(p for p in run.summary()["processes"] if p["comm"] == comm)
+
+    def probes(self):
+        """Returns how many probes of one BPF program are attached, of that which has the most. A
+        process that was just forked has those of its parent for a moment: they have the same IDs."""
+        found = {}
+        for pid in (self.recorder.pid, *test_roles.children(self.recorder.pid)):
+            with contextlib.suppress(FileNotFoundError):  # it ends
+                for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+                    with contextlib.suppress(FileNotFoundError), \
+                            open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as file:
+                        told = dict(re.findall(r"^(\w+):\t(\S+)", file.read(), re.M))
+                        if "link_id" in told:
+                            found[told["link_id"]] = told["prog_id"]
+        return max(collections.Counter(found.values()).values(), default=0)
 
     def copies(self, run):
         counters = run.summary()["counters"]
@@ -211,7 +222,8 @@ class Containers(harness.KernelTest):
 
     def test_php(self):
         run = self.record_with(self.shim, ["unshare", "-m", "-p", "-f", "--mount-proc",
-                                           *harness.php("tracing", 3)])
+                                           *harness.php("tracing", 3)],
+                               ["-F", "499", *harness.WITH_CODE])
         names = collections.Counter(
             leaf.name.split("$")[0] for leaf in
             (harness.leaf_jit(s) for s in run.script() if s.comm == "php") if leaf)
@@ -223,16 +235,16 @@ class Containers(harness.KernelTest):
     def test_children_forked_at_once(self):
         """Children share the mapping without an event for it."""
         process = subprocess.Popen(
-            [harness.JITBPF, "record", "--no-env", "-q", "-F", "499", "-d", "3", "-o",
+            [harness.JITBPF, "record", "--no-env", "-q", "-F", "499", "-o",
              os.path.join(self.folder, "out.jitbpf"), "-o", os.path.join(self.folder, "out.txt"),
              "--", sys.executable, FORKING],
             env={**os.environ, "INTEL_JIT_PROFILER64": self.shim}, stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         parent, child = (int(pid) for pid in process.stdout.readline().split())
-        time.sleep(1)
-        with open(f"/proc/{child}/task/{child}/children", encoding="ascii") as children:
-            pids = [parent, child, *map(int, children.read().split())]
-        self.assertEqual(process.wait(timeout=30) in (0, 128 + signal.SIGTERM), True)
+        pids = [parent, child, *self.wait_for(lambda: run_for.children_of(child))]
+        self.wait_for(lambda: run_for.have_taken(pids, 0.7))
+        process.send_signal(signal.SIGINT)
+        self.assertIn(process.wait(), (0, 128 + signal.SIGTERM))
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -293,7 +305,11 @@ class Containers(harness.KernelTest):
         paths = [os.path.join(self.folder, f"libjitbpf-{i}.so") for i in range(70)]
         for path in paths:
             shutil.copy(harness.SHIM, path)
-        run = self.record([sys.executable, "-c", MAP_ALL, *paths], ["-F", "499"])
+        installed = sum(os.path.exists(f"{harness.BUILD}/{name}.so")
+                        for name in ("libjitbpf", "libjitbpf-jvmti"))
+        run = self.record_until(lambda: self.probes() == installed + 64, ["-F", "499"],
+                                command=[sys.executable, "-c", MAP_ALL, *paths],
+                                env={**os.environ, "HOLD": "1000"})
         self.assertEqual(self.copies(run), (64, 0, 6))
         self.assertIn("mappings of shims skipped: over the budget", run.stderr)
 

@@ -16,8 +16,9 @@ import recording
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
 # Puts the CPU online again when the test has ended, however it ends.
 GUARD = f"import sys; sys.stdin.read(); open({ONLINE!r}, 'w').write('1')"
-BUSY = "import os, time\nos.sched_setaffinity(0, {1})\nend = time.monotonic() + 2\n" \
-       "while time.monotonic() < end:\n    pass"
+# Takes two seconds of CPU time, and prints when the second one began and ended.
+BUSY = "import os, time\nos.sched_setaffinity(0, {1})\nfor end in (1, 2):\n" \
+       "    while time.process_time() < end:\n        pass\n    print(time.monotonic_ns())"
 
 
 def set_online(value):
@@ -49,10 +50,10 @@ class Cpus(harness.KernelTest):
                                     *self.outputs(), "-a"], stderr=subprocess.PIPE)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+        self.wait_for(self.takes_samples)
         begin, end = change()
         process.send_signal(signal.SIGINT)
-        stderr = process.communicate(timeout=60)[1]
+        stderr = process.communicate()[1]
         run = self.finished(process.returncode, b"", stderr)
         return [sample for sample in run.script() if begin <= sample.time < end], run
 
@@ -61,12 +62,12 @@ class Cpus(harness.KernelTest):
                 for word in ("-o", os.path.join(self.folder, "out" + ending))]
 
     def busy(self):
-        """Keeps CPU 1 busy. Returns the times of its last second."""
-        with subprocess.Popen([sys.executable, "-c", BUSY]) as process:
+        """Keeps CPU 1 busy. Returns the times of the last second of CPU time."""
+        with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE) as process:
             self.pid = process.pid
+            begin, end = map(int, process.stdout.read().split())
         self.assertEqual(process.returncode, 0)
-        now = time.monotonic_ns()
-        return now - 10**9, now
+        return begin, end
 
     def check(self, samples, run):
         counts = collections.Counter(sample.cpu for sample in samples)

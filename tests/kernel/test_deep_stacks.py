@@ -22,7 +22,8 @@ WHOLE = 0.99
 class Deep(harness.KernelTest):
     def record_deep(self, command):
         """Returns the run, and its user stacks as {pid: [sample]} in order of time."""
-        run = self.record(command, ["-F", "999", "--no-inline"], [".jitbpf", ".folded"])
+        run = self.record(command, ["-F", "999", "--no-inline", *harness.WITH_CODE],
+                          [".jitbpf", ".folded"])
         self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
         samples = collections.defaultdict(list)
         for sample in sorted(run.samples()):

@@ -27,7 +27,8 @@ import documented  # pylint: disable=wrong-import-position
 
 PARTS = os.path.join(harness.BUILD, "tests/docs")  # what docs.mk makes
 LIMIT_S = 60
-SAMPLING_S = 0.3  # of the Ctrl-C after the first samples; of the CPU time of processes that are named
+SAMPLING = re.compile(rb"\d samples")  # in the line of a run, and on the screen of top
+SAMPLING_S = 0.3  # from then to the key; of the CPU time of processes that are named
 ENDLESS = re.compile(r"\bjitbpf (record|live|top)\b(?!.* -- )")
 KEPT = re.compile(r"(eval|export|cd) ")  # what later lines of a block need
 PHP_PIDS, JVM_PID = ("1234", "1240"), "4321"
@@ -46,28 +47,6 @@ end = time.monotonic() + 0.5
 while time.monotonic() < end:
     sum(i * i for i in range(1000))
 """
-
-
-def descendants(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as text:
-            children = [int(child) for child in text.read().split()]
-    except OSError:
-        return []
-    return children + [below for child in children for below in descendants(child)]
-
-
-def takes_samples(pid):
-    """Returns true if the process, or one below it, is a jitbpf that has its perf events."""
-    for below in [pid, *descendants(pid)]:
-        try:
-            with open(f"/proc/{below}/comm", encoding="ascii") as comm:
-                if comm.read() == "jitbpf\n" and any(
-                        "perf" in os.readlink(link) for link in glob.glob(f"/proc/{below}/fd/*")):
-                    return True
-        except OSError:
-            continue
-    return False
 
 
 class Terminal:
@@ -96,13 +75,14 @@ class Terminal:
         return bool(data)
 
     def run(self, key, pids):
-        """Runs to the end. A key, if any, is typed when samples have been taken, of processes, too."""
+        """Runs to the end. A key, if any, is typed once the screen shows that samples are taken, and
+        these have had some of the processes."""
         end, typing = time.monotonic() + LIMIT_S, []
         while self.read(0.05):
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
                 break
-            if key and (typing or takes_samples(self.pid)):
+            if key and (typing or SAMPLING.search(self.text)):
                 clocks = [time.monotonic(), *map(run_for.cpu_seconds, pids)]
                 typing = typing or [clock + SAMPLING_S for clock in clocks]
                 if all(clock >= then for clock, then in zip(clocks, typing)):

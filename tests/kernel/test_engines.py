@@ -12,7 +12,7 @@ import run_for
 
 class Php(harness.KernelTest):
     def check_mode(self, mode):
-        run = self.record(harness.php(mode, 3), ["-F", "999"])
+        run = self.record(harness.php(mode, 3), ["-F", "999", *harness.WITH_CODE])
         named = unnamed = 0
         for sample in run.script():
             frame = harness.leaf_jit(sample)
@@ -49,7 +49,7 @@ class SystemWide(harness.KernelTest):
                     self.addCleanup(engines[-1].kill)
             return all(run_for.cpu_seconds(engine.pid) > 2 for engine in engines)
 
-        run = self.record_until(both_have_run, ["-a", "-F", "199"])
+        run = self.record_until(both_have_run, ["-a", "-F", "199", *harness.WITH_CODE])
         pids = {engine.pid: 0 for engine in engines}
         for engine in engines:
             engine.kill()

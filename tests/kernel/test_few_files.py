@@ -12,7 +12,7 @@ import harness
 class FewFiles(harness.KernelTest):
     def run_record(self, limit, *options):
         return subprocess.run(["prlimit", f"--nofile={limit}:{limit}", harness.JITBPF, "record",
-                               *options], cwd=self.folder, capture_output=True, timeout=60,
+                               *options], cwd=self.folder, capture_output=True,
                               check=False)
 
     def needed(self, limit):
@@ -49,7 +49,7 @@ class FewFiles(harness.KernelTest):
                 # What is open remains so.
                 harness.limit_files(process.pid, 3)
                 begin.write("go\n")
-            said = process.communicate(timeout=60)[1].decode()
+            said = process.communicate()[1].decode()
         self.assertEqual(process.returncode, 0, said)
         self.assertRegex(said, r"(?m)^jitbpf: \d+ mapped files? (was|were) not opened, since jitbpf "
                                r"had no descriptor left: .* \(ulimit -Hn\)$")

@@ -9,11 +9,12 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import run_for
-from harness import BUILD, JITBPF, KernelTest, leaf_jit
+from harness import BUILD, JITBPF, KernelTest, leaf_jit, run_tests
 from stuck_fs import StuckFilesystem
 
 NARROW = os.path.join(BUILD, "tests/programs/stacks/narrow")
@@ -131,6 +132,13 @@ class StuckFiles(KernelTest):
         self.wait_for(lambda: run_for.cpu_seconds(busy.pid) > 0.1)
         return busy
 
+    def record_for_a_second(self, pid, **kwargs):
+        """Records a process for so long, and until it has taken some CPU time."""
+        begin, before = time.monotonic(), run_for.cpu_seconds(pid)
+        return self.record_until(lambda: time.monotonic() - begin > 1 and
+                                 run_for.cpu_seconds(pid) - before > 0.2,
+                                 ["-F", "499", "-p", str(pid)], **kwargs)
+
     def check_named_by_file(self, run, pid, named):
         self.check_ledger(run)
         samples = [sample for sample in run.script() if sample.pid == pid]
@@ -142,7 +150,7 @@ class StuckFiles(KernelTest):
     def test_answers(self):
         """The file system answers: its files are read."""
         busy = self.start()
-        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"])
+        run = self.record_for_a_second(busy.pid)
         self.check_named_by_file(run, busy.pid, True)
         self.assertNotIn("no answer", run.stderr)
         self.assertEqual(run.summary()["counters"]["files_unanswered"], 0)
@@ -150,7 +158,7 @@ class StuckFiles(KernelTest):
     def check_hang(self, what, **kwargs):
         busy = self.start()
         self.files.hang(what, busy.pid)
-        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"], **kwargs)
+        run = self.record_for_a_second(busy.pid, **kwargs)
         self.check_named_by_file(run, busy.pid, False)
         self.assertTrue(self.files.hung, "no access hung, so the test shows nothing")
         said = run.stderr.count("jitbpf: no answer in time from " + self.program)
@@ -220,6 +228,7 @@ class DirectFiles(KernelTest):
                               stderr=subprocess.DEVNULL) as recorder:
             try:
                 flags = self.flags_of(recorder, program)
+                self.wait_for(self.takes_samples)
             finally:
                 recorder.send_signal(signal.SIGINT)
         self.assertEqual(recorder.returncode, 0)
@@ -230,8 +239,8 @@ class DirectFiles(KernelTest):
         """Returns the flags of the recorder's descriptor of the program, once it is open. While
         the file is looked for, there is one with O_PATH: another may follow within a second."""
         folder, flags = f"/proc/{recorder.pid}/", None
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
+        patience = run_tests.Patience(30)
+        while patience.left() > 0:
             for fd in os.listdir(folder + "fd"):
                 with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                     if os.readlink(f"{folder}fd/{fd}") == program:
@@ -239,7 +248,7 @@ class DirectFiles(KernelTest):
                             found = int(re.search(r"flags:\s*(\d+)", info.read())[1], 8)
                         if not found & os.O_PATH:
                             return found
-                        end = min(end, time.monotonic() + 1) if flags is None else end
+                        patience = run_tests.Patience(1) if flags is None else patience
                         flags = found
             time.sleep(0.01)
         self.assertIsNotNone(flags, "the program was never met")
@@ -325,9 +334,11 @@ class StrayDebugInfo(KernelTest):
         honest = self.build("honest")
         self.install_debug_info(honest)
         # In the root of that program there is no debug info, so ours is used.
-        script = f"{stray} & sleep 1; " \
+        # Each runs until it has taken one second of CPU time.
+        wait = f"{sys.executable} {os.path.join(os.path.dirname(__file__), 'takes.py')} $! 1; "
+        script = f"{stray} & {wait}" \
                  f"unshare --mount sh -c 'mount -t tmpfs none /usr/lib/debug; exec {honest}' & " \
-                 "sleep 1; kill $(jobs -p)"
+                 f"{wait} kill $(jobs -p)"
         run = self.record(["bash", "-c", script], ["-F", "999"])
         self.check_ledger(run)
         with open(run.path(".txt"), encoding="utf-8", errors="replace") as file:
@@ -512,7 +523,7 @@ class CopiedText(KernelTest):
         self.check_run(run, busy.pid, False)
 
     def live(self, *argv):
-        run = self.record(["timeout", "1", *argv], ["-F", "499"], status=124)
+        run = self.record([sys.executable, run_for.__file__, "1", *argv], ["-F", "499"])
         return run, next(sample.pid for sample in run.script() if sample.comm == "copier")
 
     def test_live(self):

@@ -14,6 +14,7 @@ import time
 import urllib.request
 
 import harness
+import run_for
 
 WORKLOADS = os.path.join(harness.ROOT, "tests/programs/workloads")
 FORKS = os.path.join(WORKLOADS, "forks.py")
@@ -51,9 +52,17 @@ class Forks(ForksTest):
 
     def test_code_of_before_and_after(self):
         """Other code at the same address and id: each process has its own."""
-        run = self.record(self.aside([sys.executable, FORKING]), ["-F", "499", "-d", "5"])
-        with open(self.path("said"), encoding="ascii") as said:
-            parent, child = (int(pid) for pid in said.read().split())
+        def have_run():
+            with contextlib.suppress(FileNotFoundError), \
+                    open(self.path("said"), encoding="ascii") as said:
+                pids[:] = map(int, said.read().split())
+            forked = run_for.children_of(pids[1]) if pids else None
+            return forked and run_for.have_taken([*pids, *forked], 0.7)
+
+        pids = []
+        run = self.record_until(have_run, ["-F", "499"],
+                                command=self.aside([sys.executable, FORKING]))
+        parent, child = pids
         by_pid = leaves(run, lambda sample: sample.pid)
         for pid in by_pid:
             if pid != parent:
@@ -81,7 +90,7 @@ class Forks(ForksTest):
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", harness.JITBPF,
                                "record", "-F", "499", "-o", self.path("out.jitbpf"),
                                "-o", self.path("out.txt"), "--", sys.executable, SPACES, "pid"],
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         run = harness.Run(self.folder, 0, b"", "")
         samples = run.script()
@@ -166,7 +175,8 @@ class Workers(ForksTest):
 
     def test_from_the_start(self):
         threads = self.load(6)
-        run = self.record(self.aside(self.command), ["-F", "499", "-d", "5"], env=self.environment)
+        run = self.record(self.aside(self.command), ["-F", "499", "-d", "5", *harness.WITH_CODE],
+                          env=self.environment)
         for thread in threads:
             thread.join()
         self.check(run)
@@ -182,7 +192,7 @@ class Workers(ForksTest):
         for thread in self.load(2):
             thread.join()
         threads = self.load(5)
-        run = self.record(options=["-F", "499", "-d", "3", "-p",
+        run = self.record(options=["-F", "499", "-d", "3", *harness.WITH_CODE, "-p",
                                    ",".join(str(pid) for pid in {server.pid, *self.served})])
         for thread in threads:
             thread.join()

@@ -93,6 +93,30 @@ class Compared(harness.KernelTest):
         return rows
 
 
+class Twins(harness.KernelTest):
+    TWIN = "static __attribute__((noinline)) unsigned twin(unsigned n)\n{{\n" \
+        "\tfor (unsigned i = 0; i < 200000000; i++) {{ n = n * {factor} + i; __asm__ volatile(\"\"); }}\n\treturn n;\n}}\n" \
+        "unsigned {name}(unsigned n) {{ return twin(n) + 1; }}\n"
+    MAIN = "unsigned a(unsigned), b(unsigned);\nint main(int argc, char **argv) { return a((unsigned)argc) + b((unsigned)argc) == 7; }\n"
+
+    def build(self, *options):
+        """Static functions of one name in two source files."""
+        for name, text in (("a", self.TWIN.format(name="a", factor=33)), ("b", self.TWIN.format(name="b", factor=35)), ("m", self.MAIN)):
+            with open(os.path.join(self.folder, name + ".c"), "w", encoding="utf-8") as file:
+                file.write(text)
+        subprocess.run(["gcc", "-O2", *options, "-o", "twins", "a.c", "b.c", "m.c"], cwd=self.folder, check=True)
+        return self.record([os.path.join(self.folder, "twins")], ["-F", "999"])
+
+    def test_pieces(self):
+        """annotate shows the code of both."""
+        run = self.build("-g")
+        done = subprocess.run([harness.JITBPF, "annotate", "twin", run.path(".jitbpf")], stdout=subprocess.PIPE, check=True)
+        said = done.stdout.decode()
+        self.assertIn("2 pieces of code", said)
+        for factor in (33, 35):
+            self.assertIn(f"n * {factor} + i", said)
+
+
 class Builds(Compared):
     def build(self, number, options):
         """Returns the path of a build, and the names of its functions."""

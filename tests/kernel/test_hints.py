@@ -68,7 +68,8 @@ class Hints(harness.KernelTest):
         with subprocess.Popen(["php", *JIT, harness.PHP_SCRIPT, "60"],
                               stdout=subprocess.DEVNULL) as process:
             self.addCleanup(process.kill)
-            self.wait_for(lambda: "PHP" in self.listed(process.pid).stdout)
+            # It is listed before it has code: its functions are shown.
+            self.wait_for(lambda: "is shown as [unknown]" in self.listed(process.pid).stderr)
             text = self.record_process(process.pid, 0.5, ["-F", "499"]).stderr
             process.kill()
         self.assertIn("PHP: start it with the variables of 'jitbpf env'", text)
@@ -215,7 +216,7 @@ class Hints(harness.KernelTest):
     def listed(self, pid):
         done = subprocess.run([harness.JITBPF, "list", "-p", str(pid)], capture_output=True,
                               check=True, text=True)
-        if "PHP" in done.stdout:
+        if done.stderr:
             self.assertIn("is shown as [unknown]\njitbpf: PHP: start it with the variables",
                           done.stderr)
         return done

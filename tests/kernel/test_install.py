@@ -55,7 +55,7 @@ class Installed(harness.KernelTest):
         output = os.path.join(self.folder, "profile.folded")
         subprocess.run([program, "record", "-q", "-F", "499", "-o", output, "--",
                         *harness.php("tracing", 1)], check=True, stdout=subprocess.DEVNULL)
-        self.assertRegex(pathlib.Path(output).read_text(), r"TRACE-\d+\$" if
+        self.assertRegex(pathlib.Path(output).read_text(), r"TRACE\$" if
                          harness.php_has_api() else "JIT|TRACE")
         printed = subprocess.run(["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups",
                                   program, "env"], check=True, capture_output=True, text=True).stdout

@@ -179,6 +179,7 @@ class Truth(harness.KernelTest):
             return None
         return "line" if any(line for line, _ in lines) else "no line"
 
+    @harness.slow
     def test_places(self):
         workloads = os.path.join(harness.ROOT, "tests/programs/workloads")
         self.compile_java([os.path.join(workloads, "Truth.java")],

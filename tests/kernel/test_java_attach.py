@@ -64,7 +64,7 @@ class Attached(harness.KernelTest):
         """Records a JVM. Afterwards it is stopped until its next recording: it would take the
         processors from the tests beside this one."""
         os.kill(pid, signal.SIGCONT)
-        run = self.record_process(pid, 0.7, ["-F", "499", *options],
+        run = self.record_process(pid, 0.7, ["-F", "499", "--merge=tables", *options],
                                   endings=(".jitbpf", ".folded"), **kwargs)
         os.kill(pid, signal.SIGSTOP)
         return run
@@ -173,7 +173,7 @@ class Late(Attached):
                                "99", "--shim", self.hidden_shim(), "-o", other],
                               stderr=subprocess.PIPE, text=True) as beside:
             run = self.record_process(process.pid, 0.7, ["-F", "499"], (".jitbpf", ".folded"))
-            self.assertNotIn("not loaded", beside.communicate(timeout=60)[1])
+            self.assertNotIn("not loaded", beside.communicate()[1])
         self.assertGreater(self.named(run), 0.9, run.stderr)
         self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
         listed = self.listed(process.pid).stdout
@@ -345,7 +345,7 @@ class Launched(Attached):
     ROUNDS = "800"
 
     def launch(self, command, options=(), **kwargs):
-        return self.record(command, ["-F", "499", *options], endings=(".jitbpf", ".folded"),
+        return self.record(command, ["-F", "499", "--merge=tables", *options], endings=(".jitbpf", ".folded"),
                            **kwargs)
 
     def shell(self, command, *arguments):
@@ -532,7 +532,7 @@ class WholeSystem(Attached):
         argv = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c",
                 f'"$@" > /dev/null & java=$!; {takes}; {" ".join(jitbpf)} -- {takes}', "sh",
                 *self.java, *self.fill, "1000000"]
-        done = subprocess.run(argv, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(argv, capture_output=True, check=False)
         return self.finished(done.returncode, done.stdout, done.stderr)
 
     @harness.alone
@@ -580,7 +580,7 @@ class WholeSystem(Attached):
                 *self.record_argv(["-a", "-F", "199", "--attach-jvms"], (".jitbpf", ".folded")),
                 "--", "sh", "-c", '"$@"; true', "sh", *self.java, *self.fill,
                 *Launched.late("800", 4)]
-        done = subprocess.run(argv, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(argv, capture_output=True, check=False)
         run = self.finished(done.returncode, done.stdout, done.stderr)
         self.assertRegex(run.stderr, rf"JVM \d+ \(java\): {LOADED}")
         java = {stack: count for stack, count in run.folded().items() if stack.startswith("java")}
@@ -593,9 +593,9 @@ class NoJvm(Attached):
 
     library = ""  # another one that the process maps
 
-    def start_fake(self, mode, **kwargs):
+    def start_fake(self, mode, said="said", **kwargs):
         """Starts a process that maps libjvm.so, and returns it with the file of its signals."""
-        said = os.path.join(self.folder, "said")
+        said = os.path.join(self.folder, said)
         # Other users run it, too, who may not reach the source tree.
         fake = shutil.copy(FAKE, self.folder)
         with open(said, "wb") as file:
@@ -623,7 +623,10 @@ class NoJvm(Attached):
     def test_catches_the_signal(self):
         """A program with a handler of its own, which has loaded libjvm.so: no signal is sent."""
         process, signals = self.start_fake("plain")
-        run = self.record(options=["-p", str(process.pid), "-d", "3"], endings=(".jitbpf",))
+        # In one turn, all processes are looked at. This one is asked, and answers.
+        other, _said = self.start_fake("garbage", "other")
+        run = self.record_until(lambda: "its answer cannot be parsed" in self.said(),
+                                ["-p", f"{process.pid},{other.pid}", "-F", "99"], (".jitbpf",))
         self.assertIsNone(process.poll())
         self.assertNotIn(LOADED, run.stderr)
         self.assertEqual(self.text_of(signals), "ready\n")
@@ -656,7 +659,7 @@ class NoJvm(Attached):
             self.wait_for(lambda: "not loaded: it has too many mappings" in self.text_of(said))
             with open("/tmp/jitbpf-test-ended", "wb"):
                 pass
-            self.assertEqual(recorder.communicate(timeout=60)[0], b"ready\n")
+            self.assertEqual(recorder.communicate()[0], b"ready\n")
         self.assertEqual(recorder.returncode, 0)
 
     FOREIGN = "its socket or its file in /tmp belongs to another"
@@ -683,6 +686,7 @@ class NoJvm(Attached):
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
             self.addCleanup(recorder.kill)
             self.wait_for(lambda: "SIGQUIT" in self.text_of(said))
+            self.wait_for(self.takes_samples)
             recorder.send_signal(signal.SIGINT)
             self.assertEqual(recorder.wait(60), 0)
         with open("/tmp/jitbpf-test-ended", "wb"):
@@ -737,6 +741,7 @@ class NoJvm(Attached):
             loader = self.wait_for(lambda: next(
                 (one for one in test_roles.statuses(test_roles.children(recorder.pid))
                  if one["Name"] == "jitbpf-load" and one["Uid"].split() == [str(USER)] * 4), None))
+            self.wait_for(self.takes_samples)
             recorder.send_signal(signal.SIGINT)
             self.assertEqual(recorder.wait(60), 0)
         self.assertEqual(loader["Gid"].split(), [str(USER)] * 4)
@@ -757,7 +762,17 @@ class NoJvm(Attached):
     def test_signal_is_not_sent_to_others(self):
         """A process that does not catch SIGQUIT would die of it."""
         process, said = self.start_fake("uncaught")
-        self.record(options=["-p", str(process.pid), "-d", "4"], endings=(".jitbpf",))
+        with subprocess.Popen(self.record_argv(["-p", str(process.pid)], (".jitbpf",)),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
+            self.addCleanup(recorder.kill)
+            # A JVM that starts would catch it later. So a loader comes again and again.
+            loader = self.wait_for(lambda: next(
+                (one["Pid"] for one in test_roles.statuses(test_roles.children(recorder.pid))
+                 if one["Name"] == "jitbpf-load"), None), pause=0.001)
+            self.wait_for(lambda: self.has_ended(loader))
+            self.wait_for(self.takes_samples)
+            recorder.send_signal(signal.SIGINT)
+            self.assertEqual(recorder.wait(60), 0)
         self.assertIsNone(process.poll())
         self.assertEqual(self.text_of(said), "ready\n")
         process.send_signal(signal.SIGQUIT)

@@ -108,6 +108,7 @@ class Patches(harness.KernelTest):
                         seen)
         self.assertEqual(summary["jit"]["replaced"], 0, seen)
 
+    @harness.slow
     def test_serial(self):
         self.check("-XX:+UseSerialGC")
 

@@ -148,9 +148,15 @@ class List(harness.KernelTest):
         row = self.rows(process.pid)[0]
         self.assertEqual(row["publishes"], "nothing")
         self.assertGreaterEqual(row["executable_bytes"], 1 << 20)
-        self.assertEqual(self.rows(small.pid), [])
         self.assertIn("jitbpf env", self.list("-p", str(process.pid))[1])
-        self.assertIn("no JIT code found", self.list("-p", str(small.pid))[1])
+        # It has no JIT code; its functions need no publisher.
+        row, = self.rows(small.pid)
+        self.assertEqual(row["publishes"], "functions")
+        version = "{}.{}".format(*sys.version_info[:2])
+        self.assertEqual(row["runtimes"], [{"name": "CPython", "version": version, "functions": "shown"}])
+        self.assertRegex(self.list("-p", str(small.pid))[0], rf"CPython +CPython {version}: shown +-")
+        idle = self.start(["sleep", "60"], wait=False)
+        self.assertIn("no JIT code found", self.list("-p", str(idle.pid))[1])
 
     def test_without_root(self):
         """A user sees their own processes and journals; the others are counted."""

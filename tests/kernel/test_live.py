@@ -133,23 +133,23 @@ class Page(GraphTest):
     def test_php(self):
         """JIT frames appear. A zoom, a selection and a search stay where they were in ten
         refreshes. In the end, the page has the samples of the summary."""
-        live = self.start([harness.JITBPF, "live", "-F", "499", "--",
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--interpreter", "yes", "--",
                            *harness.php("tracing", 60)])
         with Browser() as browser:
             browser.screen(1280, 800)
             browser.call("Page.navigate", url=self.url)
             self.wait_for_refreshes(browser, 2)
             self.assertLess(browser.evaluate(CANVAS)[1], 120)
-            name = self.zoom_to(browser, "TRACE-")
+            name = self.zoom_to(browser, "TRACE")
             browser.evaluate("document.getElementById('search').focus()")
-            browser.type("TRACE-")
+            browser.type("TRACE")
             y = self.settled_row_of(browser, name)
             self.assertIsNotNone(y)
             before = self.samples(browser)
             self.wait_for_refreshes(browser, 10)
             self.assertGreater(self.samples(browser), before)
             self.assertEqual(self.row_of(browser, name), y)
-            self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
+            self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE")
             self.assertRegex(browser.evaluate(text("matched")), r"matched \d+\.\d+ %, [\d,]+ samples")
             self.check_pause(browser)
             self.check_reload(browser, name)
@@ -211,7 +211,7 @@ class Page(GraphTest):
         browser.evaluate("document.getElementById('graph').focus()")
         browser.key("Home")
         self.assertEqual(browser.evaluate(text("detail")).split(" · ")[0], name)
-        self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
+        self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE")
 
     def check_narrow(self, browser):
         browser.key("Escape")

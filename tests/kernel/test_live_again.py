@@ -115,9 +115,9 @@ class Away(test_live.GraphTest, test_live.Streams):
 
     def look(self, browser):
         """Zooms, searches and chooses a process. Returns what must stay."""
-        name = self.zoom_to(browser, "TRACE-")
+        name = self.zoom_to(browser, "TRACE")
         browser.evaluate("document.getElementById('search').focus()")
-        browser.type("TRACE-")
+        browser.type("TRACE")
         browser.evaluate("(() => { const list = document.getElementById('threads');"
                          "list.value = [...list.options].find(o => o.text.startsWith('php')).value;"
                          "list.dispatchEvent(new Event('change')); })()")
@@ -161,7 +161,8 @@ class Away(test_live.GraphTest, test_live.Streams):
 
     def test_cut(self):
         """Nobody listens for a minute, while another reader gets each delta."""
-        live = self.start([harness.JITBPF, "live", "-F", "199", "--", *harness.php("tracing", 170)])
+        live = self.start([harness.JITBPF, "live", "-F", "199", *harness.WITH_CODE, "--",
+                           *harness.php("tracing", 170)])
         tunnel, url = self.tunnel()
         watching = test_live.Stream(self)
         with Browser() as browser:
@@ -183,7 +184,7 @@ class Away(test_live.GraphTest, test_live.Streams):
         """Nothing is passed on for a minute, while recordings are rotated."""
         path = os.path.join(self.folder, "out.jitbpf")
         live = self.start([harness.JITBPF, "record", "--live", "-F", "199", "--rotate", "20", "-o", path,
-                           "--", *harness.php("tracing", 170)])
+                           *harness.WITH_CODE, "--", *harness.php("tracing", 170)])
         tunnel, url = self.tunnel()
         with Browser() as browser:
             self.open_page(browser, url)

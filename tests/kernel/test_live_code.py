@@ -126,12 +126,12 @@ class LiveCode(test_live.LiveTest):
     @harness.slow
     def test_php(self):
         """A trace of PHP's JIT: instructions, whose samples grow and are those of its tabs, also after a reload."""
-        live = self.start([harness.JITBPF, "live", "-F", "499", "--", *harness.php("tracing", 120)])
+        live = self.start([harness.JITBPF, "live", "-F", "499", *harness.WITH_CODE, "--", *harness.php("tracing", 120)])
         with Browser() as browser:
             self.open_page(browser)
             name = self.open_code(browser, r"TRACE-.*")
             address = browser.evaluate("location.href")
-            self.assertIn("code=TRACE-", address)
+            self.assertIn("code=TRACE%24mandelbrot%24", address)
             self.assertEqual(browser.evaluate("document.querySelector('#code h2').textContent"), name)
             before = 0
             for _ in range(3):
@@ -153,6 +153,43 @@ class LiveCode(test_live.LiveTest):
             self.assertGreater(browser.evaluate(SAMPLED), 0)  # the code stays
             self.assertEqual([each for each in browser.problems if "net::ERR_" not in each], [])
             self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
+
+    @harness.slow
+    def test_python(self):
+        """Source lines of a function that only calls another one: its samples grow with what it calls."""
+        program = os.path.join(self.folder, "lines.py")
+        with open(program, "w", encoding="ascii") as file:
+            file.write("def inner():\n    return sum(i * i for i in range(1000))\n\n"
+                       "def outer():\n    while True:\n        inner()\n\nouter()\n")
+        os.chmod(self.folder, 0o755)
+        os.chmod(program, 0o644)
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--", "python3", program])
+        with Browser() as browser:
+            self.open_page(browser)
+            browser.evaluate("document.getElementById('graph').focus()")
+            rows = ROWS.format("source")
+            self.wait_for(lambda: self.choose(browser, "outer"))
+            browser.key("a")
+            total = f"Number({rows}.find(row => row[4] === '6')?.[2].replace(',', '') ?? 0)"
+            before = 0
+            for _ in range(3):
+                browser.wait_for(f"{total} > {before}")
+                before = browser.evaluate(total)
+            line = next(row for row in browser.evaluate(rows) if row[4] == "6")
+            self.assertEqual(line[5].strip(), "inner()")
+            self.assertTrue(browser.evaluate("document.getElementById('code-machine').hidden"))
+            self.stop(live)
+            self.assertEqual([each for each in browser.problems if "net::ERR_" not in each], [])
+
+    def choose(self, browser, wanted):
+        """Goes down from the root to a function of that name. Returns whether it is there."""
+        browser.evaluate("document.getElementById('graph').focus()")
+        browser.key("Home")
+        for _ in range(40):
+            if browser.evaluate(text("detail")).split(" · ")[0] == wanted:
+                return True
+            browser.key("ArrowDown")
+        return False
 
     def get(self, path, **headers):
         """Returns the status and the body."""

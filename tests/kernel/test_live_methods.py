@@ -15,7 +15,7 @@ CELLS = "[...document.querySelectorAll('#lives tbody tr')].map(r => [...r.childr
 FACTS = "document.querySelector('#lives .facts').textContent"
 FOCUSED = "document.activeElement.id || document.activeElement.textContent"
 ALL = "0/4294967295"
-JIT, INTERPRETED, INLINED = 3, 4, 8  # kinds of labels
+JIT, INTERPRETED, INLINED = 3, 4, 128  # kinds of labels
 
 
 def number(cell):
@@ -48,7 +48,7 @@ class MethodsTest(test_live.GraphTest):
     def tree_samples(self, browser):
         """Samples by name in the own instructions of JIT code, as the graph has them. Inlined methods are in the code of
         their callers."""
-        tree = page_data.PageData(browser.saved("save-page"))
+        tree = page_data.PageData(browser.saved("save-page"), merged=False)
         sums = {}
         for node in tree.nodes:
             samples = node.self
@@ -250,7 +250,8 @@ class Requests(test_live_code.LiveCode):
 class Engines(MethodsTest):
     def drive(self, command, wanted):
         """A program with a compiler of its own runs for a while; then nothing changes the samples any more."""
-        live = self.start([harness.JITBPF, "live", "-F", "499", "--", "sh", "-c", f"{command}; sleep 300"])
+        live = self.start([harness.JITBPF, "live", "-F", "499", *harness.WITH_CODE, "--",
+                           "sh", "-c", f"{command}; sleep 300"])
         with Browser() as browser:
             self.open_page(browser)
             self.open_methods(browser)

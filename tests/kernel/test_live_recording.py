@@ -63,7 +63,7 @@ class Saved(Copies):
         live = self.start([harness.JITBPF, "live", "-F", "499", "--", *harness.php("tracing", 60)], cwd=self.folder)
         first = self.wait_for_copy(300)
         second = self.wait_for_copy(900, "second.jitbpf")
-        self.assertIn("TRACE-", self.report(second, "-f", "folded"))
+        self.assertIn("TRACE$", self.report(second, "-f", "folded", "--interpreter", "yes"))
         before, after = recording.samples(first), recording.samples(second)
         self.assertGreater(len(after), len(before))
         self.assertEqual(after[:len(before)], before)
@@ -92,7 +92,7 @@ class Saved(Copies):
         live = self.start([*argv, "--", *harness.php("tracing", 60)])
         self.wait_for(lambda: len(glob.glob(os.path.join(self.folder, "out.*.jitbpf"))) >= 3)
         copy = self.wait_for_copy(200)
-        self.assertIn("TRACE-", self.report(copy, "-f", "folded"))
+        self.assertIn("TRACE$", self.report(copy, "-f", "folded", "--interpreter", "yes"))
         samples = recording.samples(copy)
         self.stop(live)
         files = [recording.samples(path) for path in glob.glob(os.path.join(self.folder, "out.*.jitbpf"))]
@@ -138,7 +138,7 @@ class Menu(Copies):
                     break
                 time.sleep(1)  # for names that are late
             self.assertEqual(shown, self.folded(path))
-            self.assertIn("TRACE-", self.report(path, "-f", "folded"))
+            self.assertIn("TRACE$", self.report(path, "-f", "folded", "--interpreter", "yes"))
             for kind in ("pprof", "firefox"):
                 self.assertGreater(os.path.getsize(browser.saved("save-" + kind)), 1000)
             self.assertFalse(browser.evaluate("document.querySelector('.drop').open"))
@@ -211,7 +211,7 @@ class Refused(Copies):
     def test_slow_browsers(self):
         """Two that do not read take all the room for copies, but nothing else: a third one is
         refused, no sample is lost, and the run ends in time."""
-        argv = self.record_argv(["--live", "-a", "-F", "4999", "--user-regs"], (".jitbpf",))
+        argv = self.record_argv(["--live", "-a", "-F", "4999", "--user-regs", "--sample-ring", "64M"], (".jitbpf",))
         live = self.start([*argv, "--", *harness.php("tracing", 120)])
         recording_path = os.path.join(self.folder, "out.jitbpf")
         # The recording gets its name when samples can be taken, which may be after the page's address.

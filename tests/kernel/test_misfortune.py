@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 
-from harness import ENGINE, SHIM
+from harness import BUILD, ENGINE, SHIM, KernelTest
 from test_roles import Recording
 
 BUSY = ["python3", "-c", "import time\nwhile time.process_time() < 2: sorted(map(str, range(1000)))"]
@@ -41,7 +41,7 @@ class Broker(Recording):
         self.assertIsNone(recorder.poll())
         self.run_busy()
         recorder.send_signal(signal.SIGINT)
-        stdout, stderr = recorder.communicate(timeout=60)
+        stdout, stderr = recorder.communicate()
         run = self.finished(recorder.returncode, stdout, stderr, expected=1)
         self.assertEqual(run.summary()["counters"]["broker_lost"], 1)
         self.assertIn("loss of jitbpf-broker", run.stderr)
@@ -76,6 +76,7 @@ class Outputs(Recording):
         """The run ends, and all outputs are complete."""
         recorder = self.start(options=["-a", "-o", os.path.join(self.folder, "out.html")])
         os.kill(*self.named(recorder, "jitbpf-outputs"), signal.SIGSTOP)
+        subprocess.run(BUSY, check=True)
         run = self.finish(recorder)
         self.assertGreater(run.summary()["samples"]["taken"], 0)
         with open(run.path(".html"), encoding="utf-8") as page:
@@ -87,7 +88,7 @@ class Outputs(Recording):
         recorder = self.start(options=["-a", "-o", os.path.join(self.folder, "out.html")])
         os.kill(*self.named(recorder, "jitbpf-outputs"), signal.SIGKILL)
         recorder.send_signal(signal.SIGINT)
-        _, stderr = recorder.communicate(timeout=60)
+        _, stderr = recorder.communicate()
         self.assertEqual(recorder.returncode, 1)
         self.assertIn(b"out.html", stderr)
 
@@ -174,3 +175,31 @@ class Memory(Recording):
     def test_enough(self):
         run = self.finish(self.start(options=["-a", "--max-memory", "16M"]))
         self.assertNotIn("limit of memory", run.stderr)
+
+
+class CallPaths(KernelTest):
+    """A program whose stacks are all different, with memory for a part of them."""
+
+    DIFFERENT = os.path.join(BUILD, "tests/programs/stacks/different")
+    OPTIONS = ("-F", "9999", "--max-memory", "16M")
+
+    def record_different(self, endings):
+        process = subprocess.Popen([self.DIFFERENT])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return self.record_process(process.pid, 2, self.OPTIONS, endings)
+
+    def test_recording(self):
+        """A run that only records keeps no call paths, so it has none to leave out."""
+        run = self.record_different((".jitbpf",))
+        self.assertNotIn("too many call paths", run.stderr)
+        self.assertNotIn("used its share of the memory", run.stderr)
+        samples = run.summary()["samples"]
+        self.assertGreater(samples["taken"], 5000)
+        self.assertEqual(samples["cut"]["left_out"], 0)
+
+    def test_other_output(self):
+        """The output has no room for all, and says so; the recording has all."""
+        run = self.record_different((".jitbpf", ".folded"))
+        self.assertIn("too many call paths", run.stderr)
+        self.assertEqual(run.summary()["samples"]["cut"]["left_out"], 0)

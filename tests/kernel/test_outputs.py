@@ -58,7 +58,7 @@ class Outputs(harness.KernelTest):
         path = os.path.join(self.folder, "page")
         done = subprocess.run([harness.JITBPF, "record", "-F", "499", "-o", path, "-f", "html",
                                "--refresh", "100ms", "--", "sh", "-c", "echo said"],
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, b"said\n")
         with open(path, encoding="utf-8") as page:
@@ -90,14 +90,14 @@ class Outputs(harness.KernelTest):
         """The recording before stays as .old; the last words name files and what shows them."""
         for old in (False, True):
             done = subprocess.run([harness.JITBPF, "record", "--", "true"], cwd=self.folder,
-                                  capture_output=True, timeout=60, check=True)
+                                  capture_output=True, check=True)
             words = done.stderr.decode().splitlines()[-1]
             self.assertRegex(words, r"^jitbpf: wrote profile\.jitbpf, [\d.]+ KB;.* next: "
                                     r"\S*jitbpf report -f top profile\.jitbpf$")
             self.assertEqual("the previous file is profile.jitbpf.old" in words, old)
             self.assertEqual(os.path.exists(os.path.join(self.folder, "profile.jitbpf.old")), old)
         shown = words.rpartition("next: ")[2]
-        done = subprocess.run(shown, cwd=self.folder, shell=True, capture_output=True, timeout=60,
+        done = subprocess.run(shown, cwd=self.folder, shell=True, capture_output=True,
                               check=True)
         self.assertRegex(done.stdout, rb"(?m)^true$")
 

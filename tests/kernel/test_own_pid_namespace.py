@@ -24,7 +24,7 @@ class Containers(KernelTest):
         done = subprocess.run(
             ["unshare", "-m", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c",
              before + 'exec "$@"', "sh", "setpriv", f"--bounding-set={bound}", *argv],
-            capture_output=True, timeout=60, check=False)
+            capture_output=True, check=False)
         run = self.finished(done.returncode, done.stdout, done.stderr)
         self.check_ledger(run)
         return run

@@ -8,7 +8,8 @@ import subprocess
 import harness
 import run_for
 
-JIT = ("TRACE-", "JIT$", "jit$")
+OPTIONS = ["-F", "499", *harness.WITH_CODE]
+JIT = ("TRACE", "JIT$", "jit$")
 SCRIPT = {"zend_execute_scripts", "zend_execute_script"}  # up to PHP 8.3, and from 8.4 on
 
 
@@ -26,10 +27,10 @@ class PhpStacks(harness.KernelTest):
         self.assertEqual(len(seen), 1, seen)
 
     def test_tracing(self):
-        self.check(self.record(harness.php("tracing", 3), ["-F", "499"], (".jitbpf", ".folded")))
+        self.check(self.record(harness.php("tracing", 3), OPTIONS, (".jitbpf", ".folded")))
 
     def test_function(self):
-        self.check(self.record(harness.php("function", 3), ["-F", "499"], (".jitbpf", ".folded")))
+        self.check(self.record(harness.php("function", 3), OPTIONS, (".jitbpf", ".folded")))
 
     def test_late(self):
         """All code was compiled before the recording: the engine is known from its journal."""
@@ -38,4 +39,4 @@ class PhpStacks(harness.KernelTest):
         self.addCleanup(engine.wait)
         self.addCleanup(engine.kill)
         self.wait_for(lambda: run_for.cpu_seconds(engine.pid) > 2)
-        self.check(self.record_process(engine.pid, 2.5, ["-F", "499"], (".jitbpf", ".folded")))
+        self.check(self.record_process(engine.pid, 2.5, OPTIONS, (".jitbpf", ".folded")))

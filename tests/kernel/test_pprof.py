@@ -39,7 +39,7 @@ class Pprof(harness.KernelTest):
                 addresses.add(address)
 
     def test_php(self):
-        run = self.record(harness.php("tracing", 2), ["-F", "999"],
+        run = self.record(harness.php("tracing", 2), ["-F", "999", "--interpreter", "yes"],
                           endings=(".jitbpf", ".txt", ".pb.gz"))
         samples = self.check_ledger(run)["samples"]
         profile = Profile(run.path(".pb.gz"))

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,12 +15,13 @@ import recording
 
 AS_SUDO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_sudo.py")
 
-# The main thread exits alone; the process lives on longer than an exited one is remembered.
+# The main thread exits alone; the process lives on longer than an exited one is remembered, and until
+# it has taken some CPU time.
 LEADER_EXITS = """
 import ctypes, os, threading, time
 def burn():
     end = time.monotonic() + 7
-    while time.monotonic() < end:
+    while time.monotonic() < end or time.process_time() < 2:
         sum(range(100000))
     os._exit(0)
 threading.Thread(target=burn).start()
@@ -153,10 +155,15 @@ class Lives(harness.KernelTest):
         self.assertLess(sum(map(recording.is_unknown, samples)), 0.01 * len(samples))
         self.check_ledger(run)
 
+    @staticmethod
+    def state(tid):
+        with open(f"/proc/{tid}/task/{tid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+
     def test_process_met_without_its_first_thread(self):
         with subprocess.Popen([sys.executable, "-c", LEADER_EXITS]) as process:
-            time.sleep(1)
-            run = self.record(options=["-F", "999", "-d", "2", "-p", str(process.pid)])
+            self.wait_for(lambda: self.state(process.pid) == "Z")
+            run = self.record_process(process.pid, 0.5, ["-F", "999"])
         samples = run.script()
         self.assertGreater(len(samples), 100)
         self.assertLess(sum(map(recording.is_unknown, samples)), 0.01 * len(samples))
@@ -214,6 +221,42 @@ class Endings(harness.KernelTest):
         self.assertGreater(summary["jit"]["methods"], 1000)
         self.check_ledger(run)
 
+    def signal_the_start(self, number, *args):
+        """Signals a run that catches signals and has not taken a sample yet. Returns its exit
+        status and its messages."""
+        def catches():
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+                blocked = int(re.search(r"^SigBlk:\t(\w+)", file.read(), re.MULTILINE)[1], 16)
+            return process.poll() is not None or blocked & 1 << number - 1
+
+        for _ in range(10):
+            process = self.start(*args, stdout=subprocess.PIPE)
+            self.wait_for(catches, pause=0.001)
+            process.send_signal(signal.SIGSTOP)
+            began = os.path.exists(self.path("out.jitbpf"))  # so it has after the first sample
+            process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
+            out, messages = process.communicate()
+            if not began:
+                self.assertEqual(out, b"", "the command ran")
+                return process.returncode, messages.decode()
+            os.unlink(self.path("out.jitbpf"))
+        return self.fail("no run was met before its first sample")
+
+    def test_signal_before_the_first_sample(self):
+        """With thousands of processes, the start takes seconds. A signal ends it, as it would have
+        failed: no output is written, and older ones stay."""
+        with open(self.path("out.folded"), "wb") as file:
+            file.write(b"before")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            status, messages = self.signal_the_start(
+                number, "-o", "out.jitbpf", "-o", "out.folded", "--", "sh", "-c", "echo ran")
+            self.assertEqual((status, messages), (
+                1, "jitbpf: interrupted before the first sample: nothing is written\n"))
+            self.assertEqual(sorted(os.listdir(self.folder)), ["out.folded"])
+            with open(self.path("out.folded"), "rb") as file:
+                self.assertEqual(file.read(), b"before")
+
     def test_second_interrupt_aborts(self):
         """The first interrupt writes the outputs; the second one abandons a command that does
         not end."""
@@ -246,7 +289,7 @@ class Endings(harness.KernelTest):
         process.send_signal(signal.SIGINT)
         self.wait_for(lambda: os.path.exists(self.path("out.folded")))
         process.send_signal(signal.SIGINT)
-        stderr = process.communicate(timeout=60)[1].decode()
+        stderr = process.communicate()[1].decode()
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual(stderr.splitlines(), [
             "jitbpf: stuck.html is incomplete: interrupted",
@@ -267,7 +310,7 @@ class Endings(harness.KernelTest):
         for _ in range(10):
             time.sleep(0.1)
             process.send_signal(signal.SIGHUP)
-        stderr = process.communicate(timeout=30)[1]
+        stderr = process.communicate()[1]
         self.assertEqual((process.returncode, stderr), (0, b""))
         summary = harness.Run(self.folder, 0, b"", "").summary()
         self.assertGreater(summary["run"]["duration_ns"], 1900000000)
@@ -278,7 +321,7 @@ class Endings(harness.KernelTest):
         process = self.start("-q", "-F", "999", "-o", "gone.txt", "-o", "out.folded", "--",
                              harness.ENGINE, "hot", "--seconds", "3", stdout=subprocess.DEVNULL)
         open(self.path("gone.txt"), "rb").close()
-        stderr = process.communicate(timeout=30)[1]
+        stderr = process.communicate()[1]
         self.assertEqual((process.returncode, stderr),
                          (1, b"jitbpf: gone.txt is incomplete: Broken pipe; "
                              b"write elsewhere with -o\n"))
@@ -289,7 +332,7 @@ class Endings(harness.KernelTest):
         os.symlink("/dev/full", self.path("full.jitbpf"))
         process = self.start("-q", "-F", "499", "-o", "full.jitbpf", "-o", "out.folded", "--",
                              harness.ENGINE, "hot", "--seconds", "1", stdout=subprocess.DEVNULL)
-        stderr = process.communicate(timeout=30)[1]
+        stderr = process.communicate()[1]
         self.assertEqual((process.returncode, stderr),
                          (1, b"jitbpf: full.jitbpf is incomplete: No space left on device; "
                              b"'jitbpf report' shows what it holds so far; free space there, or "
@@ -314,7 +357,7 @@ class Endings(harness.KernelTest):
                                     "-q", "--shim", shim, "-o", "out.folded", "--", "sh", "-c",
                                     "id -u; id -G"], cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
-        stdout, stderr = process.communicate(timeout=30)
+        stdout, stderr = process.communicate()
         self.assertEqual((process.returncode, stdout), (0, b"65534\n65534\n"))
         self.assertIn(b"cannot read " + shim.encode(), stderr)
         self.assertEqual(os.stat(self.path("out.folded")).st_uid, 65534)

@@ -42,7 +42,7 @@ class Refresh(harness.KernelTest):
 
     def test_php(self):
         """Each version holds what was sampled by then, with its names; the last one holds all."""
-        with self.start(["-F", "999", "--refresh", "1"],
+        with self.start(["-F", "999", "--refresh", "1", "--interpreter", "yes"],
                         [".folded", ".html", ".summary.json", ".jitbpf"],
                         harness.php("tracing", 5)) as process:
             versions = self.versions(process, ".folded")
@@ -56,7 +56,7 @@ class Refresh(harness.KernelTest):
             stacks = recording.folded(self.path(f".{number}.folded"))
             counts.append(sum(stacks.values()))
             if number >= 2:
-                named = sum(count for stack, count in stacks.items() if ";TRACE-" in stack)
+                named = sum(count for stack, count in stacks.items() if ";TRACE$" in stack)
                 self.assertGreater(named, 0.8 * counts[-1])
         self.assertEqual(counts, sorted(counts))
         final = sum(recording.folded(self.path(".folded")).values())
@@ -68,7 +68,7 @@ class Refresh(harness.KernelTest):
             last = file.read()
             self.assertIn(b"<html", page.read(2000))
         # The recording gives the same as the last version.
-        report = subprocess.run([harness.JITBPF, "report", "-o", self.path(".again.folded"),
+        report = subprocess.run([harness.JITBPF, "report", "--interpreter", "yes", "-o", self.path(".again.folded"),
                                  self.path(".jitbpf")], capture_output=True, check=False)
         self.assertEqual(report.returncode, 0, report.stderr)
         with open(self.path(".again.folded"), "rb") as file:

@@ -135,12 +135,12 @@ class Recording(KernelTest):
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
         self.addCleanup(recorder.wait)
         self.addCleanup(recorder.kill)
-        self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+        self.wait_for(self.takes_samples)
         return recorder
 
     def finish(self, recorder):
         recorder.send_signal(signal.SIGINT)
-        stdout, stderr = recorder.communicate(timeout=60)
+        stdout, stderr = recorder.communicate()
         return self.finished(recorder.returncode, stdout, stderr)
 
     def readers(self, recorder):
@@ -181,7 +181,8 @@ class Roles(Recording):
         recorder = self.start(options=["-a", "-F", "499", "--live"])
         self.readers(recorder)
         begun = [recorder.pid, *children(recorder.pid)]  # a new one drops its privileges first
-        time.sleep(0.5)
+        self.wait_for(lambda: all(int(one["Seccomp"]) == ALLOWED[one["Name"]][1]
+                                  for one in statuses(begun)))
         seen = list(statuses(begun))
         names = {one["Name"] for one in seen}
         self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve", "jitbpf-sources"}, names)
@@ -206,7 +207,7 @@ class Roles(Recording):
         self.addCleanup(engine.kill)
         argv = ["unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"',
                 "sh", *self.record_argv(["-a", "-F", "499", "-d", "1"], (".jitbpf",))]
-        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(argv, capture_output=True, check=False)
         run = self.finished(done.returncode, done.stdout, done.stderr)
         process = next(one for one in run.summary()["processes"] if one["pid"] == engine.pid)
         self.assertEqual(process["comm"], "jit-engine")
@@ -221,7 +222,7 @@ class Roles(Recording):
         command, = self.named(recorder, "sleep")
         self.assertEqual(int(status(command)["NoNewPrivs"]), 0)
         self.assertEqual(status(command)["Seccomp"], "0")
-        stdout, stderr = recorder.communicate(timeout=30)
+        stdout, stderr = recorder.communicate()
         self.finished(recorder.returncode, stdout, stderr)
         self.assertFalse(os.path.exists(f"/proc/{command}"))
 
@@ -255,7 +256,7 @@ class Roles(Recording):
         self.assertEqual(len(seen), 1)
         self.check(seen[0])
         self.assertEqual(int(seen[0]["CapPrm"], 16), mask(["CAP_KILL"]))
-        stdout, stderr = recorder.communicate(timeout=60)
+        stdout, stderr = recorder.communicate()
         self.finished(recorder.returncode, stdout, stderr)
 
     def test_fetcher(self):
@@ -286,7 +287,7 @@ class Readers(Recording):
             "while time.process_time() < end: sorted(str(i) for i in range(1000))"]
 
     def check_named(self, recorder, failures):
-        stdout, stderr = recorder.communicate(timeout=60)
+        stdout, stderr = recorder.communicate()
         run = self.finished(recorder.returncode, stdout, stderr)
         summary = self.check_ledger(run)
         self.assertGreaterEqual(summary["counters"]["readers_failed"], failures)

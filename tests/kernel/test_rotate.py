@@ -41,7 +41,7 @@ class Rotate(harness.KernelTest):
         """Records with rotation; returns a Run for each file, in order, and what was printed."""
         done = subprocess.run([harness.JITBPF, "record", "-F", "999", "-o",
                                os.path.join(self.folder, "r.jitbpf"), *options, "--", *command],
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, check=False)
         said = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, 0, said)
         return self.runs_in(self.folder, said, done.stdout), said
@@ -54,7 +54,7 @@ class Rotate(harness.KernelTest):
             os.mkdir(folder)
             shutil.copy(path, os.path.join(folder, "out.jitbpf"))
             run = harness.Run(folder, 0, stdout, said)
-            script = run.report("-f", "script", "-o", run.path(".txt"))
+            script = run.report("-f", "script", "--interpreter", "yes", "-o", run.path(".txt"))
             self.assertEqual(script.returncode, 0, script.stderr)
             self.assertEqual(script.stderr, b"")
             runs.append(run)

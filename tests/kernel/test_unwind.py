@@ -12,7 +12,7 @@ import stack_truth
 STACKS = os.path.join(harness.BUILD, "tests/programs/stacks")
 SOURCES = os.path.join(harness.ROOT, "tests/programs/stacks")
 RUN_FOR = os.path.join(harness.ROOT, "tests/kernel/run_for.py")
-SECONDS = 1
+SECONDS = 0.5
 WHOLE = 0.99
 COLD = 8  # samples that may need more tables at first
 FATES = {"root": "whole", "cut": "cut"}  # keys as in the programs' descriptions

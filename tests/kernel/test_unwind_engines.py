@@ -20,13 +20,16 @@ def is_jit(frame):
 
 
 class Engine(harness.KernelTest):
-    def whole_stacks(self, run, comm, minimum=WHOLE):
-        """Returns the frames of whole stacks, outermost first, of which a minimum is required."""
+    def whole_stacks(self, run, comm, minimum=WHOLE, begin=0):
+        """Returns the frames of whole stacks, outermost first, of which a minimum is required.
+        Without those of the first part of the samples, as far as `begin`: beside other load, rows
+        for a large program come late."""
         ends = {(s.tid, s.time): s.end for s in run.samples()}
         verdict, whole = stack_truth.Verdict(comm), []
-        for sample in run.script():
+        samples = [sample for sample in run.script() if sample.comm == comm]
+        for sample in samples[int(begin * len(samples)):]:
             frames = stack_truth.user_frames(sample)
-            if sample.comm != comm or not frames:
+            if not frames:
                 continue
             end = ends[sample.tid, sample.time]
             verdict.add(FATES.get(end, "cut"), frames, end)
@@ -54,7 +57,7 @@ class Python(Engine):
     def test_interpreter_that_calls_itself(self):
         depth = 4
         run = self.record([PYTHON, os.path.join(WORKLOADS, "recursion.py"), "2", str(depth)],
-                          ["-F", "999", "--no-inline"])
+                          ["-F", "999", "--no-inline", *harness.WITH_CODE])
         deepest = 0
         # At first, while stacks are copied, they are deeper than the copies.
         whole = self.whole_stacks(run, "python3", 0.95)
@@ -84,7 +87,7 @@ class PyTorch(Engine):
     def test_kernels_under_operators_under_python(self):
         """oneDNN's kernels and their callers, and on the main thread the script's interpreter."""
         run = self.record([PYTHON, os.path.join(WORKLOADS, "convolutions.py"), "4"],
-                          ["-F", "999", "--no-inline"])
+                          ["-F", "999", "--no-inline", *harness.WITH_CODE])
         kernels = {"_start": 0, "clone3": 0}
         for frames in self.whole_stacks(run, "python3", 0.98):
             if not is_jit(frames[-1]):
@@ -127,19 +130,20 @@ class Large(Engine):
 
 class Node(Engine):
     def test_prologue_in_a_builtin(self):
-        """V8's baseline compiler calls a builtin that makes the frame."""
+        """V8's baseline compiler calls a builtin that makes the frame. Its functions are called
+        "Function:^leaf" by Node.js 18, and "JS:^leaf" by 20."""
         run = self.record(["node", "--perf-prof", "--always-sparkplug", "--no-opt",
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
                           ["-F", "999", "--no-inline"], cwd=self.folder)
         leaves = 0
-        for frames in self.whole_stacks(run, "node", 0.98):
+        for frames in self.whole_stacks(run, "node", 0.98, 0.4):
             names = [match.group(1) for match in
-                     (re.match(r"JS:\^(\S*) .*/baseline\.js(?::\d+)+$", frame.name)
+                     (re.match(r"(?:JS|Function):\^(\S*) .*/baseline\.js(?::\d+)+$", frame.name)
                       for frame in frames) if match]
             chain = ["", "outer", "middle", "leaf"]
             self.assertEqual(names, chain[:len(names)])
             leaves += names == chain
-        self.assertGreater(leaves, 500)
+        self.assertGreater(leaves, 200)
 
     def test_replaced_frames(self):
         """V8 makes functions return to the start of a builtin, which no call precedes."""
@@ -147,7 +151,7 @@ class Node(Engine):
                            "--no-sparkplug", os.path.join(WORKLOADS, "replaced.js"), "2"],
                           ["-F", "999", "--no-inline"], cwd=self.folder)
         replaced = 0
-        for frames in self.whole_stacks(run, "node", 0.98):
+        for frames in self.whole_stacks(run, "node", 0.98, 0.4):
             # The byte before a builtin is padding, which has no name.
             text = ";".join(frame.name for frame in frames)
             replaced += "[unknown];[unknown];Builtin:InterpreterEntryTrampoline" in text

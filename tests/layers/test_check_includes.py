@@ -20,7 +20,7 @@ class Tree(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for entry in check_includes.places():
-            self.write(f"user/{entry}" if entry.endswith(".h") else f"user/{entry}/some.h", "")
+            self.write(f"user/{entry}" if entry.endswith((".c", ".h")) else f"user/{entry}/some.h", "")
         for folder in check_includes.OTHERS:
             self.write(f"{folder}/some.h", "")
 

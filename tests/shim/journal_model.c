@@ -135,6 +135,9 @@ static void load(struct model *model, const struct jitbpf_jit_header *event, uin
 
 static void unload(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
 {
+	if (event->method_id && model->unload_count < MODEL_MAX)
+		model->unloads[model->unload_count++] =
+			(struct model_unload){event->sequence, engine, event->method_id};
 	for (size_t i = 0; i < model->count; i++) {
 		struct model_region *region = &model->regions[i];
 
@@ -204,16 +207,39 @@ static uint64_t host_sequence(const struct model *model, const struct model_regi
 					    : model->regions[region->host].event.sequence;
 }
 
-bool model_within(const struct model *a, const struct model *b)
+/* Returns true if the ID of an event was not unloaded between two numbers. */
+static bool is_one_method(const struct model *model, const struct model_region *region,
+			  uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < model->unload_count; i++) {
+		const struct model_unload *unload = &model->unloads[i];
+
+		if (unload->engine == region->engine &&
+		    unload->method_id == region->event.method_id && from < unload->sequence &&
+		    unload->sequence < to)
+			return false;
+	}
+	return true;
+}
+
+static bool is_within(const struct model *a, const struct model *b, bool same_name)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		const struct model_region *x = &a->regions[i], *y;
 
 		if (!x->live)
 			continue;
+		if (!same_name && !x->event.address) {
+			if (!is_one_method(b, x, x->event.sequence, UINT64_MAX))
+				return false;
+			continue;
+		}
 		y = live_at(b, x->event.sequence);
-		if (!y || x->named_by != y->named_by || x->change_count != y->change_count ||
+		if (!y || x->change_count != y->change_count ||
 		    host_sequence(a, x) != host_sequence(b, y))
+			return false;
+		if (x->named_by != y->named_by &&
+		    (same_name || !is_one_method(b, x, x->named_by, x->event.sequence)))
 			return false;
 		for (size_t c = 0; c < MODEL_CHANGES; c++) {
 			if (x->changes[c] != y->changes[c])
@@ -221,6 +247,16 @@ bool model_within(const struct model *a, const struct model *b)
 		}
 	}
 	return true;
+}
+
+bool model_within(const struct model *a, const struct model *b)
+{
+	return is_within(a, b, true);
+}
+
+bool model_known(const struct model *a, const struct model *b)
+{
+	return is_within(a, b, false);
 }
 
 bool model_equal(const struct model *a, const struct model *b)

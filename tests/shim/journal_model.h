@@ -25,9 +25,17 @@ struct model_region {
 	uint32_t change_count;
 };
 
+/* The unload of an ID. */
+struct model_unload {
+	uint64_t sequence;
+	uint32_t engine, method_id;
+};
+
 struct model {
 	struct model_region regions[MODEL_MAX];
 	size_t count;
+	struct model_unload unloads[MODEL_MAX];
+	size_t unload_count;
 };
 
 /* engine: index of the engine in the process */
@@ -35,6 +43,12 @@ void model_apply(struct model *model, const struct jitbpf_jit_header *event, uin
 
 /* Returns true if b has the live events of a, with the same names and changes. */
 bool model_within(const struct model *a, const struct model *b);
+
+/*
+ * The same, but an event may have the name of any other one of its method: of its engine and ID,
+ * without an unload of the ID between them in b. Registered methods need no more than that, either.
+ */
+bool model_known(const struct model *a, const struct model *b);
 
 /* The same both ways. */
 bool model_equal(const struct model *a, const struct model *b);

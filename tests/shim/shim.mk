@@ -14,7 +14,7 @@ JAVA_PARTS := $(patsubst %.c,$(B)/%.o,$(filter-out %/agent.c,$(wildcard jitapi-s
 JAVA_THREADS := $(B)/jitapi-shim/jvmti/threads.o # which sends
 
 # The journal's compaction has a test of its own.
-SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o)
+SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o log_events.o live_loads.o)
 
 $(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
 	$(call say,LINK,$@)
@@ -28,7 +28,7 @@ $(JAVA_TESTS:%=%.o) $(JAVA_PARTS): INCLUDES += $(JAVA_FLAGS)
 $(JAVA_TESTS): $(filter-out $(JAVA_THREADS),$(JAVA_PARTS)) $(B)/user/decode/record/scope_table.o
 
 # The agent's journal: loads of its kind do not come through the shim's entry point.
-JOURNAL_PARTS := $(filter-out %/shim.o %/caller_engine.o %/log_liveness.o,$(SHIM_SRC:%.c=$(B)/%.o))
+JOURNAL_PARTS := $(filter-out %/shim.o %/caller_engine.o %/log_liveness.o %/log_events.o %/live_loads.o,$(SHIM_SRC:%.c=$(B)/%.o))
 
 $(B)/tests/shim/test_agent_journal: $(JOURNAL_PARTS)
 $(B)/tests/shim/test_java_threads: $(JAVA_THREADS) $(JOURNAL_PARTS)

@@ -164,6 +164,10 @@ static void child_full(unsigned int number)
 	left_out = copy.header.left_out;
 	MUST(whole > 400 && whole < copy.count && whole + left_out == sent);
 	MUST(copy.header.left_out_last == sent - 1 && copy.header.next_sequence == sent);
+	/* What has no entry has ended none of the others. */
+	MUST(copy.header.unsure.before == sent && copy.header.unsure.end == sent * 0x1000 + 0x100);
+	for (uint32_t i = 0; i < copy.count; i++)
+		MUST(!jitbpf_journal_is_unsure(&copy.header.unsure, &copy.entries[i].header));
 	journal_copy_free(&copy);
 
 	/* Unloads always find room, and make some. */
@@ -175,6 +179,36 @@ static void child_full(unsigned int number)
 	MUST(copy.header.compactions > 0 && copy.header.left_out == left_out);
 	MUST(copy.count >= 10 && copy.entries[copy.count - 1].header.method_id == 10);
 	MUST(!copy.entries[copy.count - 1].header.flags);
+}
+
+/* A load without an entry overwrites the first method: its entry is unsure, then dropped. */
+static void child_overwrites_when_full(unsigned int number)
+{
+	struct journal_copy copy;
+	uint32_t unsure = 0;
+
+	open_limited(64 << 10);
+	for (uint32_t i = 1; i <= 3000; i++)
+		send_load(i, i * 0x1000, 0x100, "a method");
+	send_load(5000, 0x1080, 0x100, "a method");
+	MUST(journal_copy_own(&copy));
+	for (uint32_t i = 0; i < copy.count; i++)
+		unsure += jitbpf_journal_is_unsure(&copy.header.unsure, &copy.entries[i].header);
+	MUST(unsure && jitbpf_journal_is_unsure(&copy.header.unsure, &copy.entries[0].header));
+	MUST(copy.entries[0].header.method_id == 1);
+	journal_copy_free(&copy);
+	for (uint32_t i = 1; i <= 3000; i++)
+		send_unload(6000);
+	MUST(journal_copy_own(&copy));
+	MUST(copy.header.compactions > 0 && !copy.header.unsure.before);
+	for (uint32_t i = 0; i < copy.count; i++)
+		MUST(copy.entries[i].header.method_id == 6000);
+	journal_copy_free(&copy);
+}
+
+static void test_what_a_lost_load_may_end_is_unsure(void **state)
+{
+	run_in_child(child_overwrites_when_full, 0);
 }
 
 static void test_what_finds_no_room_is_counted(void **state)
@@ -337,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_entries_are_the_records_that_are_probed),
 		cmocka_unit_test(test_is_a_sealed_file),
 		cmocka_unit_test(test_what_finds_no_room_is_counted),
+		cmocka_unit_test(test_what_a_lost_load_may_end_is_unsure),
 		cmocka_unit_test(test_what_is_overwritten_makes_room),
 		cmocka_unit_test(test_names_of_dead_parts_are_bounded),
 		cmocka_unit_test(test_random_events_leave_what_a_model_says),

@@ -9,8 +9,13 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from run_tests import Patience  # pylint: disable=wrong-import-position
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
@@ -22,8 +27,17 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight":
         "Backspace": 8, "Home": 36, "/": 191}
 
 
+# The first one cannot have windows, and takes half of the other's time.
+PROGRAMS = "chromium-headless-shell", "chromium"
+
+
+def installed_browser():
+    """Returns its name, or None."""
+    return next(filter(shutil.which, PROGRAMS), None)
+
+
 class Browser:
-    def __init__(self, program="chromium", timeout=60):
+    def __init__(self, timeout=60):
         self.timeout = timeout
         self.profile = tempfile.mkdtemp(prefix="jitbpf-ui-")
         to_read, self.to_write = os.pipe()
@@ -35,7 +49,7 @@ class Browser:
         # Chromium reads commands from descriptor 3 and answers on 4.
         shell = 'exec "$0" "$@" 3<&%d 4>&%d' % (to_read, from_write)
         self.process = subprocess.Popen(
-            ["bash", "-c", shell, program, *FLAGS, "--user-data-dir=" + self.profile, "about:blank"],
+            ["bash", "-c", shell, installed_browser() or PROGRAMS[0], *FLAGS, "--user-data-dir=" + self.profile, "about:blank"],
             pass_fds=(to_read, from_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(from_write)
@@ -60,10 +74,12 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def receive(self):
-        deadline = time.monotonic() + self.timeout
+        patience = Patience(self.timeout)
         while b"\0" not in self.pending:
-            if not select.select([self.from_read], [], [], max(0, deadline - time.monotonic()))[0]:
-                raise TimeoutError("the browser does not answer")
+            if not select.select([self.from_read], [], [], 0.5)[0]:
+                if patience.left() <= 0:
+                    raise TimeoutError("the browser does not answer")
+                continue
             chunk = os.read(self.from_read, 1 << 16)
             if not chunk:
                 raise EOFError("the browser is gone")
@@ -105,9 +121,9 @@ class Browser:
         return result["result"].get("value")
 
     def wait_for(self, expression):
-        deadline = time.monotonic() + self.timeout
+        patience = Patience(self.timeout)
         while not self.evaluate(expression):
-            if time.monotonic() > deadline:
+            if patience.left() <= 0:
                 raise TimeoutError("never true: " + expression)
             time.sleep(.02)
 
@@ -159,12 +175,12 @@ class Browser:
         folder = tempfile.mkdtemp(dir=self.profile)
         self.call("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
         self.evaluate(f"document.getElementById('{identity}').click()")
-        deadline = time.monotonic() + self.timeout
+        patience = Patience(self.timeout)
         while True:
             files = os.listdir(folder)
             if len(files) == 1 and not files[0].endswith(".crdownload"):
                 return os.path.join(folder, files[0])
-            if time.monotonic() > deadline:
+            if patience.left() <= 0:
                 raise TimeoutError(f"nothing is saved: {files}")
             time.sleep(.02)
 

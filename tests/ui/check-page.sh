@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The outputs seen by programs that are not ours: the page by a browser, JSON by
-# another parser, folded stacks by sort. Needs chromium and python3.
+# another parser, folded stacks by sort. Needs Chromium and python3.
 #   tests/ui/check-page.sh BUILD PART [FOLDER for screenshots]
 # PART: texts page difference time maps code lives counts (ui.mk)
 set -eu
@@ -53,7 +53,8 @@ page)
 	html empty 0
 	html small 5000
 	html large 100000
-	check check_page.py "$made/empty.html" "$made/small.html" "$made/large.html"
+	"$build/jitbpf" report -f html tests/golden/php.jitbpf >"$made/functions.html"
+	check check_page.py "$made/empty.html" "$made/small.html" "$made/large.html" "$made/functions.html"
 	;;
 difference)
 	"$program" diff 5000 >"$made/diff.html"

@@ -24,7 +24,7 @@ for nodes in 0 5000; do
 done
 for recording in tests/golden/*.jitbpf; do
 	for format in speedscope firefox folded script; do
-		"$build/jitbpf" report -f $format -o "$made/$format" "$recording"
+		"$build/jitbpf" report --merge=tables -f $format -o "$made/$format" "$recording"
 	done
 	check "$made/speedscope" "$made/firefox" "$made/folded" "$made/script"
 done

@@ -13,7 +13,7 @@ import tempfile
 
 from browser import Browser
 from check_page import Page, check, choose, text
-from page_data import PageData, numbers, visible
+from page_data import INLINED, PageData, numbers, visible
 
 HOSTILE = "<img src=x onerror='document.title=1'></script>\u202e\x1b[2J\x07"
 LONG = "y" * 10_000
@@ -44,6 +44,18 @@ GENERATIONS = [
 ]
 
 
+# Of a runtime, source lines instead of instructions; and the JIT code that ran for it.
+LINES = {"skipped": 0, "unshown": 0, "strings": ["/src/" + HOSTILE + ".py"], "instructions": [], "frames": [],
+         "sampled": [[0, 0, 4, 4], [0, 7, 0, 60], [0, 9, 12, 30]],
+         "lines": [[0, line, HOSTILE + f"line {line}"] for line in range(4, 13)], "troubles": []}
+RUNTIME = [
+    {"samples": 16, "name": "/src/b.py", "total": 70, "code": LINES},
+    {"samples": 0, "name": "/src/c.py", "total": 20, "code": {**LINES, "sampled": [[0, 7, 0, 20]], "lines": []}},
+    {"samples": 4, "name": "JIT$f", "address": "0x7f0000001000", "bytes": 20, "loaded_ns": 500_000_000, "live": True,
+     "code": annotation([4])},
+]
+
+
 def with_code(source, folder):
     """Returns a copy of a page with code of the functions that it has samples in, and of a hostile name."""
     page = open(source, encoding="utf-8").read()
@@ -54,6 +66,9 @@ def with_code(source, folder):
     for label in {node.label for node in seen.nodes if seen.kinds[node.label] == 3 and node.total > seen.total * .02}:
         functions.append({"name": seen.names[label], "module": data["strings"][modules[label]], "kind": "JIT",
                           "samples": 133, "more": 2, "generations": GENERATIONS})
+    native = next(node.label for node in seen.nodes if seen.kinds[node.label] == 2 and node.total > seen.total * .02)
+    functions.append({"name": seen.names[native], "module": data["strings"][modules[native]], "kind": "Python",
+                      "samples": 16, "more": 0, "generations": RUNTIME})
     data["functions"] = {"total": 1000, "left_out": 5, "max_bytes": 8_388_608, "list": functions}
     made = os.path.join(folder, "code.html")
     with open(made, "w", encoding="utf-8") as out:
@@ -162,6 +177,32 @@ def check_generations(page):
     check(not is_open(page), "a button closes it")
 
 
+def check_runtime(page):
+    """A function of a runtime: lines with samples of their own and in all, without instructions."""
+    node = next(n for n in page.data.nodes if page.data.kinds[n.label] == 2 and n.total > page.data.total * .02)
+    open_code(page, node)
+    tabs = page.say(TABS)
+    check(tabs == ["1b.py70 samples", "2c.py20 samples", "3JIT$f · 20 B · 0.50 s – the end4 samples"], f"files, and code: {tabs}")
+    check(page.say("document.getElementById('code-machine').hidden"), "there are no instructions")
+    lines = page.say(ROWS.format("source"))
+    check([(row[0], row[2], row[4]) for row in lines if row[2]] == [("4", "4", ""), ("", "60", "7"), ("12", "30", "9")],
+          f"lines have their own samples and totals: {lines}")
+    check([row[4] for row in lines] == [""] + [str(line) for line in range(4, 13)] and lines[4][5].endswith("line 7"), f"and texts: {lines}")
+    check("current" in lines[4][6], f"the line with most samples is current: {lines[4]}")
+    facts = page.say("document.querySelector('#code .head').textContent")
+    check("70 samples with what it calls, 7.0 %" in facts and "16 in itself, 1.6 %" in facts, f"what the function has: {facts!r}")
+    page.press("h")
+    check(page.say(CHAIN) == "Line 9: 12 samples in the line itself, 30 with what it calls", f"the next line: {page.say(CHAIN)!r}")
+    for tab, hidden in ((2, True), (3, False), (1, True)):
+        page.say(f"document.querySelector('#code [role=tab]:nth-child({tab})').click()")
+        check(page.say("document.getElementById('code-machine').hidden") is hidden, f"instructions in tab {tab}")
+    page.browser.screen(400, 800)
+    check(not page.say("document.getElementById('code-source').hidden") and page.say("document.getElementById('code-source').clientHeight") > 200,
+          "the lines are shown in a narrow window")
+    page.browser.screen(1280, 800)
+    page.press("Escape")
+
+
 def check_without(page):
     """Frames without code, and a page without any."""
     data = page.data
@@ -176,7 +217,7 @@ def check_without(page):
     page.open("#code=nothing~1&generation=9")
     check(is_open(page) and "no function of this name" in page.say(NOTE), "a link to what is not there")
     page.open()
-    inlined = max((n for n in data.nodes if data.kinds[n.label] & 8 and n.total > data.total * .02), key=lambda n: n.total)
+    inlined = max((n for n in data.nodes if data.kinds[n.label] & INLINED and n.total > data.total * .02), key=lambda n: n.total)
     open_code(page, inlined)
     if "inlined" in page.say(NOTE):
         name = page.say("document.querySelector('#code .note button').textContent")
@@ -244,7 +285,7 @@ def main():
         browser.screen(1280, 800)
         check_none(Page(browser, sys.argv[1]))
         page = Page(browser, with_code(sys.argv[1], made))
-        for one in (check_open, check_hostile, check_keys, check_generations, check_without, check_menu):
+        for one in (check_open, check_hostile, check_keys, check_generations, check_runtime, check_without, check_menu):
             one(page)
         check_sizes(page, folder)
         check_recorded(Page(browser, sys.argv[2]))

@@ -14,11 +14,16 @@ import tempfile
 from page_data import PageData
 
 
-def stacks_of(data):
+def as_folded(name):
+    """The name as folded stacks have it."""
+    return re.sub(r"[\x00-\x1f\x7f\ufffd]", "?", name.replace(";", ":"))
+
+
+def stacks_of(data, exact):
     out = collections.Counter()
     for node in data.nodes:
         if node.self:
-            out[";".join(n.name for n in node.path[1:])] += node.self
+            out[";".join(as_folded(n.name if exact else data.plain[n.label]) for n in node.path[1:])] += node.self
     return out
 
 
@@ -26,7 +31,7 @@ def folded_of(text):
     out = collections.Counter()
     for line in text.splitlines():
         stack, samples = line.rsplit(" ", 1)
-        out[re.sub(r"_\[[ijk]\](?=;|$)", "", stack)] += int(samples)
+        out[re.sub(r"_\[[ijkp]\](?=;|$)", "", stack)] += int(samples)
     return out
 
 
@@ -34,14 +39,14 @@ def main():
     program = sys.argv[1]
     all_loads = 0
     for recording in sys.argv[2:]:
-        for options in ([], ["--by", "tid"], ["--no-inline", "--kernel=no"], ["--merge=all"]):
+        for options in ([], ["--by", "tid"], ["--no-inline", "--kernel=no"], ["--merge=all"], ["--merge=tables"], ["--merge=none"]):
             def report(form):
                 return subprocess.run([program, "report", "-f", form, *options, recording], check=True,
                                       stdout=subprocess.PIPE, encoding="utf-8").stdout
             with tempfile.NamedTemporaryFile("w", encoding="utf-8") as page:
                 page.write(report("html"))
                 page.flush()
-                data = PageData(page.name)
+                data = PageData(page.name, merged=False)
             samples = data.runs[0]["samples"]
             where = f"check_counts: {os.path.basename(recording)} {' '.join(options)}: "
             if data.total != samples["taken"] - samples["lost"] or not data.total:
@@ -61,7 +66,7 @@ def main():
             live = [0] + [sum(bin_[2]) for bin_ in data.code.values()]
             if not min(loads, 1) <= max(live) <= jit["code_bytes"]:
                 sys.exit(f"{where}{max(live)} bytes live at most, {jit['code_bytes']} loaded")
-            if stacks_of(data) != folded_of(report("folded")):
+            if stacks_of(data, options in (["--merge=tables"], ["--merge=none"])) != folded_of(report("folded")):
                 sys.exit(where + "page and folded stacks differ")
     if not all_loads:
         sys.exit("check_counts: no recording has JIT code")

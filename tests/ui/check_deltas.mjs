@@ -5,10 +5,10 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PathTexts, SavedProcesses, Shaped, SliceList,
+const { BadDelta, DeltaProfile, KeptFrames, LiveLabels, LiveVersion, Names, NamingCounts, PROCESS, PathTexts, SavedProcesses, Shaped, SliceList,
 	Splitter, TickSums, addSamples, binsOf, Callers, encodeProfile, exists, firefoxOf, namingOf, Sandwich, pathTo, readData, readState, shapes,
 	shownSamples, weigh,
-} = await load('callers', 'data', 'delta', 'encode', 'kept_frames', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich',
+} = await load('callers', 'data', 'delta', 'encode', 'kept_frames', 'kinds', 'live', 'live_labels', 'names', 'naming', 'path_text', 'sandwich',
 	'save_firefox', 'saved', 'shaped', 'slices', 'state', 'stream', 'time_bins', 'tree', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
@@ -62,7 +62,7 @@ function split(bytes, chunk) {
 	return { deltas, ended };
 }
 
-const made = ({ live }) => new DeltaProfile(live.row.length, live.totals.length);
+const made = ({ live: { row, totals } }) => new DeltaProfile(row.length, totals.length, [...row.keys()].filter(i => row[i].startsWith('samples.')));
 
 /** Numbers of labels keep their texts in all versions. */
 function noteLabels(known, { labels, strings }) {
@@ -75,12 +75,12 @@ function noteLabels(known, { labels, strings }) {
 const newLabels = page => {
 	const labels = new LiveLabels(page.live);
 	labels.string('');
-	labels.label('all', '', 5);
+	labels.label('all', '', PROCESS);
 	labels.source('', 0);
 	return labels;
 };
 
-const version = (page, from, labels = newLabels(page)) => new LiveVersion(labels, page.words, from);
+const version = (page, from, labels = newLabels(page), event = '') => new LiveVersion(labels, page.words, from, event);
 
 /** Samples that were added one version after another are those that are counted at once. */
 function checkWeights(profile) {
@@ -90,9 +90,15 @@ function checkWeights(profile) {
 	assert.deepEqual(profile.tree.selfOf[0], bySelf);
 }
 
-/** A page that the browser saves has the same data. */
-function checkSaved(profile) {
-	const { profile: again } = readData(JSON.stringify(encodeProfile(profile)));
+/** A page that the browser saves has the same data, also of other events. */
+function checkSaved(profile, others = []) {
+	const { profile: again, others: more } = readData(JSON.stringify(encodeProfile(profile, others)));
+	assert.deepEqual([again, ...more].map(({ event, events }) => [event, events]), [profile, ...others].map(({ event, events }) => [event, events]));
+	others.forEach((other, i) => checkSamples(other, more[i]));
+	checkSamples(profile, again);
+}
+
+function checkSamples(profile, again) {
 	weigh(profile.tree, profile);
 	weigh(again.tree, again);
 	assert.deepEqual(lines(again), lines(profile));
@@ -157,6 +163,37 @@ function checkSums(profile, sums, halves, slices) {
 	assert(sums.tick.subarray(0, sums.size).every(tick => tick % 2 === 0), 'ticks have become longer');
 }
 
+/**
+ * Each event of the static page, with the samples of its versions one after the other. Some versions of the others are
+ * left out, as when a page shows another event.
+ */
+function checkEvents(page, deltas, { profile, others }) {
+	const random = randoms(), all = made(page), labels = newLabels(page), lives = [], last = [], expected = [profile, ...others];
+	for (const delta of deltas) {
+		assert(all.apply(delta));
+		for (const [number, event] of all.events.entries()) {
+			const live = lives[number] ??= version(page, all.ofEvent(number), labels, event);
+			if (all.complete && (!random(3) || delta === deltas[deltas.length - 1])) {
+				addSamples(live.tree.tree, live.update());
+				last[number] = live.profile;
+			}
+		}
+	}
+	assert.deepEqual(last.map(({ event }) => event), expected.map(({ event }) => event));
+	last.forEach((now, number) => {
+		const same = expected[number], { version: _, over_memory, unnamed: _files, events: _events, ...ledger } = same.runs[0];
+		checkWeights(now);
+		weigh(same.tree, same);
+		assert.deepEqual(counted(now), counted(same));
+		assert.deepEqual(timed(now), timed(same));
+		assert.deepEqual(lines(now), lines(same));
+		assert.deepEqual(now.events, same.events);
+		assert.deepEqual(JSON.parse(JSON.stringify(now.runs[0])), { ...unnamed(ledger), processes: ledger.processes.map(unnamed) });
+		shownEvents += total(now.counts.samples) > 0;
+	});
+	checkSaved(last[1], [last[0], ...last.slice(2)]);
+}
+
 function checkSame(page, deltas, expected) {
 	const random = randoms(), from = made(page), live = version(page, from), labels = [], shown = {}, sums = new TickSums(), halves = new TickSums();
 	let versions = 0, last, naming, times = null;
@@ -192,7 +229,7 @@ function checkSame(page, deltas, expected) {
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
 	assert.deepEqual(savedOf(last), savedOf(expected));
-	// A live page shows CPU time only, so deltas do not have the other events.
+	// Of other events, only the names are known while a run goes on.
 	const { version: _, over_memory, unnamed: _files, events: _events, ...ledger } = expected.runs[0];
 	assert.deepEqual({ ...last.runs[0] }, { ...unnamed(ledger), processes: ledger.processes.map(unnamed) });
 	for (const profile of [last, expected])
@@ -465,8 +502,8 @@ const VIEWS = [['comm', false], ['comm', true], ['pid', false], ['tid', false], 
 const outermostOf = ({ tree }) => [...tree.parent.subarray(1, tree.count)].filter(up => up === 0).length;
 
 checkSlices();
-const outermostFrames = {};
-let versions = 0, jitBins = 0, moved = 0, shifted = 0;
+let threadsApart = 0; /* recordings whose threads have frames of their own */
+let shownEvents = 0, versions = 0, jitBins = 0, moved = 0, shifted = 0;
 const keptPaths = { found: 0, folded: 0 };
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);
@@ -474,21 +511,26 @@ for (const recording of recordings) {
 	assert(ended);
 	for (const chunk of [1, 4099])
 		assert.deepEqual(split(bytes, chunk), { deltas, ended });
+	const outermost = {};
 	for (const [by, hide] of VIEWS) {
 		const page = dataIn(run(`${build}/tests/ui/make_deltas`, 'page', recording, by, ...(hide ? ['hide'] : [])));
 		const options = ['--by', by, ...(hide ? ['--kernel=no', '--no-inline', '--merge=all'] : [])];
-		const { profile } = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', '--no-packages', ...options, recording));
+		const data = dataIn(run(`${build}/jitbpf`, 'report', '-f', 'html', '--no-packages', ...options, recording)), { profile } = data;
 		const same = checkSame(page, deltas, profile);
 		versions += same.versions;
-		outermostFrames[by] = Math.max(outermostFrames[by] ?? 0, outermostOf(same.last));
+		if (data.others.length)
+			checkEvents(page, deltas, data);
+		outermost[by] = Math.max(outermost[by] ?? 0, outermostOf(same.last));
 		if (by === 'comm' && !hide)
 			checkDamaged(page, deltas);
 		if (recording === recordings[0] && by !== 'pid')
 			[1, 3].forEach(most => checkRandom(page, most));
 	}
+	threadsApart += outermost.tid > outermost.comm;
 }
-assert(outermostFrames.tid > outermostFrames.comm, 'threads have frames of their own');
+assert(threadsApart > 0, 'threads have frames of their own');
 assert(jitBins > 0, 'no JIT code by time');
+assert(shownEvents > 2 * VIEWS.length, 'a recording has several events with samples');
 assert(moved > 100, `only ${moved} stacks have other names`);
 assert(keptPaths.folded < keptPaths.found / 20, `${keptPaths.folded} of ${keptPaths.found} paths are folded`);
 assert(shifted > 20, `only ${shifted} paths have changed`);

@@ -348,7 +348,7 @@ def check_table(page):
     check(page.say("document.getElementById('graph').hidden"), "the table replaces the graph")
     check(page.say("document.activeElement.id") == "table", "the table has the focus")
     check_table_rows(page, page.data)
-    check(page.say("document.querySelectorAll('#table th[scope=col]').length") == 7 and
+    check(page.say("document.querySelectorAll('#table th[scope=col]').length") == 8 and
           page.say("document.querySelectorAll('#table tbody th[scope=row]').length") == 200, "the table has column and row headings")
     tree = page.browser.call("Accessibility.getFullAXTree")["nodes"]
     roles = [(node["role"]["value"], node.get("name", {}).get("value")) for node in tree if not node["ignored"]]
@@ -420,6 +420,35 @@ def check_sandwich(page):
     check(caller.startswith("Sandwich of") and node.name not in caller, f"a click on a caller goes to it: {caller!r}")
     page.press("Escape")
     check(page.say("location.hash") == "" and page.say("document.getElementById('callees').hidden"), "Escape ends it")
+
+
+def check_exact(page):
+    """Functions, with all their code; code instead of functions; and back."""
+    exact, data = PageData(page.path, merged=False), page.data
+    node = next(n for n in data.nodes if len({e.name for e in exact.nodes if exact.function_of[e.label] == n.label}) > 1)
+    code = [n for n in exact.nodes if exact.function_of[n.label] == node.label]
+    check(len(exact.nodes) > len(data.nodes) and node.total == sum(n.total for n in code), "the graph merges")
+    page.browser.mouse(*page.point_of(node))
+    check(page.detail().startswith(f"{node.name} · JIT") and f"{node.total:,} samples" in page.detail(),
+          f"all code of a function is one frame: {page.detail()!r}")
+    check(" · trace · " in page.detail(), f"its tier is shown: {page.detail()!r}")
+    page.press("e")
+    check(page.say("location.hash") == "#exact=1", "the address has it")
+    check(page.say("document.getElementById('exact').ariaPressed") == "true", "the switch is on")
+    for _ in range(2):  # the second time, from the address
+        for one in code:
+            page.browser.mouse(*page.point_of(one))
+            check(page.detail().startswith(f"{one.name} · JIT") and f"{one.total:,} sample" in page.detail() and " · trace · " in page.detail(),
+                  f"code has frames of its own: {page.detail()!r}")
+        page.open(page.say("location.hash"))
+    page.press("e")
+    check(page.say("location.hash") == "", "functions again")
+    page.browser.mouse(*page.point_of(node))
+    check(page.detail().startswith(f"{node.name} · JIT"), f"its function is one frame again: {page.detail()!r}")
+    page.press("t")
+    row = next(row for row in page.say(TABLE) if row[0] == node.name)
+    check("trace" in row, f"the table has the tier: {row}")
+    page.open()
 
 
 def check_filters(page):
@@ -563,10 +592,11 @@ def check_small(page, shots):
 
 
 def main():
-    empty, small, large = paths = sys.argv[1:4]
-    shots = sys.argv[4] if len(sys.argv) > 4 else None
+    empty, small, large, functions = paths = sys.argv[1:5]
+    shots = sys.argv[5] if len(sys.argv) > 5 else None
     with Browser() as browser:
         browser.screen(1400, 900)
+        check_exact(Page(browser, functions))
         page = Page(browser, empty)
         check("0 samples taken" in page.say("document.body.innerText"), "a page without samples says so")
         page.press("i", "t")

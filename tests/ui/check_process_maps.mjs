@@ -5,7 +5,7 @@
 import assert from 'node:assert';
 import { load, randoms } from './page_modules.mjs';
 
-const { ThreadList, chooseProcesses } = await load('process_maps', 'threads');
+const { ThreadList, chooseProcesses, processesOf, sumsOf } = await load('process_maps', 'threads');
 const sums = numbers => new Map(Object.entries(numbers).map(([pid, samples]) => [Number(pid), { row: 0, samples }]));
 
 assert.deepEqual(chooseProcesses([], sums({})), []);
@@ -18,6 +18,18 @@ assert.deepEqual(chooseProcesses([1, 2, 3, 4], sums({ 1: 9, 2: 5, 3: 6, 4: 7, 5:
 assert.deepEqual(chooseProcesses([1, 2, 3, 4], sums({ 1: 9, 2: 5, 3: 6, 4: 7, 5: 11 })), [1, 5, 3, 4], 'many more take the place of the fewest');
 assert.deepEqual(chooseProcesses([1, 2, 3, 4], sums({ 1: 9, 2: 5, 3: 6, 4: 7, 5: 11, 6: 90, 7: 13 })), [1, 6, 7, 4]);
 assert.deepEqual(chooseProcesses([1, 2, 3, 4], sums({ 1: 9, 4: 7 })), [1, 4], 'another run has other processes');
+
+// Threads in order of their first samples: the sample from before an exec came last. Process 8 has no sample of its main thread.
+const rowsOf = samples => [...sumsOf({ threads: { rows: 5, pid: [7, 7, 8, 7, 8], tid: [9, 7, 5, 7, 6] } }, samples)].map(([pid, { row }]) => [pid, row]);
+assert.deepEqual(rowsOf([90, 50, 1, 1, 2]), [[7, 1], [8, 2]], 'the name that a process had in most samples');
+assert.deepEqual(rowsOf([90, 50, 1, 60, 2]), [[7, 3], [8, 2]]);
+assert.deepEqual(rowsOf([0, 0, 0, 0, 0]), [[7, 3], [8, 2]]);
+
+// A thread that was renamed: rows are in the order in which its samples come, not in that of their time.
+const threadsOf = samples => [...processesOf({ strings: ['new', 'old'], threads: { rows: 3, pid: [7, 7, 7], tid: [9, 9, 7], comm: [0, 1, 0] } }, samples)[0].threads.values()]
+	.map(({ text, samples: own }) => [text, own]);
+assert.deepEqual(threadsOf([50, 3, 1]), [['new 9', 53], ['new 7', 1]], 'the name of most samples');
+assert.deepEqual(threadsOf([3, 50, 1]), [['old 9', 53], ['new 7', 1]]);
 
 // Processes with equal shares of the samples: as long as each is within a factor of two, none moves.
 const random = randoms(), taken = Object.fromEntries([1, 2, 3, 4, 5, 6].map(pid => [pid, 100]));

@@ -20,7 +20,7 @@ import pprof_file  # noqa: E402
 from browser import Browser  # noqa: E402
 from check_page import Page  # noqa: E402
 from check_timelines import check_firefox_references, firefox_tables  # noqa: E402
-from page_data import PageData  # noqa: E402
+from page_data import INLINED, PageData  # noqa: E402
 
 KINDS = ("unknown", "kernel", "native", "jit", "interpreted")
 KERNEL, NATIVE = KINDS.index("kernel"), KINDS.index("native")
@@ -75,7 +75,7 @@ class Pprof:
     def lines_of(self, location):
         for line in map(pprof_file.message, location[4]):
             function = self.file.functions[line[1][0]]
-            yield plain(self.file.text(function, 2)), self.file.text(function, 4), (line[2] or [0])[0]
+            yield plain(self.file.text(function, 2)), plain(self.file.text(function, 4)), (line[2] or [0])[0]
 
     def place(self, number):
         """The file of a location, and the names of its frames, innermost first."""
@@ -300,11 +300,11 @@ def check_unpacked(page, pprof, firefox):
 
 def check_difference(page):
     """Of two recordings, the second one; a page of them has no threads and no times."""
-    data = PageData(page.path, side=1)
+    data = PageData(page.path, side=1, merged=False)
     expected = collections.Counter()
     for node in data.nodes:
         if node.self:
-            kinds = [KINDS[data.kinds[n.label] & 7] for n in node.path[2:]]
+            kinds = [KINDS[data.kinds[n.label] & ~INLINED] for n in node.path[2:]]
             expected[kinds[-1] if kinds else None, tuple(plain(n.name) for n in reversed(node.path[2:]))] += node.self
     pprof, firefox = saved(page)
 
@@ -339,9 +339,10 @@ def main():
         browser.screen(1280, 800)
         inlined = 0
         for recording in recordings:
+            firefox = Firefox(report("firefox", recording))
             for options in ([], ["--by", "tid"], ["--by", "pid"], ["--by", "container"]):
                 samples, more = check_whole(Page(browser, report("html", *options, recording)), Pprof(report("pprof", *options, recording)),
-                                            Firefox(report("firefox", recording)), f"{os.path.basename(recording)} {options}")
+                                            firefox, f"{os.path.basename(recording)} {options}")
                 check(samples > 0, f"{recording} has samples")
                 inlined += more
         check_whole(Page(browser, make("html", "0")), Pprof(make("pprof", "0")), Firefox(make("firefox", "0")), "without samples")

@@ -150,6 +150,7 @@ def check_script(path, firefox):
     for sample in recording.script(path):
         time, stack = left[(str(sample.pid), sample.tid)].popleft()
         names = recording.shown_names(sample)[::-1]
+        stack = tuple(re.sub(r"[\x00-\x1f\x7f\ufffd]", "?", name) for name in stack)  # as in the script
         check(names == stack, f"script has {names}, firefox {stack}")
         if first is None:
             first = sample.time - time * 1e6

@@ -8,9 +8,9 @@ import { load, randoms, run, textIn } from './page_modules.mjs';
 // Colours depend on the scheme.
 globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
 
-const { Callers, FunctionSums, KERNEL, Names, PathTexts, Sandwich, Shaped, Tree, Weights, addSamples, changeColours, changeColour, fragmentOf,
-	mayBeChance, namingOf, noSlices, paceOf, pauseAfter, readData, readState, runtimesFrom, shortened, weigh, withoutCode } = await load('callers', 'change_colours',
-	'colour', 'data', 'engines', 'function_sums', 'kinds', 'live', 'names', 'naming', 'noise', 'path_text', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
+const { Callers, FunctionSums, INLINED, KERNEL, KIND_ROWS, Names, PROCESS, PathTexts, Pieces, Sandwich, Shaped, TIERS, Tree, Weights, addSamples, changeColours, changeColour, codeOf, encodeProfile, fragmentOf, kindLabel,
+	mayBeChance, namingOf, noProfile, noSlices, paceOf, pauseAfter, percent, plainKind, readData, readState, runtimesFrom, shortened, shownSamples, weigh, withoutCode } = await load('callers', 'change_colours', 'code_data',
+	'colour', 'data', 'encode', 'engines', 'function_sums', 'kinds', 'live', 'names', 'naming', 'noise', 'path_text', 'pieces', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
 
@@ -54,8 +54,8 @@ function checkShape(profile, names, texts, stacks, part) {
 		module(item) === false ? texts.functionOf(label) === item.slice(1) : names.rawModule(label) === module(item));
 	const { hide, only, nokernel, collapse } = state(part);
 	const expected = summed(stacks.filter(({ labels }) => !only.length || labels.some(label => is(only, label)))
-		.map(({ labels, samples }) => {
-			const kept = labels.filter(label => !is(hide, label) && !(nokernel && (names.kind(label) & 7) === KERNEL));
+		.map(({ labels: code, samples }) => {
+			const labels = code.map(label => names.shown(label)), kept = labels.filter(label => !is(hide, label) && !(nokernel && plainKind(names.kind(label)) === KERNEL));
 			return { labels: collapse ? folded(kept) : kept, samples };
 		}));
 	const shaped = new Shaped(profile, state(part), names, texts);
@@ -97,6 +97,76 @@ function checkPaths(names, texts) {
 	assert.deepEqual(readState('#path=%E0%A4%A/x').path, ['', 'x']);
 }
 
+/** The shares of code of a shown frame are those of the frames that it stands for. */
+function checkPieces(profile, names, texts) {
+	const shaped = new Shaped(profile, state({}), names, texts), { tree } = profile, byTier = new Map();
+	weigh(shaped.tree, profile, { place: shaped.place });
+	for (let i = 1; i < tree.count; i++) {
+		const at = shaped.nodeOf(i), sums = byTier.get(at) ?? new Map(), tier = names.tier(tree.label[i]);
+		sums.set(tier, (sums.get(tier) ?? 0) + tree.total[0][i]);
+		byTier.set(at, sums);
+	}
+	const pieces = new Pieces(profile, names, shaped, shownSamples(profile, {}, null, false));
+	for (const [at, sums] of byTier) {
+		const text = pieces.ofNode(shaped.tree, at), whole = shaped.tree.total[0][at];
+		assert.equal([...sums.values()].reduce((sum, n) => sum + n, 0), whole);
+		if (plainKind(names.kind(shaped.tree.label[at])) === PROCESS)
+			assert.equal(text, '');
+		else if (sums.size === 1)
+			assert.equal(text, TIERS[[...sums.keys()][0]]);
+		for (const [tier, samples] of sums.size > 1 ? sums : [])
+			assert(text.includes(`${TIERS[tier] || 'main code'} ${percent(samples, whole)}`), `${text}: ${[...sums]}`);
+	}
+	return [...byTier.values()].filter(sums => sums.size > 1).length;
+}
+
+/** Kinds that are added later: those of a page whose data has more than eight, and one that this page does not know. */
+function checkKinds() {
+	const known = KIND_ROWS.length;
+	while (KIND_ROWS.length <= 20)
+		KIND_ROWS.push({ ...KIND_ROWS[1], label: `kind ${KIND_ROWS.length}`, suffix: `_[${KIND_ROWS.length}]` });
+	const kinds = [PROCESS, 9, 20, INLINED | 9, INLINED | 20, 21], strings = ['all', 'a', 'b', 'c', 'd', 'e'], each = Uint32Array.from(kinds, (_, i) => i);
+	const profile = { ...noProfile({}), strings, labels: { rows: 6, name: each, module: new Uint32Array(6), kind: Uint32Array.from(kinds),
+		tier: new Uint32Array(6), function: each, plain: each } };
+	for (const read of [profile, readData(JSON.stringify(encodeProfile(profile))).profile]) {
+		const names = new Names(read);
+		assert.deepEqual([...read.labels.kind], kinds);
+		assert.deepEqual([1, 2, 3, 4, 5].map(label => names.kindWords(label)),
+			['kind 9', 'kind 20', 'inlined kind 9', 'inlined kind 20', 'unknown kind']);
+		assert.deepEqual([1, 2, 3, 5].map(label => plainKind(names.kind(label))), [9, 20, 9, 21]);
+	}
+	assert.equal(new Set(KIND_ROWS.map((_, kind) => kindLabel(kind))).size, 21);
+	KIND_ROWS.length = known;
+}
+
+/** A function in three pieces, the first of which is cold, and code of others. */
+function checkCode() {
+	const strings = ['all', 'p', 'main', 'f.cold', 'f', 'g'], labels = { rows: 7, name: Uint32Array.of(0, 1, 2, 3, 4, 4, 5), module: new Uint32Array(7),
+		kind: Uint32Array.of(PROCESS, PROCESS, 2, 2, 2, INLINED | 2, INLINED | 2), tier: Uint32Array.of(0, 0, 0, 9, 0, 10, 10), function: Uint32Array.of(0, 1, 2, 3, 3, 3, 6),
+		plain: Uint32Array.of(0, 1, 2, 4, 4, 4, 5) };
+	const order = (a, b) => a - b, tree = new Tree(1, order), node = [];
+	for (let i = 0; i < 200; i++)
+		node.push(Array.from({ length: 1 + random(6) }, () => 2 + random(5)).reduce((at, label) => tree.child(at, label), tree.child(0, 1)));
+	const profile = { tree, order, strings, labels, runs: [{}], slices: noSlices(), counts: { rows: 200, node, group: new Uint32Array(200),
+		samples: Float64Array.from(node, () => 1 + random(9)) } };
+	const names = new Names(profile), texts = new PathTexts(names);
+	weigh(tree, profile);
+	for (const collapse of [false, true])
+		checkShape(profile, names, texts, stacksOf(tree), { collapse, hide: collapse ? ['f' + texts.functionOf(4)] : [] });
+	assert(checkPieces(profile, names, texts) > 0);
+	assert.deepEqual([3, 4, 5, 6].map(label => `${names.name(label)} ${names.kindWords(label)}`), ['f native', 'f native', 'f native', 'g inlined native']);
+	const pieces = new Pieces(profile, names, null, shownSamples(profile, {}, null, false)), self = label => node.reduce((sum, at, i) =>
+		sum + (tree.label[at] === label ? profile.counts.samples[i] : 0), 0);
+	const [cold, main, inlined] = [3, 4, 5].map(self), whole = cold + main + inlined;
+	assert.deepEqual(pieces.ofFunction(4).split(', ').sort(), [`cold ${percent(cold, whole)}`, `inlined ${percent(inlined, whole)}`,
+		`main code ${percent(main, whole)}`]);
+	assert.equal(pieces.ofFunction(6), 'inlined');
+	assert.equal(pieces.ofFunction(2), '');
+	const found = codeOf({ list: ['f', 'g', 'f.cold'].map((name, i) => ({ name, module: 'all', samples: 1 + i, more: 0, generations: [{ samples: 1 + i }] })) },
+		names, [3, 4, 5]);
+	assert.deepEqual([found.samples, found.generations], [4, [{ samples: 1, name: 'f' }, { samples: 3, name: 'f.cold' }]]);
+}
+
 function checkPage(page, choices) {
 	const { profile } = readData(textIn(page)), names = new Names(profile), texts = new PathTexts(names);
 	weigh(profile.tree, profile);
@@ -104,19 +174,26 @@ function checkPage(page, choices) {
 		const { labels } = stacks[random(stacks.length)];
 		return labels[random(labels.length)];
 	};
+	const check = () => checkShape(profile, names, texts, stacks, { hide: items(), only: items(), nokernel: random(2) === 1, collapse: random(2) === 1 });
 	const item = () => random(3) ? 'f' + texts.functionOf(some()) : 'm' + names.rawModule(some());
 	const items = () => random(2) ? Array.from({ length: 1 + random(3) }, item) : [];
 	for (let i = 0; i < choices; i++) {
-		checkShape(profile, names, texts, stacks, { hide: items(), only: items(), nokernel: random(2) === 1, collapse: random(2) === 1 });
+		check();
+		names.merged = false;
+		check();
 		checkSandwich(profile, texts, stacks, some());
+		names.merged = true;
 	}
+	checkPieces(profile, names, texts);
+	names.merged = false;
 	checkPaths(names, texts);
 }
 
 /** Recursion through another function, and a frame that is added later. */
 function checkFolding() {
 	const profile = { tree: new Tree(1, (a, b) => a - b), order: (a, b) => a - b, strings: ['', 'a', 'b', 'c'], runs: [{}],
-		labels: { rows: 4, name: Uint32Array.of(0, 1, 2, 3), module: new Uint32Array(4), kind: Uint32Array.of(5, 3, 3, 3) } };
+		labels: { rows: 4, name: Uint32Array.of(0, 1, 2, 3), module: new Uint32Array(4), kind: Uint32Array.of(5, 3, 3, 3), tier: new Uint32Array(4),
+			function: Uint32Array.of(0, 1, 2, 3), plain: Uint32Array.of(0, 1, 2, 3) } };
 	const names = new Names(profile), shaped = new Shaped(profile, state({ collapse: true }), names, new PathTexts(names));
 	const add = (...labels) => addSamples(shaped.tree, { rows: 1, node: [labels.reduce((at, label) => profile.tree.child(at, label), 0)],
 		group: Uint32Array.of(0), samples: Float64Array.of(1) }, { place: shaped.place });
@@ -297,7 +374,7 @@ function checkAdvice() {
 	const { words: { engines, symbols } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
 	const strings = ['', 'all', 'web', 'java', 'thing', '[unknown]', '[libx.so]', '/libx.so'], tree = new Tree(1, (a, b) => a - b);
 	const labels = { rows: 7, name: Uint32Array.of(1, 2, 3, 4, 5, 6, 6), module: Uint32Array.of(0, 0, 0, 0, 0, 7, 7),
-		kind: Uint32Array.of(5, 5, 5, 5, 0, 2, 3) };
+		kind: Uint32Array.of(PROCESS, PROCESS, PROCESS, PROCESS, 0, 2, 3) };
 	const at = (...path) => path.reduce((node, label) => tree.child(node, label), 0);
 	const node = [at(1, 4), at(2, 6, 4), at(3, 4), at(3, 5), at(2, 6)];
 	const ran = (comm, code_unknown, ...names) => ({ comm, samples: { code_unknown }, runtimes: names.map(name => ({ name })) });
@@ -318,16 +395,19 @@ function checkAdvice() {
 		process('PHP', 0, 0, 0), process('', 5, 0, 0), process('PHP', 4, 0, 0), process('PHP', 3, 0, 0)], 2);
 	assert.deepEqual(idle.map(one => one.samples), [9, 4]);
 	assert.match(idle[0].advice, /opcache\.jit/);
-	/* Numbers of a live page's rows: PHP 8.2, Node.js 20.11.0, Java. */
+	/* Numbers of a live page's rows: PHP 8.2 with the second status, Node.js 20.11.0, Java. */
 	const numbers = [['PHP', 8, 2], ['Node.js', 20, 11, 0], ['Java']].map(([name, ...parts]) =>
 		1 + engines.findIndex(engine => engine.runtime === name) + 256 * parts.length +
 		parts.reduce((sum, part, i) => sum + part * 2 ** (16 + 12 * i), 0));
-	assert.deepEqual(runtimesFrom(engines, [...numbers, 0, 255]),
-		[{ name: 'PHP', version: '8.2' }, { name: 'Node.js', version: '20.11.0' }, { name: 'Java' }]);
+	numbers[0] += 2 * 1024;
+	assert.deepEqual(runtimesFrom(engines, ['shown', 'starting'], [...numbers, 0, 255]),
+		[{ name: 'PHP', version: '8.2', functions: 'starting' }, { name: 'Node.js', version: '20.11.0' }, { name: 'Java' }]);
 }
 
 const [jitbpf, makePage, ...recordings] = process.argv.slice(2);
 checkFolding();
+checkCode();
+checkKinds();
 checkAdvice();
 for (let i = 0; i < 24; i++)
 	checkFollowing(1 + i % 2, 12);

@@ -39,8 +39,7 @@ static int write_deltas(const char *recording)
 	const struct code_line_rules no_rules = {0};
 	struct replay replay = {0};
 	struct sink *sink;
-	int err =
-		replay_open(&replay, recording, NULL, NULL, &no_rules, false, NULL, MEMORY_DEFAULT);
+	int err = replay_open(&replay, recording, NULL, NULL, &no_rules, false, NULL, 256u << 20);
 
 	err = err ?: live_sink_create(write_delta, NULL, DELTA_SMALL, &sink);
 	err = err ?: pipeline_add_live(replay.pipeline, &sink_live, sink);

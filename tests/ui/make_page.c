@@ -165,7 +165,8 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 				.time_ns = m->info.start_ns + given * 12345678,
 				.pid = pid,
 				.tid = tid,
-				.comm = tid == pid ? nodes[i].comm : made_string(m, "helper"),
+				.comm = tid == pid ? profile_comm(&m->profile, root)
+						   : made_string(m, "helper"),
 				.node = i,
 				.ips = no_ips,
 				.user_frames = frames,

@@ -7,9 +7,12 @@ import collections
 import itertools
 import json
 import re
+import sys
 import unicodedata
 
-PROCESS = 5
+JIT = 3
+PROCESS = 127
+INLINED = 128
 
 
 def visible(name):
@@ -51,10 +54,11 @@ class Node:
 class PageData:
     """
     threads: keys "PID.TID" whose samples count; None for all. side: of a difference. ticks: the
-    first tick whose samples count, and the one behind the last.
+    first tick whose samples count, and the one behind the last. merged: all code of a function with the
+    same callers is one node, with the first label of the function, as the page shows it.
     """
 
-    def __init__(self, path, threads=None, side=None, ticks=None):
+    def __init__(self, path, threads=None, side=None, ticks=None, merged=True):
         page = open(path, encoding="utf-8").read()
         data = json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
         self.runs, strings = data["runs"], data["strings"]
@@ -81,7 +85,43 @@ class PageData:
         self.code = self.read_code(data)
         if ticks:
             self.count_ticks(threads, *ticks)
+        self.code_names = self.names
+        if merged and any(label != first for label, first in enumerate(self.function_of)):
+            self.merge()
         self.lay_out()
+
+    def merge(self):
+        """Nodes become those of functions, and names and kinds of labels those of their functions."""
+        labels = collections.defaultdict(list)
+        for label, first in enumerate(self.function_of):
+            labels[first].append(label)
+        names, kinds = list(self.names), list(self.kinds)
+        for first, code in labels.items():
+            kind = JIT if any(self.kinds[label] & ~INLINED == JIT for label in code) else self.kinds[first] & ~INLINED
+            for label in code:
+                names[label] = self.plain[first] if len({self.names[code_] for code_ in code}) > 1 else self.names[first]
+                kinds[label] = kind | (INLINED if all(self.kinds[code_] & INLINED for code_ in code) else 0)
+        self.names, self.kinds = names, kinds
+        root = Node(0, 0, self.nodes[0].name, None)
+        merged, places = {}, {self.nodes[0]: root}
+        root.self = self.nodes[0].self
+        for node in self.nodes[1:]:
+            up, label = places[node.parent], self.function_of[node.label]
+            if (up, label) not in merged:
+                merged[up, label] = Node(node.depth, label, self.names[label], up)
+                merged[up, label].source = node.source
+                up.children.append(merged[up, label])
+            places[node] = merged[up, label]
+            places[node].self += node.self
+        self.nodes = []
+
+        def add(node):
+            self.nodes.append(node)
+            node.children.sort(key=lambda n: (self.plain[n.label].encode("utf-16-be", "surrogatepass"), n.label))
+            for child in node.children:
+                add(child)
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 10000))
+        add(root)
 
     def read_code(self, data):
         """Returns {bin: (loads, unloads, live bytes of each engine)}."""
@@ -140,7 +180,7 @@ class PageData:
 
     def matched(self, pattern):
         samples, until = 0, 0
-        matching = {function for function, names in zip(self.function_of, zip(self.names, self.plain))
+        matching = {function for function, names in zip(self.function_of, zip(self.code_names, self.plain))
                     if any(re.search(pattern, name, re.I) for name in names)}
         for node in self.nodes:
             if node.left >= until and node.total and self.function_of[node.label] in matching:

@@ -51,6 +51,13 @@ static inline void cases_add(int line, struct CMUnitTest test)
 	}                                                                                          \
 	static void name(__attribute__((unused)) void **state)
 
+/* End a case that cannot run here. It counts as not applicable, not as passed (run_tests.py). */
+#define NOT_APPLICABLE(reason)                                                                     \
+	do {                                                                                       \
+		print_message("not applicable: %s\n", reason);                                     \
+		skip();                                                                            \
+	} while (0)
+
 #define CASE(name) CASE_WITH(name, NULL, NULL)
 
 #define CASES_GROUP(set_up, tear_down)                                                             \

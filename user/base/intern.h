@@ -3,6 +3,7 @@
 #define JITBPF_BASE_INTERN_H
 
 #include "base/index_map.h"
+#include "base/item_index.h"
 #include "base/room.h"
 #include "base/vec.h"
 
@@ -41,5 +42,32 @@
 /* The same without a limit. */
 #define vec_intern(vec, index, hash, equal, key, ret)                                              \
 	vec_intern_in(NULL, 0, vec, index, hash, equal, key, ret)
+
+/*
+ * The same with a struct item_index, which has all items of the vec in their order. hash_of returns
+ * the hash of an item in the vec's data.
+ */
+#define vec_intern_item_in(room, bytes, vec, index, hash, hash_of, equal, key, ret)                \
+	({                                                                                         \
+		const __typeof__(*(vec)->data) *intern_key_ = (key);                               \
+		const uint64_t intern_hash_ = (hash);                                              \
+		uint32_t intern_item_ =                                                            \
+			item_index_find((index), intern_hash_, (equal), (vec)->data, intern_key_); \
+		int intern_result_ = intern_item_ == INDEX_MAP_NONE;                               \
+                                                                                                   \
+		if (intern_result_) {                                                              \
+			intern_item_ = (uint32_t)(vec)->size;                                      \
+			if (!room_take((room), (bytes)))                                           \
+				intern_result_ = -EDQUOT;                                          \
+			else if (vec_reserve((vec), (vec)->size + 1) ||                            \
+				 item_index_insert((index), intern_hash_, (hash_of), (vec)->data)) \
+				intern_result_ = -ENOMEM;                                          \
+			else                                                                       \
+				(vec)->data[(vec)->size++] = *intern_key_;                         \
+		}                                                                                  \
+		if (intern_result_ >= 0)                                                           \
+			*(ret) = intern_item_;                                                     \
+		intern_result_;                                                                    \
+	})
 
 #endif

@@ -135,24 +135,46 @@ static uint64_t free_of(uint64_t limit, uint64_t used)
 	return used < limit ? limit - used : 0;
 }
 
-/* Returns true if `used` plus the amount is within the share of the amount that is then free. */
-static bool is_fair(uint64_t used, uint64_t amount, uint64_t free)
+static uint64_t limit_of(const struct owner_budget *budget)
 {
-	return amount <= free && used + amount <= OWNER_BUDGET_SHARE * (free - amount);
+	uint64_t left;
+
+	if (!budget->other)
+		return budget->limit;
+	left = free_of(budget->joint_limit, budget->other->used);
+	return left < budget->limit ? left : budget->limit;
+}
+
+/* Returns true if `used` plus the amount is within the share of the amount that is then free. */
+static bool is_fair(uint64_t share, uint64_t used, uint64_t amount, uint64_t free)
+{
+	return amount <= free && used + amount <= share * (free - amount);
 }
 
 bool owner_budget_allows(const struct owner_budget *budget, const struct budget_owner *owner,
 			 uint64_t amount)
 {
-	uint64_t free = free_of(budget->limit, budget->used);
-	uint64_t of_user = free_of(OWNER_BUDGET_SHARE * free, owner->user->used);
+	uint64_t share = budget->share ?: OWNER_BUDGET_SHARE;
+	uint64_t free = free_of(limit_of(budget), budget->used);
+	uint64_t of_user = free_of(share * free, owner->user->used);
 
 	/*
-	 * The charge reduces the user's limit by OWNER_BUDGET_SHARE times the amount; is_fair()
-	 * adds the amount itself.
+	 * The charge reduces the user's limit by the share times the amount; is_fair() adds the
+	 * amount itself.
 	 */
-	of_user = free_of(of_user, OWNER_BUDGET_SHARE * amount);
-	return is_fair(owner->user->used, amount, free) && is_fair(owner->used, amount, of_user);
+	of_user = free_of(of_user, share * amount);
+	return is_fair(share, owner->user->used, amount, free) &&
+	       is_fair(share, owner->used, amount, of_user);
+}
+
+void owner_budget_join(struct owner_budget *a, struct owner_budget *b, uint64_t limit,
+		       uint32_t share)
+{
+	a->other = b;
+	b->other = a;
+	a->joint_limit = b->joint_limit = limit;
+	a->limit = b->limit = limit - limit / 16;
+	a->share = b->share = share;
 }
 
 int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)

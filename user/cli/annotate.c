@@ -27,6 +27,8 @@
 #include "sink/write/text.h"
 
 #define TROUBLES_SHOWN 3
+#define PIECES_MAX     16  /* pieces of a function that are written */
+#define PIECE_SHARE    100 /* those with at least a 100th of its samples */
 
 enum annotate_format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -37,7 +39,7 @@ struct annotate_options {
 	uint32_t format; /* enum annotate_format */
 	const char *output;
 	const char *module;
-	uint32_t generation; /* 0: the generation with most samples */
+	uint32_t generation; /* 0: all */
 	bool lines, assembly, all;
 	uint32_t style; /* enum disassembly_style */
 	string_list folders;
@@ -59,8 +61,8 @@ static const struct option_spec options[] = {
 	{'d', "dso", OPTION_STRING, FIELD(module), "TEXT",
 	 "only functions in files and modules whose path contains TEXT"},
 	{'g', "generation", OPTION_NUMBER, FIELD(generation), "N",
-	 "the Nth code of several of that name (default: the one with most samples)", 1,
-	 UINT32_MAX},
+	 "only the Nth piece of code of the function (default: all with at least 1 % of its samples)",
+	 1, UINT32_MAX},
 	{0, "lines", OPTION_FLAG, FIELD(lines), .help = "source lines only, without instructions"},
 	{0, "asm", OPTION_FLAG, FIELD(assembly), .help = "instructions only, without lines"},
 	{0, "all", OPTION_FLAG, FIELD(all),
@@ -72,7 +74,7 @@ static const struct option_spec options[] = {
 	 .candidates = CANDIDATES_FILES},
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
-	MEMORY_OPTION(FIELD(memory_bytes)),
+	MEMORY_OPTION_OF_READER(FIELD(memory_bytes)),
 	LINE_RULES_OPTION(FIELD(line_offsets)),
 };
 
@@ -90,11 +92,6 @@ struct run {
 
 /* --- choosing the function ---------------------------------------------------------------- */
 
-static bool is_same_function(const struct sampled_function *a, const struct sampled_function *b)
-{
-	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->module, b->module);
-}
-
 /* Print that no function matches, or which ones do. Returns -ENOENT or -ENOTUNIQ. */
 static int say_choice(struct run *run)
 {
@@ -103,8 +100,8 @@ static int say_choice(struct run *run)
 	text_put_name(&name, run->name, 0, 0);
 	say("jitbpf annotate: ");
 	if (!run->list.size)
-		say("no function '%.*s' has a sample in %s: 'jitbpf report -f top' lists "
-		    "the functions that have samples\n",
+		say("no function '%.*s' with machine code or source lines has a sample in %s: "
+		    "'jitbpf report -f top' lists the functions that have samples\n",
 		    (int)name.bytes.size, name.bytes.data, run->replay.path);
 	else
 		say("%zu functions match '%.*s': give a whole name, or a part of the "
@@ -114,6 +111,38 @@ static int say_choice(struct run *run)
 		return -ENOENT;
 	annotation_write_choice(stderr, &run->samples, &run->list);
 	return -ENOTUNIQ;
+}
+
+/* Returns true if a piece of a function is shown before another: lines, then those with most
+ * samples.
+ */
+static bool is_before(const struct generation *a, const struct generation *b)
+{
+	bool a_lines = a->function->kind == LOCATION_RUNTIME;
+	bool b_lines = b->function->kind == LOCATION_RUNTIME;
+
+	return a_lines != b_lines ? a_lines : a->function->samples > b->function->samples;
+}
+
+/*
+ * Leave out source lines of functions of runtimes, with --asm. Returns 0, or -ENOENT after a
+ * message.
+ */
+static int leave_out_lines(struct run *run)
+{
+	size_t kept = 0;
+
+	vec_for_each (number, &run->list) {
+		if (run->samples.functions.data[*number].kind != LOCATION_RUNTIME)
+			run->list.data[kept++] = *number;
+	}
+	if (!kept && run->list.size) {
+		say("jitbpf annotate: the function has no machine code with samples: without "
+		    "--asm, its source lines are shown\n");
+		return -ENOENT;
+	}
+	run->list.size = kept;
+	return 0;
 }
 
 /* List the generations, by the time of their load. Returns 0, or a negative errno after a message.
@@ -134,7 +163,7 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 		const struct sampled_function *function =
 			&run->samples.functions.data[run->list.data[i]];
 
-		if (!is_same_function(first, function))
+		if (!sampled_function_is_same(first, function))
 			return say_choice(run);
 		generation_init(&generations[i], pipeline_shown_view(run->replay.pipeline),
 				run->history, function);
@@ -146,8 +175,8 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 	}
 	generations_sort(generations, count);
 	*ret_shown = wanted ? wanted - 1 : 0;
-	for (size_t i = 0; i < count && !wanted; i++) {
-		if (generations[i].function == first)
+	for (size_t i = 1; i < count && !wanted; i++) {
+		if (is_before(&generations[i], &generations[*ret_shown]))
 			*ret_shown = i;
 	}
 	*ret = TAKE_PTR(generations);
@@ -187,7 +216,7 @@ static void say_sources(const struct run *run, const struct source_files *source
 /* --- writing ------------------------------------------------------------------------------- */
 
 static int write_annotation(struct run *run, const struct annotation *annotation,
-			    const struct generation *generations, size_t shown)
+			    const struct generation *generations, size_t shown, size_t rank)
 {
 	const struct annotate_options *values = run->options;
 	struct source_files files = {.reader = run->reader,
@@ -201,6 +230,7 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 		.generations = generations,
 		.generation_count = run->list.size,
 		.shown = shown,
+		.is_further = rank > 0,
 		.sources = run->reader ? &lines : NULL,
 		.no_instructions = values->lines,
 		.no_lines = values->assembly,
@@ -219,10 +249,62 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 	return err;
 }
 
+/* Write a piece of code of the function, `rank` of those that are written. */
+static int write_piece(struct run *run, const struct annotation_sources *sources,
+		       const struct generation *generations, size_t piece, size_t rank)
+{
+	struct annotation annotation = {0};
+	int err = annotation_init(&annotation, sources, generations[piece].function);
+
+	err = err ?: write_annotation(run, &annotation, generations, piece, rank);
+	annotation_deinit(&annotation);
+	return err;
+}
+
+/* Returns the index of the piece that is shown after `last`; count: none. */
+static size_t next_piece(const struct generation *generations, size_t count, size_t last)
+{
+	size_t best = count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct generation *now = &generations[i];
+
+		if (i == last || is_before(now, &generations[last]) ||
+		    (!is_before(&generations[last], now) && i < last))
+			continue;
+		if (best == count || is_before(now, &generations[best]))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * Write the piece that was chosen; in text, unless --generation chose it, also the others, those
+ * with most samples first. Pieces with few samples are in the list only.
+ */
+static int write_pieces(struct run *run, const struct annotation_sources *sources,
+			const struct generation *generations, size_t shown)
+{
+	size_t count = run->list.size, piece = shown, rank = 0;
+	bool one = run->options->generation || run->options->format != FORMAT_TEXT;
+	uint64_t samples = 0;
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		if (generations[i].function->kind != LOCATION_RUNTIME)
+			samples += generations[i].function->samples;
+	}
+	do {
+		err = write_piece(run, sources, generations, piece, rank++);
+		piece = next_piece(generations, count, piece);
+	} while (!err && !one && piece < count && rank < PIECES_MAX &&
+		 generations[piece].function->samples * PIECE_SHARE >= samples);
+	return err;
+}
+
 static int make(struct run *run)
 {
 	AUTO_FREE struct generation *generations = NULL;
-	struct annotation annotation = {0};
 	struct file_source files;
 	struct annotation_sources sources = {
 		.samples = &run->samples, .files = &files, .style = run->options->style};
@@ -240,12 +322,11 @@ static int make(struct run *run)
 	err = err
 		      ?: function_samples_find(&run->samples, run->name, run->options->module,
 					       &run->list);
+	err = err ?: function_samples_add_pieces(&run->samples, run->name, &run->list);
+	if (!err && run->options->assembly)
+		err = leave_out_lines(run);
 	err = err ?: find_generations(run, &generations, &shown);
-	if (!err) {
-		err = annotation_init(&annotation, &sources, generations[shown].function);
-		err = err ?: write_annotation(run, &annotation, generations, shown);
-		annotation_deinit(&annotation);
-	}
+	err = err ?: write_pieces(run, &sources, generations, shown);
 	if (err == -ENOMEM)
 		memory_limit_say();
 	return err;
@@ -267,7 +348,7 @@ static int annotate(const struct annotate_options *values, const char *name, con
 	err = err
 		      ?: replay_open(&run.replay, path, &filter, &values->view, &values->line_rules,
 				     !values->no_debuginfod, &(struct replay_code){0},
-				     values->memory_bytes);
+				     values->memory_bytes ?: memory_of_reader(1));
 	err = err ?: outputs_add_file(&outputs, values->output, &run.out);
 	err = err ?: make(&run);
 	if (!err)
@@ -310,7 +391,7 @@ static bool order_operands(char **operands, int count)
 
 static int run_annotate(const struct command_spec *spec, int argc, char **argv)
 {
-	struct annotate_options values = {.memory_bytes = MEMORY_DEFAULT};
+	struct annotate_options values = {0};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && !order_operands(argv + operand, argc - operand))

@@ -46,7 +46,7 @@ static const struct option_spec options[] = {
 	 "folded: scale the counts of BEFORE to the total of AFTER", 0, 0},
 	{'x', "strip-hex", OPTION_FLAG, offsetof(struct diff_options, strip_hex), NULL,
 	 "treat names as equal that differ only in numbers like 0x7f00", 0, 0},
-	MEMORY_OPTION(offsetof(struct diff_options, memory_bytes)),
+	MEMORY_OPTION_OF_READER(offsetof(struct diff_options, memory_bytes)),
 };
 
 /* State of a run. */
@@ -139,7 +139,8 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	outputs.opener = access.opener;
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
-				  false, NULL, values->memory_bytes);
+				  false, NULL,
+				  values->memory_bytes ?: memory_of_reader(DIFF_SIDES));
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)
@@ -157,7 +158,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 
 static int run_diff(const struct command_spec *spec, int argc, char **argv)
 {
-	struct diff_options values = {.rows = ROWS_DEFAULT, .memory_bytes = MEMORY_DEFAULT};
+	struct diff_options values = {.rows = ROWS_DEFAULT};
 	const struct format *format;
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jitbpf list: the processes with JIT code, and how they publish it. */
+/*
+ * jitbpf list: the processes with JIT code, and how they publish it, and those with a runtime whose
+ * functions are shown.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include "cli/choose.h"
 #include "cli/commands.h"
 #include "cli/list_cgroup.h"
+#include "cli/list_functions.h"
 #include "engines/engines.h"
 #include "run/messages/say.h"
 #include "run/messages/terminal.h"
@@ -62,6 +66,7 @@ static const struct {
 	[ENGINE_JITDUMP] = {"jitdump", "jitdump"},
 	[ENGINE_PERF_MAP] = {"perf_map", "perf map, not read"},
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
+	[ENGINE_FUNCTIONS] = {"functions", "-"}, /* not needed */
 };
 
 static void write_name(struct json *json, const char *key, const char *name)
@@ -191,6 +196,7 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 			     row->counted || row->publishes == ENGINE_NOTHING ? row->bytes : 0);
 	list_cgroup_read(row->pid, &cgroup);
 	text_table_add(table, list_cgroup_text(&cgroup));
+	list_functions_add(table, row);
 	text_table_add(table, ways[row->publishes].words);
 }
 
@@ -279,6 +285,7 @@ static int write_table(const struct engine_list *list, bool given)
 		{"METHODS", false},
 		{"CODE", false},
 		{"CONTAINER OR UNIT", true},
+		{"FUNCTIONS", true},
 		{"PUBLISHES", true},
 	};
 	CLEANUP(text_table_deinit)
@@ -297,10 +304,11 @@ static int write_table(const struct engine_list *list, bool given)
 	err = text_write(&text, stdout);
 	err = err ?: out_flush(stdout);
 	say_ways(list);
+	list_functions_advise(list);
 	if (silent)
 		advise(list);
 	if (!list->rows.size && (!given || !list->hidden.size))
-		say("jitbpf: no JIT code found%s\n",
+		say("jitbpf: no JIT code found, and no runtime whose functions are shown%s\n",
 		    list->hidden.size ? " in the processes that could be inspected" : "");
 	say_hidden(list, given);
 	return err;
@@ -385,7 +393,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 const struct command_spec command_list = {
 	.name = "list",
 	.usage = "[options]",
-	.summary = "list the processes with JIT code, and how they publish it",
+	.summary =
+		"list the processes with JIT code, and how they publish it, or with functions of runtimes",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.run = run,

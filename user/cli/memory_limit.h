@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+/* Return the default of --max-memory: of a run, and of each of some recordings that are read. */
+uint64_t memory_of_run(void);
+uint64_t memory_of_reader(uint32_t recordings);
+
 /*
  * Memory that a process takes for a recording at most, beside what it has at its start: names of
  * functions have a limit of their own.
@@ -17,7 +21,8 @@
 
 /*
  * Let this process allocate memory for one more recording that is read with a --max-memory of
- * max_bytes. Allocations beyond fail with ENOMEM. A lower limit of the caller (RLIMIT_DATA) stays.
+ * max_bytes: a multiple of that, as far as it is free. Allocations beyond fail with ENOMEM. A lower
+ * limit of the caller (RLIMIT_DATA) stays.
  */
 void memory_limit_add(uint64_t max_bytes);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/choose.h"
 #include "cli/commands.h"
+#include "cli/memory_limit.h"
 #include "cli/options/engine_env_options.h"
 #include "cli/options/event_options.h"
 #include "cli/options/line_rules.h"
@@ -103,7 +104,7 @@ static const struct option_spec options[] = {
 	 "size of the ring for JIT records (default 8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
 	 "size of each CPU's ring for samples (default 2M, up to 250 Hz 1M)", 4096, 1u << 30},
-	MEMORY_OPTION(FIELD(memory_bytes)),
+	MEMORY_OPTION_OF_RUN(FIELD(memory_bytes)),
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
@@ -202,17 +203,9 @@ static int check(struct run_options *values)
 		say("jitbpf %s: --refresh cannot be combined with --rotate\n", values->name);
 		return EXIT_USAGE;
 	}
-	if (events_parse(&values->event_names, &values->events) != OPTIONS_OK ||
-	    !events_check_shown(&values->events, values->view.event))
+	if (events_parse(values->name, &values->event_names, &values->events) != OPTIONS_OK ||
+	    !events_check_shown(values->name, &values->events, values->view.event))
 		return EXIT_USAGE;
-	if (values->refresh_ns && values->view.event) {
-		say("jitbpf record: --refresh cannot be combined with --show-event: outputs that "
-		    "are written during the recording show CPU time\n");
-		return EXIT_USAGE;
-	}
-	if (values->live && values->events.count)
-		say("jitbpf record: the live page shows CPU time only; 'jitbpf report -e NAME' "
-		    "shows the other events of the recording\n");
 	if (values->code && !records(values)) {
 		say("jitbpf %s: --code needs a recording: -o FILE.jitbpf\n", values->name);
 		return EXIT_USAGE;
@@ -279,7 +272,6 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		.only_live = mode != MODE_RECORD,
 		.disk.min_free_bytes = UINT64_MAX,
 		.code_ring_bytes = 8u << 20, /* full after 0.12 s at 200,000 loads per second */
-		.memory_bytes = MEMORY_DEFAULT,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
@@ -287,6 +279,8 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		values.target.command = argv + operand;
 	if (!values.sample_ring_bytes) /* rings cost time and memory on each CPU */
 		values.sample_ring_bytes = (values.freq_hz > SLOW_HZ ? 2u : 1u) << 20;
+	if (!values.memory_bytes)
+		values.memory_bytes = memory_of_run();
 	if (values.top && !values.outputs.size)
 		values.quiet = true;
 	if (status == OPTIONS_OK)
@@ -334,8 +328,8 @@ static const struct option_spec event_options[] = {
 	 "of another sample is left out. Short periods slow the machine down",
 	 .candidates = CANDIDATES_WORDS, .words = event_words + 1},
 	{0, "show-event", OPTION_STRING, FIELD(view.event), "NAME",
-	 "the event that outputs other than recordings show (default cpu-time; a recording has "
-	 "all: 'jitbpf report -e NAME')",
+	 "the event that outputs other than recordings show, and a page or screen first (default "
+	 "cpu-time; a recording has all: 'jitbpf report -e NAME')",
 	 .candidates = CANDIDATES_WORDS, .words = event_words},
 };
 
@@ -357,7 +351,9 @@ const struct command_spec command_top = {
 	.summary = "show processes, functions and call trees in the terminal while it happens",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&view_option_table, FIELD(view)}, {&top_option_table, 0}},
+	.shared = {{&event_option_table, 0},
+		   {&view_option_table, FIELD(view)},
+		   {&top_option_table, 0}},
 	.takes_command = true,
 	.run = run_top,
 };
@@ -368,7 +364,9 @@ const struct command_spec command_live = {
 	.summary = "show the flame graph in a browser while it happens",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&view_option_table, FIELD(view)}, {&script_option_table, FIELD(view)}},
+	.shared = {{&event_option_table, 0},
+		   {&view_option_table, FIELD(view)},
+		   {&script_option_table, FIELD(view)}},
 	.takes_command = true,
 	.run = run_live,
 };

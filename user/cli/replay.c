@@ -73,6 +73,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 				     .extra = code ? code->extra : NULL,
 				     .memory_bytes = memory_of_state(max_bytes),
 				     .profile_bytes = memory_of_profile(max_bytes),
+				     .joint_memory = true,
 				     .modules_bytes = memory_of_modules(max_bytes),
 				     .samples_bytes = memory_of_samples(max_bytes)}};
 
@@ -110,6 +111,16 @@ static int say_damage(const struct replay *replay, int state, const struct recor
 	return 0;
 }
 
+/* A later version may have recorded things that this one does not know. */
+static void say_skipped(const struct replay *replay, uint64_t skipped)
+{
+	if (skipped)
+		say("jitbpf: %s: %" PRIu64
+		    " records of kinds that this version does not know are left out: a later "
+		    "version of jitbpf reads them\n",
+		    replay->path, skipped);
+}
+
 /* Returns 0, or -EINVAL after a message if the recording lacks the event that is to be shown. */
 static int check_event(const struct replay *replay)
 {
@@ -139,6 +150,7 @@ int replay_run(struct replay *replay)
 	struct replay_source played;
 	struct source source;
 	int err = recording_reader_open(&replay->blob, &reader, &error), state;
+	uint64_t skipped;
 	bool has_info;
 
 	if (err) {
@@ -153,9 +165,11 @@ int replay_run(struct replay *replay)
 						replay->path);
 		} while (state > 0);
 		has_info = recording_reader_has_info(reader);
+		skipped = recording_reader_skipped(reader);
 		recording_reader_close(reader);
 		status_line_clear(&replay->status);
 		replay->damaged = state < 0;
+		say_skipped(replay, skipped);
 		err = say_damage(replay, state, &played.error, has_info);
 		err = err ?: check_event(replay);
 		if (err)

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/embedded_code.h"
+#include "cli/memory_limit.h"
 #include "cli/options/event_options.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/line_rules.h"
@@ -69,7 +70,7 @@ static const struct option_spec options[] = {
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
 	{0, "no-packages", OPTION_FLAG, offsetof(struct report_options, no_packages), NULL,
 	 "do not look up which packages files without names of functions come from"},
-	MEMORY_OPTION(offsetof(struct report_options, memory_bytes)),
+	MEMORY_OPTION_OF_READER(offsetof(struct report_options, memory_bytes)),
 	LINE_RULES_OPTION(offsetof(struct report_options, line_offsets)),
 };
 
@@ -152,7 +153,7 @@ static int report(const struct report_options *values, const char *path)
 	err = err
 		      ?: replay_open(&replay, path, &filter, &values->view, &values->line_rules,
 				     !values->no_debuginfod, values->code ? &code.replay : NULL,
-				     values->memory_bytes);
+				     values->memory_bytes ?: memory_of_reader(1));
 	if (!err) {
 		err = add_outputs(values, &outputs);
 		misused = err == -EINVAL;
@@ -206,7 +207,7 @@ static bool check(const struct report_options *values)
 
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
-	struct report_options values = {.memory_bytes = MEMORY_DEFAULT, .rows = TOP_ROWS_DEFAULT};
+	struct report_options values = {.rows = TOP_ROWS_DEFAULT};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand > 1) {

@@ -25,6 +25,15 @@ const struct engine *engine_at(size_t index)
 	return index < ARRAY_SIZE(engines) ? engines[index] : NULL;
 }
 
+const struct engine *engine_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (!strcmp(engines[i]->name, name))
+			return engines[i];
+	}
+	return NULL;
+}
+
 struct engine_file engine_file_of(const char *path)
 {
 	const char *name = path_file(path);
@@ -53,10 +62,15 @@ struct engine_file engine_file_of(const char *path)
 	return (struct engine_file){0};
 }
 
-#define PARTS_SHIFT 8
-#define PART_SHIFT  16
-#define PART_BITS   12
+#define PARTS_SHIFT  8
+#define PARTS_BITS   2
+#define STATUS_SHIFT 10
+#define STATUS_BITS  6
+#define PART_SHIFT   16
+#define PART_BITS    12
 
+_Static_assert(ENGINE_VERSION_PARTS < 1 << PARTS_BITS, "a number of parts in a number");
+_Static_assert(ENGINE_STATUSES_MAX + 1 < 1 << STATUS_BITS, "a status plus 1 in a number");
 _Static_assert(ENGINE_VERSION_PART_MAX < 1 << PART_BITS, "a part in a number");
 _Static_assert(PART_SHIFT + ENGINE_VERSION_PARTS * PART_BITS <= 53, "exact as a double");
 
@@ -79,15 +93,31 @@ struct engine_file engine_of_runtime_number(uint64_t number)
 {
 	size_t index = number % ENGINE_NUMBERS;
 	struct engine_file file = {.engine = index ? engine_at(index - 1) : NULL};
-	uint64_t parts = number >> PARTS_SHIFT & 0xff;
+	uint64_t parts = number >> PARTS_SHIFT & ((1 << PARTS_BITS) - 1);
 
 	if (!file.engine)
 		return file;
-	file.version.parts = parts < ENGINE_VERSION_PARTS ? (uint16_t)parts : ENGINE_VERSION_PARTS;
+	file.version.parts = (uint16_t)parts;
 	for (int i = 0; i < file.version.parts; i++)
 		file.version.part[i] =
 			number >> (PART_SHIFT + i * PART_BITS) & ((1 << PART_BITS) - 1);
 	return file;
+}
+
+uint64_t engine_runtime_with_status(uint64_t number, uint32_t status)
+{
+	uint64_t mask = (1ull << STATUS_BITS) - 1;
+	uint64_t kept = status < ENGINE_STATUSES_MAX ? status : ENGINE_STATUSES_MAX;
+
+	number &= ~(mask << STATUS_SHIFT);
+	return status == ENGINE_NO_STATUS ? number : number | (kept + 1) << STATUS_SHIFT;
+}
+
+uint32_t engine_runtime_status(uint64_t number)
+{
+	uint32_t status = number >> STATUS_SHIFT & ((1u << STATUS_BITS) - 1);
+
+	return status ? status - 1 : ENGINE_NO_STATUS;
 }
 
 const char *engine_runtime_name(const struct engine *engine)

@@ -171,6 +171,9 @@ extern const struct engine engine_cpython, engine_dotnet, engine_erlang, engine_
 	engine_jitapi, engine_julia, engine_llvm, engine_luajit, engine_mono, engine_numba,
 	engine_opencl, engine_php, engine_pypy, engine_ruby, engine_spidermonkey, engine_v8;
 
+/* Returns the engine with a name, or NULL. */
+const struct engine *engine_by_name(const char *name);
+
 /* Returns the engine at an index of the table; NULL after the last one. */
 const struct engine *engine_at(size_t index);
 
@@ -188,13 +191,22 @@ struct engine_file {
 struct engine_file engine_file_of(const char *path);
 
 /*
- * A runtime and its version in a number below 2^53, or 0: for tables that are copied and sent.
- * Numbers have a meaning within one build of the program only. The index of the engine is
- * number % ENGINE_NUMBERS - 1.
+ * A runtime, its version, and whether its functions are shown, in a number below 2^53, or 0: for
+ * tables that are copied and sent. Numbers have a meaning within one build of the program only. The
+ * index of the engine is number % ENGINE_NUMBERS - 1.
  */
 #define ENGINE_NUMBERS 256
 uint64_t engine_runtime_number(const struct engine_file *file);
 struct engine_file engine_of_runtime_number(uint64_t number);
+
+/*
+ * Set an enum jitbpf_runtime_status in a number, or get it. It is ENGINE_NO_STATUS if nothing was
+ * reported.
+ */
+#define ENGINE_NO_STATUS    UINT32_MAX
+#define ENGINE_STATUSES_MAX 62 /* higher ones are this one */
+uint64_t engine_runtime_with_status(uint64_t number, uint32_t status);
+uint32_t engine_runtime_status(uint64_t number);
 
 /* Returns the name by which users know the runtime of an engine. */
 const char *engine_runtime_name(const struct engine *engine);

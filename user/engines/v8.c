@@ -2,6 +2,7 @@
 /* V8 (Node, Chromium). The option --perf-prof turns on its jitdump files. */
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
 #include "engines/runtime_file.h"
@@ -32,12 +33,12 @@ static bool is_jitdump_source(const char *file)
 	return strpbrk(file, "/:.") != NULL;
 }
 
-/* Returns true if a name ends with a position in a script, ":1:2". */
-static bool has_position(const char *name)
+/* Returns true if a name ends with a position in a script: ":1:2", or ":1" of one number. */
+static bool has_position(const char *name, int numbers)
 {
 	size_t bytes = strlen(name);
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < numbers; i++) {
 		size_t end = bytes;
 
 		while (bytes && name[bytes - 1] >= '0' && name[bytes - 1] <= '9')
@@ -49,21 +50,38 @@ static bool has_position(const char *name)
 }
 
 /*
- * "JS:*name file:1:2" becomes "JS:name file:1:2". Without a position, the mark of the tier stays:
- * functions of several scripts can have the name.
+ * What begins the name of a function. V8 of Node.js 18, which Debian 12 has, writes the others:
+ * which one says how the function was compiled, so each tier has another. Their positions are
+ * lines.
+ */
+static const struct {
+	const char *text;
+	int numbers; /* of a position */
+} beginnings[] = {{"JS:", 2}, {"LazyCompile:", 1}, {"Function:", 1}, {"Script:", 1}, {"Eval:", 1}};
+
+/*
+ * "JS:*name file:1:2" becomes "JS:name file:1:2", and "LazyCompile:*name file:1" "JS:name file:1".
+ * Without a position, the mark of the tier stays: functions of several scripts can have the name.
  */
 static enum code_tier to_function(char *name)
 {
 	static const char marks[] = "*+^~";
-	static const enum code_tier tiers[] = {CODE_TIER_OPTIMIZED, CODE_TIER_OPTIMIZED,
+	static const enum code_tier tiers[] = {CODE_TIER_OPTIMIZED, CODE_TIER_MIDDLE,
 					       CODE_TIER_BASELINE, CODE_TIER_INTERPRETED};
-	const char *mark = begins_with(name, "JS:") && name[3] ? strchr(marks, name[3]) : NULL;
+	const char *mark = NULL;
 
-	if (!mark)
-		return CODE_TIER_PLAIN;
-	if (has_position(name))
-		memmove(name + 3, name + 4, strlen(name + 4) + 1);
-	return tiers[mark - marks];
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings) && !mark; i++) {
+		char *behind = name + strlen(beginnings[i].text);
+
+		if (!begins_with(name, beginnings[i].text) || !*behind)
+			continue;
+		mark = strchr(marks, *behind);
+		if (mark && has_position(name, beginnings[i].numbers)) {
+			memmove(name + strlen("JS:"), behind + 1, strlen(behind + 1) + 1);
+			memcpy(name, "JS:", strlen("JS:"));
+		}
+	}
+	return mark ? tiers[mark - marks] : CODE_TIER_PLAIN;
 }
 
 /* Distributions have a library, too: libnode.so.108. */

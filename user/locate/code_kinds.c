@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "locate/code_kinds.h"
 
+#include <string.h>
+
 static const struct frame_kind_info frame_kinds[FRAME_KIND_COUNT] = {
 	[FRAME_KIND_UNKNOWN] = {.label = "unknown kind",
 				.word = "unknown",
@@ -36,10 +38,36 @@ static const struct frame_kind_info frame_kinds[FRAME_KIND_COUNT] = {
 				    .suffix = "",
 				    .category = "Interpreted",
 				    .category_colour = "yellow",
-				    .of_engine = true},
+				    .of_engine = true,
+				    .module = "[runtime]",
+				    .unknown = "[unknown function]",
+				    .has_tiers = true},
+	[FRAME_KIND_PYTHON] = {.label = "Python",
+			       .word = "python",
+			       .short_word = "python",
+			       .suffix = "_[p]",
+			       .colour = FRAME_COLOUR_GREEN,
+			       .category = "Python",
+			       .category_colour = "purple",
+			       .of_engine = true,
+			       .runtime = "CPython",
+			       .module = "[python]",
+			       .unknown = "[unknown python function]"},
+	[FRAME_KIND_PHP] = {.label = "PHP",
+			    .word = "php",
+			    .short_word = "php",
+			    .suffix = "_[p]",
+			    .colour = FRAME_COLOUR_GREEN,
+			    .category = "PHP",
+			    .category_colour = "brown",
+			    .of_engine = true,
+			    .runtime = "PHP",
+			    .module = "[php]",
+			    .unknown = "[unknown php function]",
+			    .has_tiers = true},
 };
 
-static const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {
+const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {
 	[0] = {.name = "[unknown]", .module = "[unknown]", .code_unknown = true},
 	[LOCATION_KERNEL] = {.name = "[unknown]",
 			     .module = "[kernel.kallsyms]",
@@ -73,19 +101,26 @@ static const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {
 	[LOCATION_UNKNOWN] = {.name = "[unknown]", .module = "[unknown]", .code_unknown = true},
 	[LOCATION_LEFT_OUT] = {.name = "[too many call paths]", .module = "[too many call paths]"},
 	[LOCATION_CUT] = {.name = "[cut]", .module = "[cut]"},
-	/* No record names functions of runtimes yet. */
-	[LOCATION_RUNTIME] = {.name = "[unknown]",
+	[LOCATION_OTHERS] = {.name = "[other callers]", .module = "[other callers]"},
+	[LOCATION_RUNTIME] = {.name = "[unknown function]",
 			      .module = "[runtime]",
-			      .frame = FRAME_KIND_INTERPRETED,
-			      .code_unknown = true},
+			      .has_function = true},
+	[LOCATION_RUNTIME_UNKNOWN] = {.name = "[unknown function]",
+				      .module = "[runtime]",
+				      .code_unknown = true},
+	[LOCATION_GAP] = {.name = "[cut]", .module = "[cut]"},
 };
+
+enum frame_kind frame_kind_of_runtime(const char *engine)
+{
+	for (uint32_t kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		if (frame_kinds[kind].runtime && !strcmp(frame_kinds[kind].runtime, engine))
+			return kind;
+	}
+	return FRAME_KIND_INTERPRETED;
+}
 
 const struct frame_kind_info *frame_kind_info(uint32_t kind)
 {
 	return &frame_kinds[kind < FRAME_KIND_COUNT ? kind : FRAME_KIND_UNKNOWN];
-}
-
-const struct location_kind_info *location_kind_info(uint32_t kind)
-{
-	return &location_kinds[kind < LOCATION_KIND_COUNT ? kind : 0];
 }

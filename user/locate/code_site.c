@@ -63,13 +63,16 @@ bool code_site_is_returned_to(const struct code_site *site)
 struct code_site code_site_of_caller(const struct process *process, uint64_t return_address,
 				     uint64_t time_ns)
 {
-	struct code_site site = code_site_at(process, return_address - 1, time_ns), next;
+	struct code_site site = code_site_at(process, return_address - 1, time_ns);
 
-	if (site.kind == LOCATION_JIT ? site.offset + 1 < site.region->size_bytes
-				      : site.kind != LOCATION_ANON)
-		return site;
-	next = code_site_at(process, return_address, time_ns);
-	return code_site_is_returned_to(&next) ? next : site;
+	if (site.kind == LOCATION_ANON ||
+	    (site.kind == LOCATION_JIT && site.offset + 1 >= site.region->size_bytes)) {
+		struct code_site next = code_site_at(process, return_address, time_ns);
+
+		if (code_site_is_returned_to(&next))
+			site = next;
+	}
+	return site;
 }
 
 /*

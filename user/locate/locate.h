@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "decode/record/sample_frames.h"
+#include "locate/frame_cache.h"
 #include "locate/location.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
@@ -21,7 +22,7 @@ struct raw_stack {
 	bool code_untold; /* JITBPF_SAMPLE_CODE_UNTOLD */
 };
 
-#define LOCATED_FRAMES_MAX JITBPF_SAMPLE_FRAMES_MAX
+#define LOCATED_FRAMES_MAX JITBPF_SAMPLE_WORDS_MAX
 
 /*
  * The locations of a stack, one per raw frame, and room for LOCATION_CUT. A user stack is cut in
@@ -34,17 +35,19 @@ struct located_stack {
 	uint32_t kernel_frames;
 	uint32_t user_frames;
 	enum jitbpf_stack_end user_end;
-	bool code_unknown; /* some frame is at an address without known code */
+	bool code_unknown;	   /* some frame is at an address without known code */
+	bool has_function;	   /* some frame is a known function of a runtime */
+	bool has_unknown_function; /* some frame is another function of a runtime */
+	bool has_gap; /* frames of a runtime follow those that the stack walk has found */
 };
 
 /*
  * Locate all frames of a stack that was sampled in process at time_ns.
- * kernel_code holds kernel code that was generated at run time (struct
- * kernel_code). Returns 0, or -EINVAL (too many frames) or -ENOMEM with *ret
- * undefined.
+ * cache NULL: all frames are looked up. Returns 0, or -EINVAL
+ * (too many frames) or -ENOMEM with *ret undefined.
  */
-int locate_stack(struct location_table *table, const struct space_map *kernel_code,
+int locate_stack(struct location_table *table, const struct global_code *global,
 		 const struct process *process, const struct raw_stack *stack, uint64_t time_ns,
-		 struct located_stack *ret);
+		 const struct frame_cache *cache, struct located_stack *ret);
 
 #endif

@@ -10,7 +10,8 @@ static bool equal(const void *items, uint32_t item, const void *key)
 {
 	const struct location *a = (const struct location *)items + item, *b = key;
 
-	return a->kind == b->kind && a->owner == b->owner && a->offset == b->offset;
+	return a->kind == b->kind && a->is_interpreter == b->is_interpreter &&
+	       a->owner == b->owner && a->offset == b->offset;
 }
 
 /* The table holds a reference, so it may change the reference count of a const value. */
@@ -19,9 +20,13 @@ static struct space_value *held(const struct location *location)
 	return (struct space_value *)location->code;
 }
 
-static uint64_t hash_of(const struct location *location)
+static uint64_t hash_of(const void *locations, uint32_t number)
 {
-	return hash_mix(hash_mix(location->owner, location->kind), location->offset);
+	const struct location *location = (const struct location *)locations + number;
+
+	return hash_mix(hash_mix(location->owner,
+				 (uint64_t)location->is_interpreter << 32 | location->kind),
+			location->offset);
 }
 
 bool location_base(const struct location *location, uint64_t *ret)
@@ -41,17 +46,19 @@ bool location_base(const struct location *location, uint64_t *ret)
 
 uint32_t location_table_find(const struct location_table *table, const struct location *location)
 {
-	return index_map_find(&table->index, hash_of(location), equal, table->locations.data,
-			      location);
+	return item_index_find(&table->index, hash_of(location, 0), equal, table->locations.data,
+			       location);
 }
 
 int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
 {
-	int added = vec_intern_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
-				  hash_of(location), equal, location, ret);
+	int added =
+		vec_intern_item_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
+				   hash_of(location, 0), hash_of, equal, location, ret);
 
 	if (added > 0) {
 		table->locations.data[*ret].payer = table->payer;
+		table->interpreters += location->is_interpreter;
 		if (location->code)
 			space_value_get(held(location));
 	}
@@ -63,5 +70,5 @@ void location_table_deinit(struct location_table *table)
 	vec_for_each (location, &table->locations)
 		space_value_put(held(location));
 	vec_deinit(&table->locations);
-	index_map_deinit(&table->index);
+	item_index_deinit(&table->index);
 }

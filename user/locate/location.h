@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/index_map.h"
+#include "base/item_index.h"
 #include "base/room.h"
 #include "base/vec.h"
 #include "locate/code_kinds.h"
@@ -20,11 +20,14 @@
  * other frames.
  */
 struct location {
-	enum location_kind kind;
+	enum location_kind kind : 16;
+	/* It serves the frames of a runtime in the same stack (JITBPF_FRAME_INTERPRETER). */
+	bool is_interpreter;
 	uint32_t payer; /* location_table.payer when the location was added */
 	uint64_t owner;
 	uint64_t offset;
-	/* for JIT a code_region, for KERNEL_CODE a kernel_code; a reference */
+	/* for JIT a code_region, KERNEL_CODE a kernel_code, RUNTIME a known_function; a reference
+	 */
 	const struct space_value *code;
 };
 
@@ -36,6 +39,12 @@ struct kernel_code {
 	char name[];
 };
 
+/* Code that is not of one process. */
+struct global_code {
+	const struct space_map *kernel; /* generated at run time: struct kernel_code */
+	const struct runtime_functions *functions;
+};
+
 /*
  * Set *ret to the address at which the code that a location is in begins; that of a file counts as
  * 0. Returns false if it is not known.
@@ -45,12 +54,13 @@ bool location_base(const struct location *location, uint64_t *ret);
 /* Zero-initialized is empty. */
 struct location_table {
 	VEC(struct location) locations; /* by number */
-	struct index_map index;
-	struct room room; /* LOCATION_BYTES for a new one */
-	uint32_t payer;	  /* set by the owner of the table */
+	struct item_index index;
+	uint32_t interpreters; /* number of locations with is_interpreter */
+	struct room room;      /* LOCATION_BYTES for a new one */
+	uint32_t payer;	       /* set by the owner of the table */
 };
 
-#define LOCATION_BYTES 128 /* with its places in indexes, and one frame */
+#define LOCATION_BYTES 96 /* with its places in indexes, and one frame */
 
 #define LOCATION_NO_ROOM UINT32_MAX /* instead of a number */
 

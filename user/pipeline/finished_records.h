@@ -5,7 +5,7 @@
  * A finished record is final. It passes record_check(). A sample's stack is complete (no
  * JITBPF_SAMPLE_STACK_COPY, no _CODE_BYTES, no mappings_age_ns), and consists of whole frames of
  * known kinds. Events about JIT code are CODE_EVENT records; there are no JITBPF_JIT and
- * JITBPF_CODE records.
+ * JITBPF_CODE and JITBPF_PROGRAM records.
  *
  * Records come in emission order: by time within a round. A sample that waited keeps its own time
  * and comes at the end of the round in which its stack was completed. A recording holds exactly
@@ -63,7 +63,8 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 	const struct jitbpf_sample *sample = (const struct jitbpf_sample *)record;
 
 	return record->type == JITBPF_SAMPLE &&
-	       (record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES) ||
+	       (record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES |
+				 JITBPF_SAMPLE_RUNTIME_FRAMES) ||
 		sample->mappings_age_ns);
 }
 
@@ -91,8 +92,8 @@ static inline bool record_has_whole_frames(const struct jitbpf_record *record)
 static inline bool record_is_finished(const struct jitbpf_record *record)
 {
 	return record->type != JITBPF_JIT && record->type != JITBPF_CODE &&
-	       !record_is_unfinished(record) && !record_is_read_again(record) &&
-	       record_has_whole_frames(record);
+	       record->type != JITBPF_PROGRAM && !record_is_unfinished(record) &&
+	       !record_is_read_again(record) && record_has_whole_frames(record);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "decode/record/record_check.h"
 #include "pipeline/analysis/begun_processes.h"
+#include "pipeline/analysis/runtimes.h"
 #include "pipeline/analysis/snapshot.h"
 #include "pipeline/pipeline_state.h"
 
@@ -29,13 +30,17 @@ static int write_if_recorded(struct pipeline *p, uint32_t epoch, struct recorder
 			     const struct jitbpf_record *record, uint16_t flags)
 {
 	const struct jitbpf_owner *owner = (const struct jitbpf_owner *)record;
+	const struct record_receiver to = {take_snapshot, recorder};
 	int err = 0;
 
 	if (!analysis_is_recorded(p->analysis, epoch, record))
 		return 0;
 	if (record->type == JITBPF_OWNER)
 		err = analysis_record_cgroup(p->analysis, epoch, owner->cgroup, record->time_ns,
-					     (struct record_receiver){take_snapshot, recorder});
+					     to);
+	if (record->type == JITBPF_SAMPLE)
+		err = analysis_record_functions(p->analysis, epoch,
+						(const struct jitbpf_sample *)record, to);
 	return err ?: write_to(recorder, record, flags);
 }
 
@@ -48,7 +53,8 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record,
 {
 	bool is_sample = record->type == JITBPF_SAMPLE, done = false;
 
-	if (record->type == JITBPF_KEPT_CODE && !p->records_code)
+	if ((record->type == JITBPF_KEPT_CODE && !p->records_code) ||
+	    record->type == JITBPF_RUNTIME_FUNCTION) /* with the first sample */
 		return;
 	vec_for_each (closing, &p->closing) {
 		if (record->time_ns > closing->until_ns || (is_sample && done))
@@ -308,6 +314,11 @@ bool pipeline_waits(const struct pipeline *p)
 	return intake_waits(p->intake);
 }
 
+bool pipeline_is_urgent(const struct pipeline *p)
+{
+	return intake_is_urgent(p->intake);
+}
+
 int pipeline_set_info(struct pipeline *p, const struct run_info *info)
 {
 	return analysis_set_info(p->analysis, info);
@@ -367,6 +378,11 @@ struct analysis_progress pipeline_progress(const struct pipeline *p)
 const struct view *pipeline_view(const struct pipeline *p)
 {
 	return analysis_view(p->analysis);
+}
+
+const struct view *pipeline_event_view(struct pipeline *p, uint32_t event)
+{
+	return analysis_event_view(p->analysis, event);
 }
 
 const struct view *pipeline_shown_view(struct pipeline *p)

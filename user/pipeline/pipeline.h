@@ -53,6 +53,9 @@ int pipeline_recorder_error(const struct pipeline *pipeline);
 /* Returns true while samples are deferred and shortly after: the next round should come soon. */
 bool pipeline_waits(const struct pipeline *pipeline);
 
+/* See intake_is_urgent(). */
+bool pipeline_is_urgent(const struct pipeline *pipeline);
+
 /*
  * Rotation: close the current epoch, which `recorder` records, as of the last round. Write a
  * snapshot of the state to `next`, which is then passed to pipeline_round(). The closing recorder
@@ -97,6 +100,9 @@ void pipeline_set_packages(struct pipeline *pipeline, const struct file_packages
 struct analysis_progress pipeline_progress(const struct pipeline *pipeline);
 const struct view *pipeline_view(const struct pipeline *pipeline);
 const struct view *pipeline_shown_view(struct pipeline *pipeline);
+
+/* The same of the event of a number; of CPU time if the run has no such event. */
+const struct view *pipeline_event_view(struct pipeline *pipeline, uint32_t event);
 bool pipeline_has_event(const struct pipeline *pipeline, const char *name);
 const struct module_table *pipeline_modules(const struct pipeline *pipeline);
 

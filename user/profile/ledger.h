@@ -24,7 +24,7 @@ enum sample_fate {
 
 /*
  * Why a stack is cut: an enum jitbpf_stack_end, or LEDGER_CUT_LEFT_OUT, if the profile had no room
- * for the innermost part of its call path (--max-memory).
+ * for the outer part of its call path (--max-memory).
  */
 #define LEDGER_CUT_LEFT_OUT JITBPF_END_COUNT
 #define LEDGER_CUT_COUNT    (JITBPF_END_COUNT + 1)
@@ -57,6 +57,7 @@ struct jit_counts {
 	uint64_t malformed;  /* records that cannot be decoded, e.g. for an impossible length */
 	uint64_t invalid;    /* size 0, wrapping range, or an unknown process */
 	uint64_t over_budget;
+	uint64_t over_rate;	 /* see pipeline/intake/event_budget.h */
 	uint64_t not_understood; /* unknown kinds of events and fields */
 	uint64_t sequence_gaps;	 /* events missing by their sequence numbers, for good */
 	uint64_t left_out;	 /* events that a full journal dropped */
@@ -92,6 +93,11 @@ struct ledger_process {
 	uint64_t cut[LEDGER_CUT_COUNT]; /* FATE_STACK_CUT by reason */
 	/* samples of any fate in which a caller was found by frame pointer */
 	uint64_t frame_pointers;
+	/*
+	 * Samples of any fate with a known function of a runtime, those in which frames of one are
+	 * missing (JITBPF_SAMPLE_RUNTIME_CUT), and those with a frame whose function is not known.
+	 */
+	uint64_t runtime_functions, runtime_cut, runtime_unknown;
 	/* The runtimes of its latest program (engine_runtime_number()), then 0. */
 	uint64_t runtimes[LEDGER_RUNTIMES_MAX];
 	struct jit_counts jit;
@@ -124,6 +130,7 @@ struct ledger {
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[LEDGER_CUT_COUNT];
 	uint64_t frame_pointers;
+	uint64_t runtime_functions, runtime_cut, runtime_unknown;
 	struct jit_counts jit;
 	bool filtered;		    /* samples were filtered, while `counters` are system-wide */
 	uint64_t malformed_records; /* unreadable records of the source */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/index_map.h"
+#include "base/item_index.h"
 #include "base/room.h"
 #include "base/vec.h"
 
@@ -17,19 +17,27 @@
 struct profile_node {
 	uint32_t parent;   /* node number; PROFILE_NODE_NONE for the root of a process */
 	uint32_t location; /* location number; in a root, the process number */
-	uint32_t comm;	   /* string number of the process name; the same in all nodes of a root */
-	uint32_t recent;   /* private to profile_node_of(): the child that was found last */
 	uint64_t self;	   /* sum of the samples with this node as leaf */
+};
+
+_Static_assert(sizeof(struct profile_node) == 16, "there may be millions");
+
+struct profile_root {
+	uint32_t node;
+	uint32_t comm; /* string number of the process name */
 };
 
 /* Zero-initialized is empty. Parents come before their children. */
 struct profile {
 	VEC(struct profile_node) nodes;
-	struct index_map index;
+	VEC(struct profile_root) roots; /* in the order of their nodes */
+	struct item_index index;	/* of the nodes */
+	/* The child of a node that was found last, by node number modulo PROFILE_RECENT. */
+	uint32_t *recent;
 	struct room room; /* PROFILE_NODE_BYTES for a new node */
 };
 
-#define PROFILE_NODE_BYTES 64 /* with its places in the index */
+#define PROFILE_NODE_BYTES (sizeof(struct profile_node) + ITEM_INDEX_BYTES)
 
 #define PROFILE_NO_LOCATION UINT32_MAX /* instead of the number, for a frame without a location */
 
@@ -47,6 +55,13 @@ int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 
 /* Find or add a child of a node. Returns 0 and sets *ret, or -ENOMEM or -EDQUOT (no room). */
 int profile_child_of(struct profile *profile, uint32_t node, uint32_t location, uint32_t *ret);
+
+/* Returns the name of the process of a root: a string number. */
+uint32_t profile_comm(const struct profile *profile, uint32_t root);
+
+/* Add a root that the profile does not have, to a profile without an index. Returns 0 or -ENOMEM.
+ */
+int profile_push_root(struct profile *profile, uint32_t process, uint32_t comm);
 
 /* Count samples, or the weight of a sample, at a node. */
 static inline void profile_count(struct profile *profile, uint32_t node, uint64_t samples)

@@ -15,13 +15,20 @@ static bool equal_thread(const void *items, uint32_t item, const void *key_)
 	       thread->container == key->container && thread->unit == key->unit;
 }
 
+static uint64_t hash_of_thread(const void *threads, uint32_t number)
+{
+	const struct sampled_thread *thread = (const struct sampled_thread *)threads + number;
+	uint64_t cgroup = (uint64_t)thread->container << 32 | thread->unit;
+
+	return hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm ^ cgroup);
+}
+
 int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,
 			 uint32_t *ret)
 {
-	uint64_t cgroup = (uint64_t)thread->container << 32 | thread->unit;
-	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm ^ cgroup);
-	int err = vec_intern_in(&counts->room, THREAD_COUNT_BYTES, &counts->threads,
-				&counts->thread_index, hash, equal_thread, thread, ret);
+	int err = vec_intern_item_in(&counts->room, SAMPLED_THREAD_BYTES, &counts->threads,
+				     &counts->thread_index, hash_of_thread(thread, 0),
+				     hash_of_thread, equal_thread, thread, ret);
 
 	return err < 0 ? err : 0;
 }
@@ -34,15 +41,21 @@ static bool equal_count(const void *items, uint32_t item, const void *key_)
 	return count->node == key->node && count->thread == key->thread;
 }
 
+static uint64_t hash_of_count(const void *counts, uint32_t number)
+{
+	const struct thread_count *count = (const struct thread_count *)counts + number;
+
+	return hash_mix(count->node, count->thread);
+}
+
 int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thread,
 		      uint64_t samples, uint32_t *ret)
 {
 	const struct thread_count key = {.node = node, .thread = thread};
-	uint64_t hash = hash_mix(node, thread);
 	uint32_t count;
-
-	int err = vec_intern_in(&counts->room, THREAD_COUNT_BYTES, &counts->counts,
-				&counts->count_index, hash, equal_count, &key, &count);
+	int err = vec_intern_item_in(&counts->room, THREAD_COUNT_BYTES, &counts->counts,
+				     &counts->count_index, hash_of_count(&key, 0), hash_of_count,
+				     equal_count, &key, &count);
 
 	if (err < 0)
 		return err;
@@ -55,6 +68,6 @@ void thread_counts_deinit(struct thread_counts *counts)
 {
 	vec_deinit(&counts->threads);
 	vec_deinit(&counts->counts);
-	index_map_deinit(&counts->thread_index);
-	index_map_deinit(&counts->count_index);
+	item_index_deinit(&counts->thread_index);
+	item_index_deinit(&counts->count_index);
 }

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/index_map.h"
+#include "base/item_index.h"
 #include "base/room.h"
 #include "base/vec.h"
 
@@ -32,11 +32,13 @@ _Static_assert(sizeof(struct thread_count) == 16, "there may be as many as sampl
 struct thread_counts {
 	VEC(struct sampled_thread) threads;
 	VEC(struct thread_count) counts;
-	struct index_map thread_index, count_index;
-	struct room room; /* THREAD_COUNT_BYTES for a new thread or count */
+	struct item_index thread_index, count_index;
+	struct room room; /* SAMPLED_THREAD_BYTES for a new thread, THREAD_COUNT_BYTES for a new
+			     count */
 };
 
-#define THREAD_COUNT_BYTES 48 /* with its places in an index */
+#define SAMPLED_THREAD_BYTES (sizeof(struct sampled_thread) + ITEM_INDEX_BYTES)
+#define THREAD_COUNT_BYTES   (sizeof(struct thread_count) + ITEM_INDEX_BYTES)
 
 /* Find or add a thread. Returns 0 and sets *ret to its index, or -ENOMEM or -EDQUOT (no room). */
 int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "run/run.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,23 +108,48 @@ static struct source_files source_files(const struct run *run)
 	};
 }
 
-static int start(struct run *run)
+/* Returns 0, or -ECANCELED after a message if a signal ends the run before it has begun. */
+static int go_on(const struct run *run)
 {
-	struct live_failure failure;
-	int err;
+	struct pollfd signals = {.fd = run->signals.fd, .events = POLLIN};
 
-	while (!live_source_ready(run->live)) {
+	if (poll(&signals, 1, 0) <= 0)
+		return 0;
+	say("jitbpf: interrupted before the first sample: nothing is written\n");
+	return -ECANCELED;
+}
+
+/* Read what there was before the run: with thousands of processes, that takes seconds. */
+static int read_past(struct run *run)
+{
+	int err = go_on(run);
+
+	while (!err && !live_source_ready(run->live)) {
 		err = round_once(run);
 		if (err < 0)
 			return err;
 		end_turn(run);
+		err = go_on(run);
 	}
+	return err;
+}
+
+static int start(struct run *run)
+{
+	struct live_failure failure;
+	int err = read_past(run);
+
+	if (err)
+		return err;
 	err = live_source_start(run->live, &failure);
 	if (err) {
 		run->unsupported = failure.unsupported;
 		say("jitbpf: %s\n", failure.what);
 		return err;
 	}
+	err = go_on(run); /* for the last time: what is shown from now on says that it records */
+	if (err)
+		return err;
 	if (run_writes_standard(run->options) && run->options->target.command &&
 	    !run->options->quiet)
 		say("jitbpf: standard output has the profile (-o -), so the "
@@ -148,9 +174,7 @@ static int start(struct run *run)
 	if (run->top)
 		err = top_screen_show(run->top, run->pipeline, &run->options->view,
 				      run->options->window_ns);
-	if (err)
-		return err;
-	err = target_go(&run->target);
+	err = err ?: target_go(&run->target);
 	if (err)
 		return err;
 	/* Only now is an existing file replaced: a failure before keeps it. */
@@ -210,12 +234,14 @@ static int record_until_told(struct run *run)
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
 		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline) ||
 			     live_source_waits_for_jvm(run->live) || now_ns - start_ns < EARLY_NS;
-		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
+		int wait_ms = pipeline_is_urgent(run->pipeline) ? 0
+			      : waits				? ROWS_ROUND_MS
+								: LIVE_ROUND_MS;
 
 		set_screens(run, waiting);
 		/*
-		 * A ring with any data is readable, so without a pause a round would have one
-		 * record.
+		 * Wake-ups that come soon after each other end in one round: a process that
+		 * executes programs without end costs no more.
 		 */
 		poll(waiting, 1, ROUND_MIN_MS);
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);

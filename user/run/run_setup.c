@@ -101,10 +101,13 @@ static int build_stages(struct run *run)
 					.keep_code = run->options->live,
 					.only_sampled =
 						choice_checks_samples(&run->options->target.choice),
+					.no_paths = !run->options->live && !run->options->top &&
+						    !outputs_show_paths(&run->outputs),
 					.line_rules = &run->options->line_rules,
 					.memory_bytes = memory_of_state(run->options->memory_bytes),
 					.profile_bytes =
 						memory_of_profile(run->options->memory_bytes),
+					.joint_memory = true,
 					.modules_bytes =
 						memory_of_modules(run->options->memory_bytes),
 					.samples_bytes =

@@ -182,13 +182,14 @@ static int take_stops(struct top_screen *screen)
 static int start_viewer(struct top_screen *screen, const struct view_options *view,
 			uint64_t window_ns)
 {
-	const struct viewer_request request = {
+	struct viewer_request request = {
 		.order = VIEWER_SHOW,
 		.view = *view,
 		.window_ns = window_ns,
 	};
 	int sockets[2], err;
 
+	snprintf(request.event, sizeof(request.event), "%s", view->event ?: "");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	err = fd_message_send(screen->socket, &request, sizeof(request), sockets[1]);

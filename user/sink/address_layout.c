@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "sink/frame_text.h"
+#include "sink/shown_profile.h"
 
 #define PAGE_BYTES	   4096ull
 #define RANGE_ALIGN_BYTES  (1ull << 32)
@@ -184,10 +185,12 @@ static int enter_all(struct address_layout *layout, const struct view *view, con
 
 		if (!totals[i] || node->parent == PROFILE_NODE_NONE)
 			continue;
+		in_program[i] = in_program[node->parent];
+		if (shown_profile_hides(view, (uint32_t)i))
+			continue;
 		if (enter(layout, view, node->location))
 			return -ENOMEM;
 		range = range_of_entered(layout, node->location);
-		in_program[i] = in_program[node->parent];
 		if (in_program[i] || !range || !range->is_program)
 			continue;
 		in_program[i] = true;

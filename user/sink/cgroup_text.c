@@ -23,14 +23,3 @@ struct cgroup_texts cgroup_texts(const struct view *view, uint32_t container, ui
 		.path = is_path ? text : "",
 	};
 }
-
-bool cgroup_text_has_any(const struct view *view)
-{
-	vec_for_each (process, &view->ledger->processes) {
-		const char *text = cgroup_text(view, process->container, process->unit);
-
-		if ((process->container || process->unit) && strcmp(text, CGROUP_TEXT_HOST))
-			return true;
-	}
-	return false;
-}

@@ -30,7 +30,4 @@ struct cgroup_texts {
 
 struct cgroup_texts cgroup_texts(const struct view *view, uint32_t container, uint32_t unit);
 
-/* Returns true if any process of the ledger has a known cgroup other than the root. */
-bool cgroup_text_has_any(const struct view *view);
-
 #endif

@@ -2,6 +2,7 @@
 #include "sink/engine_advice.h"
 
 #include "engines/engines.h"
+#include "sink/ledger_terms.h"
 
 void engine_advice_put(struct text *text, const struct ledger_process *process, const char *command)
 {
@@ -42,6 +43,7 @@ void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes)
 	json_begin(json, '[');
 	for (int i = 0; i < LEDGER_RUNTIMES_MAX; i++) {
 		struct engine_file runtime = engine_of_runtime_number(runtimes[i]);
+		uint32_t status = engine_runtime_status(runtimes[i]);
 		char version[ENGINE_VERSION_BYTES];
 
 		if (!runtime.engine)
@@ -51,6 +53,8 @@ void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes)
 		json_member_string(json, "name", engine_runtime_name(runtime.engine));
 		if (*version)
 			json_member_string(json, "version", version);
+		if (status < LEDGER_RUNTIME_COUNT)
+			json_member_string(json, "functions", ledger_runtimes[status].key);
 		json_end(json, '}');
 	}
 	json_end(json, ']');

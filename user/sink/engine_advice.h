@@ -22,7 +22,10 @@ void engine_advice_put(struct text *text, const struct ledger_process *process,
 /* Returns why a process may have no JIT code, although its runtime has a JIT; or NULL. */
 const char *engine_advice_without_code(const struct ledger_process *process);
 
-/* Write the member "runtimes" of a process, a list of names and versions, unless it is empty. */
+/*
+ * Write the member "runtimes" of a process, a list of names, versions and whether functions are
+ * shown, unless it is empty.
+ */
 void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes);
 
 /*

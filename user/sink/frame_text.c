@@ -79,6 +79,15 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 	set_function(view, function, ret);
 }
 
+void frame_text_merge(const struct view *view, struct frame_text *frame)
+{
+	if (!view_merges_graphs(&view->options))
+		return;
+	frame->name = frame->function;
+	frame->kind = frame->function_kind;
+	frame->inlined = false;
+}
+
 const char *frame_text_comm(const struct view *view, uint32_t comm)
 {
 	const char *s = string_pool_get(view->strings, comm);

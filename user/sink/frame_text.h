@@ -13,7 +13,10 @@
 
 /* Strings are never NULL, borrowed from the view, and untrusted. */
 struct frame_text {
-	/* never empty: "[libx.so]" or "[unknown]" if unknown; with VIEW_MERGE_ALL the function's */
+	/*
+	 * Never empty: "[libx.so]" or "[unknown]" if unknown. In full; with VIEW_MERGE_ALL, or
+	 * after frame_text_merge(), the function's.
+	 */
 	const char *name;
 	const char *module; /* never empty: "[jit]", "//anon" or "[unknown]" if unknown */
 	const char *file;   /* "": not known */
@@ -44,6 +47,12 @@ void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret);
 /* Get frame `index` of a location; 0 is the innermost. */
 void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		    struct frame_text *ret);
+
+/*
+ * Change a frame to that of its function, as graphs show it: all code of a function has the same
+ * name and kind, and no mark of inlining. No effect if the graphs of the view have names in full.
+ */
+void frame_text_merge(const struct view *view, struct frame_text *frame);
 
 /* Returns the location of a number, or NULL. */
 const struct location *frame_text_location(const struct view *view, uint32_t location);

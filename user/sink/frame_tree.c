@@ -122,9 +122,11 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 }
 
 /* Get the label of a process, or of the current thread. */
-static int label_of_root(struct builder *b, const struct profile_node *root, uint32_t *ret)
+static int label_of_root(struct builder *b, uint32_t number, uint32_t *ret)
 {
 	const struct view *view = b->view;
+	const struct profile_node *root = &view->profile->nodes.data[number];
+	const char *comm = frame_text_comm(view, profile_comm(view->profile, number));
 	const struct frame_labels *labels = b->labels;
 	AUTO_FREE char *name = NULL;
 	int size = 0;
@@ -137,18 +139,17 @@ static int label_of_root(struct builder *b, const struct profile_node *root, uin
 				b->thread->pid, b->thread->tid);
 	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size &&
 		 view->ledger->processes.data[root->location].pid)
-		size = asprintf(&name, "%s-%u", frame_text_comm(view, root->comm),
+		size = asprintf(&name, "%s-%u", comm,
 				view->ledger->processes.data[root->location].pid);
 	if (size < 0) {
 		name = NULL;
 		return -ENOMEM;
 	}
-	return labels->process(labels->context, name ?: frame_text_comm(view, root->comm), ret);
+	return labels->process(labels->context, name ?: comm, ret);
 }
 
 /* Add the outermost frames of the current samples: the process, or the thread. */
-static int place_root(struct builder *b, const struct profile_node *root, uint64_t samples,
-		      uint32_t *ret)
+static int place_root(struct builder *b, uint32_t root, uint64_t samples, uint32_t *ret)
 {
 	uint32_t at = 0, label;
 
@@ -175,8 +176,10 @@ static int place(struct builder *b, uint32_t number)
 	uint32_t at = 0;
 
 	if (node->parent == PROFILE_NODE_NONE) {
-		if (place_root(b, node, samples, &at))
+		if (place_root(b, number, samples, &at))
 			return -ENOMEM;
+	} else if (shown_profile_hides(b->view, number)) {
+		at = b->places[node->parent];
 	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
 		return -ENOMEM;
 	}

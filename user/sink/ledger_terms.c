@@ -80,8 +80,8 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		 "heap until the inner ones return."},
 	[LEDGER_CUT_LEFT_OUT] =
 		{"left_out", "too many call paths (--max-memory)",
-		 "The profile had no room for the innermost part of the stack, shown as "
-		 "[too many call paths].",
+		 "The profile had no room for the outer part of the stack: [other callers] is "
+		 "shown in its place, or [too many call paths] in place of all frames.",
 		 "The processes of an owner used their share of the memory.",
 		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 };
@@ -114,6 +114,25 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "such as [php8.2].",
 		 "The others are in files without symbols, or in code that no engine published.",
 		 "the summary and the page say which packages to install; else " FILE_PACKAGES_ADVICE},
+	[LEDGER_RUNTIME_FUNCTIONS] =
+		{"runtime_functions", "with functions of a runtime",
+		 "Samples with at least one function of a program in Python, PHP or the like, as its "
+		 "programmer knows it.",
+		 "The others were taken while the runtime starts or ends, in threads that run only "
+		 "native code, or in processes whose functions are not shown.",
+		 "the summary says for each runtime whether its functions are shown"},
+	[LEDGER_RUNTIME_CUT] =
+		{"runtime_cut", "functions of a runtime missing",
+		 "Samples in which some functions of a runtime are missing; native code of the "
+		 "runtime is shown in their place.",
+		 "They could not be read: their memory was paged out, or the runtime was changing "
+		 "them."},
+	[LEDGER_RUNTIME_UNKNOWN] =
+		{"runtime_unknown", "unknown functions of a runtime",
+		 "Samples with a frame such as [unknown php function] in place of a function of "
+		 "a runtime.",
+		 "The function ended before its name was read, as code that runs once: imports, eval, "
+		 "a request of PHP without opcache."},
 	[LEDGER_FRAME_POINTERS] =
 		{"frame_pointers", "frame pointers assumed",
 		 "Samples in which a caller was found by frame pointer: it is code that functions "
@@ -146,6 +165,36 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 FILE_PACKAGES_ADVICE},
 };
 
+const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT] = {
+	[JITBPF_RUNTIME_SHOWN] = {"shown", "shown",
+				  "The functions of the runtime are shown as frames of the stack."},
+	[JITBPF_RUNTIME_STARTING] = {"starting", "not shown yet: it starts",
+				     "The runtime of the process runs no functions yet.",
+				     "The process has ended, or the recording, before it did."},
+	[JITBPF_RUNTIME_OTHER_VERSION] =
+		{"version_unknown", "not shown: its version is not known",
+		 "The functions of the runtime are not shown; its native code is shown instead.",
+		 "This version of jitbpf does not know the structures of that version of the "
+		 "runtime.",
+		 "use a newer jitbpf, or another version of the runtime"},
+	[JITBPF_RUNTIME_NOT_AS_KNOWN] =
+		{"not_as_known", "not shown: it differs from its version",
+		 "The functions of the runtime are not shown; its native code is shown instead.",
+		 "The structures in the memory of the process are not those of the version that it "
+		 "says it is. It may be a build with other options, such as free-threaded Python.",
+		 "use a build with the usual options"},
+	[JITBPF_RUNTIME_NO_SYMBOLS] =
+		{"no_symbols", "not shown: its structures were not found",
+		 "The functions of the runtime are not shown; its native code is shown instead.",
+		 "No symbol of the runtime's file says where its structures are.",
+		 "use a runtime whose file has its dynamic symbols"},
+	[JITBPF_RUNTIME_MEMORY_REFUSED] =
+		{"memory_refused", "not shown: its memory could not be read",
+		 "The functions of the runtime are not shown; its native code is shown instead.",
+		 "Memory or files of the process could not be read, or not in time.",
+		 "record again"},
+};
+
 const struct ledger_word ledger_columns[LEDGER_COLUMN_COUNT] = {
 	{"share", "SHARE", "The samples of the row, of all samples taken."},
 	{"samples", "SAMPLES",
@@ -172,11 +221,13 @@ static const struct {
 } tables[] = {
 	{"samples.", &ledger_singles[LEDGER_TAKEN], 1, sizeof(struct ledger_word)},
 	{"samples.", ledger_fates, FATE_COUNT, sizeof(struct ledger_word)},
-	{"samples.", &ledger_singles[LEDGER_NAMED], 2, sizeof(struct ledger_word)},
+	{"samples.", &ledger_singles[LEDGER_NAMED], LEDGER_THROTTLED - LEDGER_NAMED,
+	 sizeof(struct ledger_word)},
 	{"samples.cut.", ledger_cuts, LEDGER_CUT_COUNT, sizeof(struct ledger_word)},
 	{"", &ledger_singles[LEDGER_THROTTLED], LEDGER_SINGLE_COUNT - LEDGER_THROTTLED,
 	 sizeof(struct ledger_word)},
 	{"jit.", &ledger_jit[0].word, LEDGER_JIT_COUNT, sizeof(struct ledger_jit_word)},
+	{"runtimes.", ledger_runtimes, LEDGER_RUNTIME_COUNT, sizeof(struct ledger_word)},
 	{"over_memory.", ledger_memories, LEDGER_MEMORY_COUNT, sizeof(struct ledger_word)},
 	{"counters.", ledger_counters, JITBPF_COUNTER_MAX, sizeof(struct ledger_word)},
 	{"column.", ledger_columns, LEDGER_COLUMN_COUNT, sizeof(struct ledger_word)},

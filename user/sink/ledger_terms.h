@@ -33,6 +33,9 @@ extern const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX];
 enum ledger_single {
 	LEDGER_TAKEN,
 	LEDGER_NAMED,
+	LEDGER_RUNTIME_FUNCTIONS,
+	LEDGER_RUNTIME_CUT,
+	LEDGER_RUNTIME_UNKNOWN,
 	LEDGER_FRAME_POINTERS,
 	LEDGER_THROTTLED,
 	LEDGER_MALFORMED_RECORDS,
@@ -42,6 +45,13 @@ enum ledger_single {
 };
 
 extern const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT];
+
+/*
+ * Whether the functions of a runtime are shown (enum jitbpf_runtime_status): words that follow "its
+ * functions are".
+ */
+#define LEDGER_RUNTIME_COUNT (JITBPF_RUNTIME_MEMORY_REFUSED + 1)
+extern const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT];
 
 /* Headings of tables in the summary and in `top`, but for those that are terms above. */
 #define LEDGER_COLUMN_COUNT 11
@@ -53,7 +63,7 @@ struct ledger_jit_word {
 	size_t offset;
 };
 
-#define LEDGER_JIT_COUNT 33
+#define LEDGER_JIT_COUNT 34
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
 /* Rows from here on count problems. Earlier rows, up to `merged`, do not. */

@@ -212,6 +212,18 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 	     "Samples whose code was not compared within a second; its name is unknown."),
 	TERM(WAITS_CHECKS_MS, "waits_checks_ms", "time of the waits for checks of code, in ms",
 	     "The sum of the waits of all these samples."),
+	TERM(WAITS_FUNCTIONS, "waits_functions", "samples that waited for functions of runtimes",
+	     "Samples with functions of an interpreter that were seen for the first time."),
+	TERM(WAITS_FUNCTIONS_LATE, "waits_functions_late",
+	     "samples whose functions of runtimes were not read in time",
+	     "Samples with functions of an interpreter that could not be read within a second; they are "
+	     "shown as unknown."),
+	TERM(WAITS_FUNCTIONS_MS, "waits_functions_ms",
+	     "time of the waits for functions of runtimes, in ms",
+	     "The sum of the waits of all these samples."),
+	TERM(RUNTIME_FRAMES_UNKNOWN, "runtime_frames_unknown",
+	     "frames of interpreters whose function is not known",
+	     "Frames whose function had changed, or could not be read, when it was looked at."),
 	TERM(WAITS_ENDS, "waits_ends", "samples that were held for ends of code",
 	     "Samples of a Java virtual machine, held for half a second: the end of their code may be "
 	     "reported late."),

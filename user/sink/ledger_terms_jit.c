@@ -57,8 +57,9 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"Events were lost, and the journal of the process does not have them.",
 		"use a larger --code-ring"),
 	JIT_ROW(truncated, "events without some names, lines or inlined methods: too large",
-		"Events that were shortened: their strings or tables did not fit a record.",
-		"Very long names, or very many inlined methods."),
+		"Events that were shortened: their strings or tables did not fit a record, or its "
+		"place in a journal.",
+		"Very long names, very many inlined methods, or a journal that is full (left_out)."),
 	JIT_ROW(incomplete, "incomplete records: a part is missing",
 		"Records that came in parts, of which one was lost.",
 		"The ring of JIT records was full.", "use a larger --code-ring"),
@@ -71,6 +72,12 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(over_budget, "events refused: over the budget of the process",
 		"Code that is not shown: its process has used its share of the memory.",
 		"A process publishes very much code.", "use a larger --max-memory"),
+	JIT_ROW(over_rate, "events refused or shortened: published too fast for long",
+		"Events that were left out or lost their inlined methods, so that a recording stays "
+		"small. Code that they may have ended is shown as [unknown].",
+		"A process publishes 64 MB of events at once, or more than 4 MB/s for long; all of a "
+		"user's processes, 8 MB/s.",
+		"start the recording when most code was published: journals are read without this limit"),
 	JIT_ROW(not_understood, "events and fields of unknown kinds",
 		"Events that this version does not know.", "The shim or the engine is newer.",
 		"use a newer jitbpf"),
@@ -79,10 +86,11 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		"they may have ended is shown as [unknown].",
 		"The ring of JIT records was full, and the process has no journal, or has ended.",
 		"use a larger --code-ring"),
-	JIT_ROW(left_out, "events dropped: journals were full",
-		"Code that an attach to a running process does not see.",
-		"A process has more live code than its journal holds.",
-		"record from the start: 'jitbpf record -- COMMAND'"),
+	JIT_ROW(left_out, "events for which journals had no room",
+		"Code that an attach to a running process does not see, or not by name. What the "
+		"journal has is used.",
+		"A process has more live code than its journal holds (JITBPF_JOURNAL_MB).",
+		"start the process with a larger JITBPF_JOURNAL_MB, or record it from its start"),
 	JIT_ROW(unreadable, "journals that could not be read",
 		"Attempts to read the live code of a process, which failed. Its earlier code is "
 		"shown as [unknown].",

@@ -55,4 +55,8 @@ void run_text_put_fates(struct text *text, const struct ledger *ledger)
 	text_put_string(text, "; ");
 	text_put_number(text, ledger->jit.methods, 0);
 	text_put_string(text, ledger->jit.methods == 1 ? " JIT method" : " JIT methods");
+	if (ledger->runtime_functions)
+		text_printf(text, "; %.1f %% %s",
+			    run_text_percent(ledger->runtime_functions, taken),
+			    ledger_singles[LEDGER_RUNTIME_FUNCTIONS].words);
 }

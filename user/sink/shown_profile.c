@@ -5,15 +5,28 @@
 
 #include "sink/frame_text.h"
 
+/* Returns true if the view may hide some nodes. */
+static bool hides_any(const struct view *view)
+{
+	return view->options.kernel == VIEW_KERNEL_HIDDEN ||
+	       (view->options.interpreter == VIEW_INTERPRETER_HIDDEN &&
+		view->locations->interpreters);
+}
+
 bool shown_profile_hides(const struct view *view, uint32_t node)
 {
 	const struct profile_node *at = &view->profile->nodes.data[node];
 	const struct location *location;
 
-	if (view->options.kernel != VIEW_KERNEL_HIDDEN || at->parent == PROFILE_NODE_NONE)
+	if (!hides_any(view) || at->parent == PROFILE_NODE_NONE)
 		return false;
 	location = frame_text_location(view, at->location);
-	return location && location_kind_info(location->kind)->frame == FRAME_KIND_KERNEL;
+	if (!location)
+		return false;
+	if (location->is_interpreter)
+		return view->options.interpreter == VIEW_INTERPRETER_HIDDEN;
+	return view->options.kernel == VIEW_KERNEL_HIDDEN &&
+	       location_kind_info(location->kind)->frame == FRAME_KIND_KERNEL;
 }
 
 uint32_t shown_profile_node(const struct view *view, uint32_t node)
@@ -23,12 +36,43 @@ uint32_t shown_profile_node(const struct view *view, uint32_t node)
 	return node;
 }
 
+static bool is_interpreter(const struct view *view, uint32_t node)
+{
+	const struct location *location =
+		frame_text_location(view, view->profile->nodes.data[node].location);
+
+	return location && location->is_interpreter;
+}
+
+uint32_t shown_profile_code(const struct view *view, uint32_t node)
+{
+	while (shown_profile_hides(view, node) && !is_interpreter(view, node))
+		node = view->profile->nodes.data[node].parent;
+	return node;
+}
+
+uint32_t shown_profile_runtime(const struct view *view, uint32_t node)
+{
+	const struct location *location;
+	bool serves = false;
+
+	while (view->profile->nodes.data[node].parent != PROFILE_NODE_NONE &&
+	       is_interpreter(view, node)) {
+		serves = true;
+		node = view->profile->nodes.data[node].parent;
+	}
+	if (!serves || view->profile->nodes.data[node].parent == PROFILE_NODE_NONE)
+		return PROFILE_NODE_NONE;
+	location = frame_text_location(view, view->profile->nodes.data[node].location);
+	return location && location->kind == LOCATION_RUNTIME ? node : PROFILE_NODE_NONE;
+}
+
 int shown_profile_counts(const struct view *view, struct thread_counts *scratch,
 			 const struct thread_counts **ret)
 {
 	uint32_t number;
 
-	if (view->options.kernel != VIEW_KERNEL_HIDDEN) {
+	if (!hides_any(view)) {
 		*ret = view->threads;
 		return 0;
 	}

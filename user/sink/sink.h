@@ -101,9 +101,12 @@ struct view {
 	const struct event_total *events; /* all events of the run, when the view is complete */
 	uint32_t event_count;		  /* 0: not complete */
 	uint32_t event;			  /* number of the event that the view shows */
-	uint32_t epoch;			  /* counts up from 0; other numbers are valid within it */
-	uint32_t oldest_epoch;		  /* number of the oldest open epoch */
-	uint32_t round;			  /* counts up; see ledger_process.changed_round */
+	/* The views of all events of the run, by number: info->more_events + 1. NULL: CPU time
+	 * alone. */
+	const struct view *const *by_event;
+	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
+	uint32_t oldest_epoch; /* number of the oldest open epoch */
+	uint32_t round;	       /* counts up; see ledger_process.changed_round */
 	/*
 	 * Applied by a sink when it reads, see shown_profile.h. The data above do not depend
 	 * on the options.
@@ -123,7 +126,7 @@ struct sink_sample {
 	uint32_t count;			     /* index in view.threads of its node and thread */
 	const uint64_t *ips;		     /* kernel frames, then user frames, each leaf first; */
 	uint32_t kernel_frames;		     /* one for each location on the path from */
-	uint32_t user_frames;		     /* node to its root, except for LOCATION_CUT */
+	uint32_t user_frames;		     /* node to its root but CUT and OTHERS */
 	const struct jitbpf_user_regs *regs; /* NULL: none */
 };
 

@@ -29,15 +29,6 @@ static bool listens(const struct sink_entry *entry)
 	return entry->sink && (!entry->ops->round || entry->period_ns);
 }
 
-bool sink_list_takes_samples(const struct sink_list *list)
-{
-	vec_for_each (entry, &list->sinks) {
-		if (listens(entry) && entry->ops->sample)
-			return true;
-	}
-	return false;
-}
-
 bool sink_list_takes_code(const struct sink_list *list)
 {
 	vec_for_each (entry, &list->sinks) {

@@ -57,8 +57,7 @@ void sink_list_all_due(struct sink_list *list);
 void sink_list_round(struct sink_list *list, const struct view *view, uint64_t time_ns);
 bool sink_list_end_round(struct sink_list *list, uint64_t time_ns);
 
-/* Return true if some sink needs single samples, changes of JIT code, or changes of its regions. */
-bool sink_list_takes_samples(const struct sink_list *list);
+/* Return true if some sink needs changes of JIT code, or changes of its regions. */
 bool sink_list_takes_code(const struct sink_list *list);
 bool sink_list_takes_regions(const struct sink_list *list);
 

@@ -43,11 +43,6 @@ void frame_table_destroy(struct frame_table *table)
 	free(table);
 }
 
-struct string_pool *frame_table_strings(const struct frame_table *table)
-{
-	return table->strings;
-}
-
 void frame_table_set_room(struct frame_table *table, const struct room *room)
 {
 	table->functions.room = *room;
@@ -74,7 +69,7 @@ static int add_text(struct frame_table *table, const char *text, uint32_t *ret)
 	return err == -EDQUOT ? 0 : err;
 }
 
-/* Get the display text of native code without a name: its file. 0: none. */
+/* Get the display text of code without a name: its file, or that of its runtime. 0: none. */
 static int add_stand_in(struct frame_table *table, const struct frame *frame, uint32_t *ret)
 {
 	const char *path = string_pool_get(table->strings, frame->module);
@@ -82,6 +77,8 @@ static int add_stand_in(struct frame_table *table, const struct frame *frame, ui
 	AUTO_FREE char *text = NULL;
 
 	*ret = 0;
+	if (!frame->name && frame_kind_is_runtime(frame->kind))
+		return add_text(table, frame_kind_info(frame->kind)->unknown, ret);
 	if (frame->name || frame->kind != FRAME_KIND_NATIVE || !*file)
 		return 0;
 	if (*file == '[') /* "[vdso]" */
@@ -91,6 +88,13 @@ static int add_stand_in(struct frame_table *table, const struct frame *frame, ui
 		return -ENOMEM;
 	}
 	return add_text(table, text, ret);
+}
+
+/* The runtime's own functions have no file, and are native code. */
+static bool is_interpreted(const struct frame *frame)
+{
+	return frame_kind_info(frame->kind)->has_tiers &&
+	       (frame->file || !frame_kind_info(frame->kind)->runtime);
 }
 
 static int set_function(struct frame_table *table, struct frame *frame)
@@ -109,9 +113,13 @@ static int set_function(struct frame_table *table, struct frame *frame)
 					     &frame->function, &tier);
 	if (err)
 		return err;
-	frame->tier = (uint8_t)(frame->flags & FRAME_INLINED		? CODE_TIER_INLINED
-				: frame->kind == FRAME_KIND_INTERPRETED ? CODE_TIER_INTERPRETED
-									: tier);
+	if (frame->flags & FRAME_INLINED)
+		tier = CODE_TIER_INLINED;
+	else if (frame->flags & FRAME_COMPILED)
+		tier = CODE_TIER_COMPILED;
+	else if (is_interpreted(frame))
+		tier = CODE_TIER_INTERPRETED;
+	frame->tier = (uint8_t)tier;
 	return 0;
 }
 

@@ -16,7 +16,9 @@
 #include "locate/location.h"
 #include "symbolize/named_functions.h"
 
-#define FRAME_INLINED 1u /* flag: inlined into the next frame of the location */
+/* flags */
+#define FRAME_INLINED  1u /* inlined into the next frame of the location */
+#define FRAME_COMPILED 2u /* of a function of a runtime: it ran as machine code */
 
 /* Strings are numbers in the table's pool; 0 (the empty string) if unknown. */
 struct frame {
@@ -37,16 +39,13 @@ struct frame_table; /* see frame_table.c */
 int frame_table_create(struct string_pool *strings, struct frame_table **ret);
 void frame_table_destroy(struct frame_table *table);
 
-/* Returns the pool that holds the strings of the frames. */
-struct string_pool *frame_table_strings(const struct frame_table *table);
-
 /* Limit new functions (struct named_functions); *room is copied. */
 void frame_table_set_room(struct frame_table *table, const struct room *room);
 
 /*
  * Returns the function of a frame of the table, or NULL if there was no room for it. Native code
- * without a name has the function of its file, with the name "[libx.so]". Borrowed until the next
- * change.
+ * without a name has the function of its file, with the name "[libx.so]". Functions of a runtime
+ * without a name are one, "[unknown python function]". Borrowed until the next change.
  */
 const struct named_function *frame_table_function(const struct frame_table *table,
 						  const struct frame *frame);

@@ -20,9 +20,17 @@ static bool equal(const void *items, uint32_t item, const void *key)
 
 _Static_assert(sizeof(struct named_function) == 16, "no padding, since it is compared by bytes");
 
+/* Returns true if code is of a runtime, which names functions and not their code. */
+static bool is_of_runtime(const struct named_code *code)
+{
+	return frame_kind_info(code->kind)->runtime;
+}
+
 /* Returns true if the name of code may be another one than that of its function. */
 static bool is_reducible(const struct named_code *code, const char *name)
 {
+	if (is_of_runtime(code))
+		return false;
 	/* All endings of native names have a dot; most names have none. */
 	return frame_kind_info(code->kind)->of_engine || strchr(name, '.');
 }
@@ -54,6 +62,8 @@ static uint32_t file_of(const struct string_pool *strings, const struct named_co
 {
 	const char *file = path_file(string_pool_get(strings, code->file));
 
+	if (is_of_runtime(code))
+		return code->file;
 	return frame_kind_info(code->kind)->of_engine && *file &&
 			       !strstr(string_pool_get(strings, code->name), file)
 		       ? code->file
@@ -67,11 +77,15 @@ int named_functions_add(struct named_functions *table, struct string_pool *strin
 		.name = code->stand_in,
 		.module = code->module,
 		.file = code->name ? file_of(strings, code) : 0,
-		.kind = frame_kind_info(code->kind)->of_engine ? FRAME_KIND_JIT : code->kind,
+		.kind = code->kind,
 		.named = code->name != 0,
 	};
 	enum code_tier tier = CODE_TIER_PLAIN;
-	int err = code->name ? reduce(strings, code, &key.name, &tier) : 0;
+	int err;
+
+	if (frame_kind_info(code->kind)->of_engine && !is_of_runtime(code))
+		key.kind = FRAME_KIND_JIT;
+	err = code->name ? reduce(strings, code, &key.name, &tier) : 0;
 
 	if (err)
 		return err;

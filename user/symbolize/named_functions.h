@@ -2,7 +2,8 @@
 /*
  * The functions of a frame table. What a user takes for one function can have many names and
  * places: it is interpreted, compiled twice, inlined, split into a hot and a cold part. Its
- * identity is kind, module, name and source file, without what differs between those.
+ * identity is kind, module, name and source file, without what differs between those. A function of
+ * a runtime has its own name; how it ran is its tier.
  *
  * A name is that of engine_to_function() for JIT code, and of native_to_function() else. Two
  * different functions never share an identity, as far as names tell. They do not tell apart static
@@ -28,9 +29,10 @@
 struct named_function {
 	uint32_t name;	 /* of code without a name: its stand-in, "[libx.so]", or 0 */
 	uint32_t module; /* whole path */
-	uint32_t file;	 /* of JIT code: its source file, unless the name has it; else 0 */
-	uint16_t kind;	 /* enum frame_kind; of interpreted code: FRAME_KIND_JIT */
-	uint16_t named;	 /* 0: code without a name */
+	/* of JIT code and runtimes: its source file, unless the name has it; else 0 */
+	uint32_t file;
+	uint16_t kind;	/* enum frame_kind; of interpreted code: FRAME_KIND_JIT */
+	uint16_t named; /* 0: code without a name */
 };
 
 /* Zero-initialized is empty. */

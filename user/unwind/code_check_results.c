@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Results of checks: code is vouched for, or it is unknown. */
+#include "unwind/code_check_results.h"
+
 #include <errno.h>
 
 #include "state/code/code_region.h"
-#include "unwind/code_checks_state.h"
+#include "unwind/code_check_table.h"
 
 static bool reports_ends(enum jitbpf_publisher publisher)
 {

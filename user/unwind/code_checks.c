@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_checks_state.h"
+#include "unwind/code_checks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "locate/code_site.h"
-#include "state/code/code_publisher.h"
 #include "state/code/code_region.h"
+#include "unwind/code_check_results.h"
+#include "unwind/code_check_table.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -20,72 +19,6 @@
 
 /* Fewer bytes of a sample are not compared, unless the region is smaller. */
 #define OVERLAP_MIN 8
-
-struct check_key {
-	uint64_t identity;
-	const struct process *process;
-};
-
-int code_checks_init(struct code_checks *checks)
-{
-	*checks = (struct code_checks){.slots = calloc(CODE_CHECKS_MAX, sizeof(*checks->slots))};
-	if (checks->slots && !owner_slots_init(&checks->owners, CODE_CHECKS_MAX))
-		return 0;
-	code_checks_deinit(checks);
-	return -ENOMEM;
-}
-
-/* --- events ------------------------------------------------------------------------ */
-
-struct code_doubts *code_checks_of(const struct code_checks *checks, const struct process *process)
-{
-	return process->slot < checks->doubts.size ? checks->doubts.data[process->slot] : NULL;
-}
-
-static struct code_doubts *add_doubts(struct code_checks *checks, const struct process *process)
-{
-	struct code_doubts *doubts = code_checks_of(checks, process);
-
-	if (doubts)
-		return doubts;
-	while (checks->doubts.size <= process->slot) {
-		if (vec_push(&checks->doubts, NULL))
-			return NULL;
-	}
-	doubts = calloc(1, sizeof(*doubts));
-	if (!doubts)
-		return NULL;
-	doubts->process = process;
-	checks->doubts.data[process->slot] = doubts;
-	return doubts;
-}
-
-static void remove_doubts(struct code_checks *checks, size_t slot)
-{
-	struct code_doubts *doubts = checks->doubts.data[slot];
-
-	checks->doubts.data[slot] = NULL;
-	vec_deinit(&doubts->waiting);
-	free(doubts);
-}
-
-void code_checks_deinit(struct code_checks *checks)
-{
-	for (uint32_t i = 0; checks->slots && i < CODE_CHECKS_MAX; i++) {
-		free(checks->slots[i].copy);
-		free(checks->slots[i].is);
-	}
-	free(checks->slots);
-	owner_slots_deinit(&checks->owners);
-	index_map_deinit(&checks->index);
-	for (size_t i = 0; i < checks->doubts.size; i++) {
-		if (checks->doubts.data[i])
-			remove_doubts(checks, i);
-	}
-	vec_deinit(&checks->doubts);
-	vec_deinit(&checks->verdicts);
-	vec_deinit(&checks->unasked);
-}
 
 /* Returns true if code in [start, end) was loaded before time_ns. */
 static bool has_older_code(const struct process *process, uint64_t start, uint64_t end,
@@ -110,164 +43,10 @@ int code_checks_mapped(struct code_checks *checks, const struct process *process
 
 	if (!process->code || start >= end || !has_older_code(process, start, end, time_ns))
 		return 0;
-	doubts = add_doubts(checks, process);
+	doubts = code_checks_add_doubts(checks, process);
 	if (!doubts)
 		return -ENOMEM;
 	code_doubts_add(doubts, start, end, time_ns);
-	return 0;
-}
-
-/* --- checks ------------------------------------------------------------------------ */
-
-static uint64_t hash_of(uint64_t identity, const struct process *process)
-{
-	return hash_mix(identity, (uint64_t)process->number << 1 | 1);
-}
-
-static bool equal(const void *slots, uint32_t slot, const void *key_)
-{
-	const struct code_check *check = (const struct code_check *)slots + slot;
-	const struct check_key *key = key_;
-
-	return check->identity == key->identity && check->process == key->process;
-}
-
-struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
-				    const struct process *process)
-{
-	struct check_key key = {identity, process};
-	uint32_t slot = index_map_find(&checks->index, hash_of(identity, process), equal,
-				       checks->slots, &key);
-
-	return slot == INDEX_MAP_NONE ? NULL : &checks->slots[slot];
-}
-
-static uint32_t slot_of(const struct code_checks *checks, const struct code_check *check)
-{
-	return (uint32_t)(check - checks->slots);
-}
-
-/* A slot can be evicted or reused once its request is answered, and no sample waits. */
-static void settle_slot(struct code_checks *checks, struct code_check *check)
-{
-	uint32_t slot = slot_of(checks, check);
-
-	if (check->asked || check->since_ns)
-		return;
-	if (check->identity)
-		owner_slots_let_go(&checks->owners, slot);
-	else
-		owner_slots_release(&checks->owners, slot);
-}
-
-uint64_t code_checks_key(const struct code_checks *checks, const struct code_check *check)
-{
-	return unwind_key(UNWIND_KEY_CHECK, slot_of(checks, check), 0);
-}
-
-static void stop_wait(struct code_checks *checks, struct code_check *check)
-{
-	struct code_doubts *doubts =
-		check->since_ns ? code_checks_of(checks, check->process) : NULL;
-
-	if (check->since_ns)
-		unwind_wake(checks->woken, code_checks_key(checks, check));
-	check->since_ns = 0;
-	for (size_t i = 0; doubts && i < doubts->waiting.size; i++) {
-		if (doubts->waiting.data[i] == slot_of(checks, check)) {
-			doubts->waiting.data[i] = doubts->waiting.data[--doubts->waiting.size];
-			return;
-		}
-	}
-}
-
-void code_checks_end_wait(struct code_checks *checks, struct code_check *check)
-{
-	stop_wait(checks, check);
-	settle_slot(checks, check);
-}
-
-static void free_copies(struct code_check *check)
-{
-	free(check->copy);
-	free(check->is);
-	check->copy = check->is = NULL;
-}
-
-void code_checks_drop_request(struct code_checks *checks, struct code_check *check)
-{
-	free_copies(check);
-	check->asked = false;
-	settle_slot(checks, check);
-}
-
-/* Remove the check of a slot. A pending request stays. */
-static void forget(struct code_checks *checks, struct code_check *check)
-{
-	stop_wait(checks, check);
-	index_map_remove(&checks->index, hash_of(check->identity, check->process),
-			 slot_of(checks, check));
-	check->identity = 0;
-	check->process = NULL;
-}
-
-void code_checks_remove(struct code_checks *checks, struct code_check *check)
-{
-	forget(checks, check);
-	settle_slot(checks, check);
-}
-
-static void evict(void *context, uint32_t slot)
-{
-	struct code_checks *checks = context;
-
-	forget(checks, &checks->slots[slot]);
-}
-
-static struct code_check *add_check(struct code_checks *checks, const struct process *process,
-				    const struct code_region *region)
-{
-	struct code_check *check = code_checks_find(checks, code_region_identity(region), process);
-	uint64_t identity = code_region_identity(region);
-	uint32_t slot;
-
-	if (check)
-		return check;
-	if (owner_slots_take(&checks->owners, process_owner_key(&process->owner), evict, checks,
-			     &slot))
-		return NULL;
-	if (index_map_insert(&checks->index, hash_of(identity, process), slot)) {
-		owner_slots_release(&checks->owners, slot);
-		return NULL;
-	}
-	check = &checks->slots[slot];
-	*check = (struct code_check){
-		.listed = check->listed,
-		.identity = identity,
-		.process = process,
-		.address = region->address,
-		.size_bytes = region->size_bytes,
-		.publisher = region->claims[0].origin.publisher,
-	};
-	return check;
-}
-
-/* Begin to wait for a check. Returns 0, -EDQUOT (beyond the owner's share) or -ENOMEM. */
-static int wait_for(struct code_checks *checks, struct code_doubts *doubts,
-		    struct code_check *check, uint64_t since_ns)
-{
-	int err;
-
-	if (check->since_ns) {
-		check->since_ns = since_ns < check->since_ns ? since_ns : check->since_ns;
-		return 0;
-	}
-	err = vec_reserve(&doubts->waiting, doubts->waiting.size + 1);
-	err = err ?: owner_slots_hold(&checks->owners, slot_of(checks, check));
-	if (err)
-		return err;
-	doubts->waiting.data[doubts->waiting.size++] = slot_of(checks, check);
-	check->since_ns = since_ns;
 	return 0;
 }
 
@@ -310,8 +89,8 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 		return CODE_VOUCHED;
 	if (!is_in_force(doubts->process, site.region))
 		return CODE_ENDED;
-	check = add_check(checks, doubts->process, site.region);
-	err = check ? wait_for(checks, doubts, check, since_ns) : -ENOMEM;
+	check = code_checks_add(checks, doubts->process, site.region);
+	err = check ? code_checks_wait(checks, doubts, check, since_ns) : -ENOMEM;
 	if (err == -EDQUOT)
 		return code_checks_refuse(checks, check, since_ns, time_ns);
 	if (err)
@@ -355,7 +134,7 @@ static int vouch_by_sample(struct code_checks *checks, const struct process *pro
 	if ((check && check->doubt_ns) || !code_checks_by_events(region) ||
 	    code_doubts_since(doubts, region->address, floor_ns) > time_ns)
 		return 0;
-	check = add_check(checks, process, region);
+	check = code_checks_add(checks, process, region);
 	if (!check)
 		return -ENOMEM;
 	check->vouched_ns = time_ns;
@@ -368,8 +147,8 @@ static int doubt_by_sample(struct code_checks *checks, const struct process *pro
 			   const struct code_region *region, uint64_t time_ns,
 			   const struct jitbpf_code_bytes *seen)
 {
-	struct code_doubts *doubts = add_doubts(checks, process);
-	struct code_check *check = doubts ? add_check(checks, process, region) : NULL;
+	struct code_doubts *doubts = code_checks_add_doubts(checks, process);
+	struct code_check *check = doubts ? code_checks_add(checks, process, region) : NULL;
 
 	if (!check)
 		return -ENOMEM;
@@ -450,7 +229,7 @@ static int copy_code(struct code_check *check, const struct code_copy *copy)
 	if (check->seen_ns)
 		check->is = malloc(copy->size_bytes);
 	if (!check->copy || (check->seen_ns && !check->is)) {
-		free_copies(check);
+		code_check_free_copies(check);
 		return -ENOMEM;
 	}
 	check->copy_bytes = copy->size_bytes;
@@ -487,30 +266,10 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 .size_bytes = check->size_bytes,
 			 .copy = check->copy,
 			 .copy_bytes = check->copy ? check->copy_bytes : 0,
-			 .check = {.number = slot_of(checks, check),
+			 .check = {.number = code_check_slot(checks, check),
 				   .objects_move =
 					   code_publisher_of(check->publisher)->objects_move,
 				   .is = check->is}},
 	};
 	return true;
-}
-
-void code_checks_list(struct code_checks *checks, struct code_check *check)
-{
-	if (!check->listed)
-		check->listed = !vec_push(&checks->unasked, slot_of(checks, check));
-}
-
-void code_checks_forget_retired(struct code_checks *checks)
-{
-	for (uint32_t i = 0; i < CODE_CHECKS_MAX; i++) {
-		struct code_check *check = &checks->slots[i];
-
-		if (check->process && !check->process->mappings)
-			code_checks_remove(checks, check);
-	}
-	for (size_t i = 0; i < checks->doubts.size; i++) {
-		if (checks->doubts.data[i] && !checks->doubts.data[i]->process->mappings)
-			remove_doubts(checks, i);
-	}
 }

@@ -13,7 +13,8 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 
 #define unwind_read(dst, size, address) read_copy(s, dst, size, address)
 
-#include "bpf/unwind.h"
+#include "bpf/unwind_end.h"
+#include "bpf/unwind_narrow.h"
 
 struct walk {
 	struct unwind_state state; /* must be first: unwind_read() has only a pointer to it */

@@ -18,6 +18,7 @@ enum unwind_key_kind {
 	UNWIND_KEY_RETURN,   /* whether functions can return to a place: its slot */
 	UNWIND_KEY_ROOM,     /* for a request that was not allowed: any answer */
 	UNWIND_KEY_CHECK,    /* a check of code: its slot */
+	UNWIND_KEY_FUNCTION, /* a function of a runtime: its object, recipe and check */
 };
 
 /* Returns a key, which is not 0. */

@@ -4,7 +4,7 @@
 
 #include "unwind/code_page.h"
 #include "unwind/tables/mapping_list.h"
-#include "unwind/unwinder_state.h"
+#include "unwind/unwinder_runtimes_state.h"
 
 /* Limit of pages that are looked up one by one; beyond it, all pages of the process are dropped. */
 #define CHANGED_PAGES_MAX 256
@@ -47,6 +47,7 @@ void unwinder_process_changed(struct unwinder *u, const struct process *process)
 	struct walked_process *walked = unwind_processes_find(&u->processes, process);
 
 	u->changes[process->number % UNWIND_CHANGES]++;
+	runtime_recipes_changed(&u->recipes, process, u->known_ns);
 	if (!walked)
 		return;
 	if (!walked_process_is_current(walked) || unwind_processes_mark(&u->processes, walked))
@@ -74,6 +75,7 @@ void unwinder_forget_processes(struct unwinder *u, struct process *const *proces
 
 		if (walked)
 			unwind_processes_drop(&u->processes, walked);
+		runtime_recipes_forget(&u->recipes, processes[i], u->known_ns);
 	}
 	for (uint32_t i = 0; i < u->wanted_count; i++) {
 		if (u->wanted[i].process->mappings)
@@ -209,5 +211,5 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 					    : prepare_page(u, &u->wanted[i]);
 	}
 	keep_reserved(u);
-	return err;
+	return err ?: unwind_runtimes_go_on(u);
 }

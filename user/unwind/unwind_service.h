@@ -11,13 +11,16 @@
 
 #include "decode/cfi/unwind_rows.h"
 #include "runtimes/engine_host.h"
+#include "runtimes/runtime_reader.h"
 
 /* The worker answers requests of equal cost in the order of their kinds. */
 enum unwind_request_kind {
-	UNWIND_CODE_ROWS,   /* rows of the code of a region */
-	UNWIND_CODE_CHECK,  /* whether memory still holds the code of a region */
-	UNWIND_RETURN_SITE, /* whether functions can return to an address */
-	UNWIND_PAGE_ROWS,   /* rows of a page of a file */
+	UNWIND_CODE_ROWS,	 /* rows of the code of a region */
+	UNWIND_CODE_CHECK,	 /* whether memory still holds the code of a region */
+	UNWIND_RETURN_SITE,	 /* whether functions can return to an address */
+	UNWIND_RUNTIME_FUNCTION, /* name and lines of a function of a runtime */
+	UNWIND_RUNTIME_RECIPE,	 /* where the frames of a runtime are */
+	UNWIND_PAGE_ROWS,	 /* rows of a page of a file */
 };
 
 struct unwind_page_request {
@@ -52,6 +55,30 @@ struct unwind_return_request {
 	uint32_t owner;		     /* chosen by the requester */
 };
 
+/* For a process that runs a runtime that has a reader (runtimes/runtime_reader.h). */
+struct unwind_recipe_request {
+	const struct module *module; /* the runtime's program or library, as the process has it */
+	const struct engine *engine;
+	/* Where the process has mapped its code: [address, ...) is the file from file_offset on. */
+	uint64_t address, file_offset;
+	uint64_t thread_pointer; /* of a thread that runs the runtime's code; 0: not known */
+	uint64_t ticket;	 /* chosen by the requester */
+};
+
+/* What recipe() of a reader has found. Shared by all requests and samples of that process. */
+struct runtime_known {
+	const struct runtime_reader *reader;
+	struct runtime_recipe recipe;
+	struct runtime_layout layout;
+	struct engine_version version;
+};
+
+struct unwind_function_request {
+	const struct runtime_known *known; /* stays valid until the answer is taken */
+	uint64_t object;		   /* address of the function's object */
+	uint64_t check;			   /* as a sample has it, without its lowest bit */
+};
+
 /* The service holds the module of a request until the answer is taken. */
 struct unwind_request {
 	enum unwind_request_kind kind;
@@ -62,6 +89,8 @@ struct unwind_request {
 		struct unwind_page_request page;
 		struct unwind_code_request code; /* for rows, or a check */
 		struct unwind_return_request return_site;
+		struct unwind_recipe_request recipe;
+		struct unwind_function_request function;
 	};
 };
 
@@ -79,6 +108,17 @@ struct unwind_answer {
 	uint8_t *bytes;	 /* bytes read from memory: the beginning of the region, or NULL */
 	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */
+	/*
+	 * Of a recipe: error as of runtime_reader.recipe(), or -EOPNOTSUPP if no reader knows the
+	 * engine. After an error, `version` alone is valid, as far as it is known. The requester
+	 * sets recipe.stack_top. NULL: other kinds.
+	 */
+	const struct runtime_known *known;
+	/*
+	 * Of a function: error as of runtime_reader.function(). NULL: other kinds, or an error. Its
+	 * check may differ from that of the request: then it is another function.
+	 */
+	const struct runtime_function *function;
 };
 
 /* Receives an answer, which is borrowed. Returns 0 or a negative errno. */

@@ -9,7 +9,7 @@
 #include "decode/record/sample_parts.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_ahead.h"
-#include "unwind/unwinder_state.h"
+#include "unwind/unwinder_runtimes_state.h"
 #include "state/code/code_region.h"
 
 DEFINE_CLEANUP(struct unwinder *, unwinder_destroy);
@@ -26,10 +26,13 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	u->tables = *tables;
 	u->modules = modules;
 	u->outstanding.limit = UNWIND_OUTSTANDING_MAX;
+	u->recipes.tables = &u->tables;
+	u->recipes.budget.limit = RUNTIME_PROCESSES_MAX;
+	u->functions.budget.limit = RUNTIME_FUNCTIONS_BYTES_MAX;
 	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
 	if (!u->room)
 		return -ENOMEM;
-	u->return_sites.woken = &u->woken;
+	u->return_sites.woken = u->recipes.woken = &u->woken;
 	err = unwind_pages_init(&u->pages, &u->tables);
 	err = err ?: unwind_processes_init(&u->processes, &u->tables, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
@@ -49,6 +52,10 @@ void unwinder_destroy(struct unwinder *u)
 {
 	if (!u)
 		return;
+	sampled_functions_deinit(&u->functions);
+	known_stacks_deinit(&u->known_stacks);
+	runtime_recipes_deinit(&u->recipes);
+	recipe_templates_deinit(&u->templates);
 	code_checks_deinit(&u->checks);
 	code_copies_deinit(&u->large);
 	code_copies_deinit(&u->copies);
@@ -214,6 +221,10 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 		return_sites_take(&u->return_sites, request->return_site.owner,
 				  request->return_site.to, answer->error, answer->can_return);
 		return 0;
+	case UNWIND_RUNTIME_FUNCTION:
+		return unwind_take_function(u, answer);
+	case UNWIND_RUNTIME_RECIPE:
+		return unwind_take_recipe(u, answer);
 	}
 	return 0;
 }
@@ -295,5 +306,6 @@ struct unwinder_counts unwinder_counts(const struct unwinder *u)
 		.code_unread = u->regions.unread,
 		.evicted = u->pages.evicted,
 		.mappings_left_out = u->processes.left_out,
+		.functions_unknown = u->functions_unknown,
 	};
 }

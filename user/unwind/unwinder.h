@@ -33,6 +33,7 @@ struct unwinder_counts {
 	uint64_t code_unread;		   /* regions whose code could not be read in time */
 	uint64_t evicted;		   /* pages evicted to make room for others */
 	uint64_t mappings_left_out;	   /* mappings beyond the limit of a process */
+	uint64_t functions_unknown;	   /* runtime frames whose function is not known */
 };
 
 /*
@@ -47,7 +48,7 @@ void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
 
 /* A complete user stack, in the format of struct jitbpf_sample. */
 struct finished_stack {
-	uint64_t ips[JITBPF_USER_FRAMES_MAX];
+	uint64_t ips[JITBPF_USER_WORDS_MAX];
 	uint32_t count;
 	enum jitbpf_stack_end end;
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */

@@ -8,7 +8,12 @@
 #include "locate/code_site.h"
 #include "unwind/tables/unwind_pages.h"
 #include "unwind/tables/unwind_processes.h"
+#include "unwind/known_stacks.h"
 #include "unwind/return_sites.h"
+#include "unwind/sampled_functions.h"
+#include "unwind/runtime_merge.h"
+#include "unwind/runtime_recipes.h"
+#include "unwind/recipe_templates.h"
 #include "unwind/unwind_regions.h"
 #include "unwind/unwinder.h"
 
@@ -22,6 +27,13 @@ struct wanted_page {
 	bool reserved; /* reserved in the previous round */
 };
 
+/* The number of the functions of a runtime that are not known. */
+struct runtime_unknown {
+	const struct engine *engine; /* NULL: free */
+	struct runtime_name *name;
+};
+
+#define UNWIND_RUNTIMES_MAX    8  /* that have readers */
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
 #define UNWIND_CHANGES	       1024	  /* processes share a count */
@@ -57,6 +69,20 @@ struct unwinder {
 	struct unwind_rows page_rows; /* scratch space for building a page */
 	struct unwind_row *room;      /* scratch space for UNWIND_PAGE_ROWS_MAX rows */
 	uint64_t finished, file_pages;
+
+	struct runtime_recipes recipes;
+	struct recipe_templates templates;
+	struct sampled_functions functions;
+	struct runtime_unknown unknown[UNWIND_RUNTIMES_MAX];
+	struct known_stacks known_stacks;
+	struct runtime_words runtime_words[JITBPF_RUNTIME_FRAMES_MAX]; /* scratch space */
+	uint64_t runtimes_swept_ns;
+	/* The last sample, if its functions are not pending, and its time. Only compared. */
+	const struct jitbpf_sample *ready;
+	uint64_t ready_ns;
+	bool functions_found;	    /* the round has samples with functions that were not known */
+	bool runtimes_start;	    /* recipes are pending, or will be requested soon */
+	uint64_t functions_unknown; /* runtime frames that were merged without a function */
 };
 
 extern const struct unwind_row unwind_frame_pointer_row;

@@ -4,6 +4,8 @@
  * be run by hand:
  *   gcc -std=gnu11 -D_GNU_SOURCE -I. -Iuser tests/fuzz/seed/delta.c build/libcore.a
  *       -lZydis -liberty -lz -llzma -lzstd -o build/seed && build/seed tests/fuzz/corpus/delta
+ * The seed `events` is what tests/ui/make_deltas writes of tests/golden/events.jitbpf, with sizes
+ * of three bytes.
  */
 #include <stdio.h>
 

@@ -97,6 +97,63 @@ static void save_typed(const char *folder, const char *name, uint64_t outer, uin
 	small_recording_deinit(&small);
 }
 
+static struct jitbpf_runtime_function *add_function(struct small_recording *small, uint64_t number,
+						    const char *name, const char *file)
+{
+	const uint32_t name_bytes = (uint32_t)strlen(name) + 1, file_bytes = strlen(file) + 1;
+	struct jitbpf_runtime_function *function = small_add(
+		small, JITBPF_RUNTIME_FUNCTION, sizeof(*function) + name_bytes + file_bytes);
+
+	function->number = number;
+	strcpy(function->runtime, "CPython");
+	function->pid = 4001;
+	function->first_line = 10;
+	function->name_bytes = name_bytes;
+	function->file_bytes = file_bytes;
+	memcpy(function->strings, name, name_bytes);
+	memcpy(function->strings + name_bytes, file, file_bytes);
+	return function;
+}
+
+/*
+ * Runtimes of each status, and functions that samples have: with and without names, and one that no
+ * record describes. wrong: the records are refused.
+ */
+static void save_runtimes(const char *folder, const char *name, bool wrong)
+{
+	const uint64_t runtime = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
+	struct jitbpf_runtime_function *function;
+	struct small_recording small;
+	struct jitbpf_sample *sample;
+	struct jitbpf_runtime *known;
+
+	small_recording_init(&small);
+	for (uint32_t status = 0; status < 8; status++) {
+		known = small_add(&small, JITBPF_RUNTIME, sizeof(*known));
+		known->pid = 4000 + status;
+		known->start_ns = 77;
+		known->status = status;
+		known->version[0] = 3;
+		known->version[1] = (uint16_t)(status ? 0xffff : 11);
+		memset(known->name, wrong ? 'x' : 0, sizeof(known->name));
+		memcpy(known->name, status % 2 ? "PHP" : "CPython", 7);
+	}
+	add_function(&small, 1, "Search.run", "/srv/search.py");
+	function = add_function(&small, 2, "", "");
+	function->name_bytes = wrong ? UINT32_MAX : 1;
+	add_function(&small, 1, "again", "of the same number");
+	function = add_function(&small, (1ull << 56) - 1, "a;b\n\xff", "x");
+	function->number += wrong;
+	sample = small_add_sample(&small, 0, 7, 9, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		sample->ips[1 + 2 * i] = runtime | (i + 1);
+		sample->ips[2 + 2 * i] = 11 + i + (i ? JITBPF_POSITION_COMPILED : 0);
+	}
+	small_add_round(&small);
+	save_contents(folder, name, &small);
+	small_recording_deinit(&small);
+}
+
 int main(int argc, char **argv)
 {
 	struct small_recording small;
@@ -118,6 +175,8 @@ int main(int argc, char **argv)
 	save_typed(argv[1], "packed-frames-unknown", 7, (uint64_t)77 << JITBPF_FRAME_KIND_SHIFT);
 	save_typed(argv[1], "packed-frames-cut", 7,
 		   (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT);
+	save_runtimes(argv[1], "packed-runtimes", false);
+	save_runtimes(argv[1], "packed-runtimes-wrong", true);
 	/* Damage in some places. */
 	for (size_t i = 1; i < 8; i++) {
 		size_t at = contents_size / 8 * i;

@@ -5,7 +5,7 @@
 
 FRAMES := $(B)/tests/oracles/frames
 FRAMES_SRC := $(filter user/base/% user/engines/go_runtime.c user/decode/elf/elf% user/decode/elf/go% user/decode/elf/section% user/decode/elf/inflated% \
-	user/decode/elf/zstd% user/decode/cfi/%,$(CORE_SRC))
+	user/decode/elf/zlib% user/decode/elf/zstd% user/decode/cfi/%,$(CORE_SRC))
 FRAMES_LIBRARIES := libc.so.6 ld-linux-x86-64.so.2 libstdc++.so.6 libcrypto.so.3
 
 $(FRAMES)/rows: $(FRAMES)/rows.o $(B)/libcore.a
@@ -23,10 +23,10 @@ $(FRAMES)/odd: tests/oracles/frames/odd.S
 	$(Q)$(CC) $< -o $@
 
 # Without .eh_frame_hdr; then with .debug_frame instead, also compressed.
-$(FRAMES)/static: tests/oracles/symbols/count.cpp
-	$(call say,CXX,$@)
+$(FRAMES)/static: $(WORDS_OBJ)
+	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(WORDS_FLAGS) -static $(WORDS) -o $@
+	$(Q)$(CXX) -static $^ -o $@
 
 $(FRAMES)/debug: tests/oracles/frames/rows.c $(FRAMES_SRC)
 	$(call say,CC,$@)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Much of the standard library for the compiler to inline. The program is never executed. */
+/*
+ * Much of the standard library for the compiler to inline. The program is never executed.
+ * WITHOUT_REGEX: a sixth of it, which is compiled in a quarter of the time.
+ */
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#ifndef WITHOUT_REGEX
 #include <regex>
+#endif
 #include <sstream>
 #include <string>
 #include <unordered_map>
@@ -32,6 +37,24 @@ int weight(const std::vector<int> &values)
 	return sum;
 }
 
+#ifdef WITHOUT_REGEX
+int number_in(const std::string &key)
+{
+	auto digit =
+		std::find_if(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+
+	return digit == key.end() ? 0 : std::stoi(std::string(digit, key.end()));
+}
+#else
+int number_in(const std::string &key)
+{
+	static const std::regex pattern("k([0-9]+)");
+	std::smatch match;
+
+	return std::regex_match(key, match, pattern) ? std::stoi(match[1]) : 0;
+}
+#endif
+
 int first_points(int count)
 {
 	std::vector<point> points;
@@ -48,8 +71,6 @@ int main(int argc, char **argv)
 {
 	std::map<std::string, std::vector<int>> places;
 	std::unordered_map<std::string, std::shared_ptr<std::string>> names;
-	std::regex pattern("k([0-9]+)");
-	std::smatch match;
 	int total = 0;
 
 	for (int i = 0; i < argc * 100; i++) {
@@ -60,8 +81,7 @@ int main(int argc, char **argv)
 		names[out.str()] = std::make_shared<std::string>(out.str());
 	}
 	for (auto &[key, values] : places) {
-		if (std::regex_match(key, match, pattern))
-			total += std::stoi(match[1]);
+		total += number_in(key);
 		std::sort(values.begin(), values.end(), [](int a, int b) { return a % 7 < b % 7; });
 		total += weight(values);
 	}

@@ -14,7 +14,7 @@
  *   lines offset:line ...        line table of the next load
  *   engine 1|2                   sender of the following events: the program or a library
  *   code addr generation         write a function, as in storm mode
- *   run addr milliseconds        call the function for that time
+ *   run addr milliseconds        call the function until it has taken that CPU time
  *   sleep milliseconds
  *
  * Words are separated by blanks and may be in double quotes; - is NULL. addr is a
@@ -283,8 +283,8 @@ static int do_run(struct script *script)
 
 	if (script_code(script, 1, &code) || script_number(script, 2, &ms))
 		return -EINVAL;
-	end_ns = clock_ns(CLOCK_MONOTONIC) + ms * NS_PER_MS;
-	while (clock_ns(CLOCK_MONOTONIC) < end_ns)
+	end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * NS_PER_MS;
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
 		code_call(code);
 	return 0;
 }

@@ -24,6 +24,8 @@ static const struct row {
 	 "how long to run; each thread that runs code takes as much CPU time, too [5; hostile: 1]"},
 	{"rate", NUMBER, AT(rate), 0, 100000000,
 	 "loads a second of all threads, 0 as fast as possible [1000]"},
+	{"loads", NUMBER, AT(loads), 0, UINT32_MAX,
+	 "storm: of each thread; it then only runs what it has, 0 without limit [0]"},
 	{"slots", NUMBER, AT(slots), 1, 1u << 20, "addresses of each thread [16]"},
 	{"threads", NUMBER, AT(threads), 1, 1024, "[1]"},
 	{"iterations", NUMBER, AT(iterations), 1, UINT32_MAX,

@@ -10,6 +10,7 @@ struct options {
 	const char *mode;
 	double seconds;
 	uint64_t rate;
+	uint64_t loads;
 	uint64_t slots;
 	uint64_t threads;
 	uint64_t iterations;

@@ -59,6 +59,8 @@ static void storm_work(struct worker *worker)
 
 	while (!worker_is_done(worker)) {
 		due = worker->rate ? loads_due(worker, start_ns) : worker->loads + 1;
+		if (engine->options.loads && (!worker->rate || due > engine->options.loads))
+			due = engine->options.loads;
 		for (uint64_t i = 0; i < slots && worker->loads < due; i++)
 			storm_rewrite(worker);
 		written = worker->loads < slots ? worker->loads : slots;

@@ -7,7 +7,7 @@ STACKS := $(B)/tests/programs/stacks
 STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
 
 STACKS_OF_C := chain deep frames swap thin signals kernel threads contexts respawn reload liar \
-	delivery narrow narrow_liar
+	delivery different narrow narrow_liar
 STACKS_OF_CXX := std_thread exceptions
 STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing musl
 STACKS_CALLS := lazy ibt now

@@ -9,11 +9,14 @@ import os
 import struct
 import sys
 import threading
+import time
 
 F_ADD_SEALS, SHRINK = 1033, 2
-HEAD = struct.Struct("<8sIIQQQQQQQIIQQ")
+HEAD = struct.Struct("<8sIIQQQQQQQQQQIIQQ")
 DATA = 4096
 COMMITTED = 0x434F4D54
+TIME = 8 + 16  # offset of an event's time in its entry
+LARGE_NAME = b"attacker" * 6000
 
 
 def entry(sequence, name=b"forged", commit=COMMITTED, size=None, header_size=None):
@@ -25,8 +28,8 @@ def entry(sequence, name=b"forged", commit=COMMITTED, size=None, header_size=Non
 
 
 def head(used, capacity=1 << 20, generation=0):
-    return HEAD.pack(b"JITBPFJ\n", 1, DATA, capacity, used, generation, 1 << 40, 0, 0, 1 << 62,
-                     os.getpid(), 0, 0, 0)
+    return HEAD.pack(b"JITBPFJ\n", 2, DATA, capacity, used, generation, 1 << 40, 0, 0, 0, 0, 0,
+                     1 << 62, os.getpid(), 0, 0, 0)
 
 
 def forge(capacity=1 << 20, seals=SHRINK):
@@ -51,7 +54,28 @@ def flip(map_):
         map_[40 - 8:40] = struct.pack("<Q", generation)
 
 
+def forge_large():
+    """A gigabyte of loads that are always as young as can be."""
+    fd, map_ = forge(1 << 30)
+    size = len(entry(0, LARGE_NAME))
+    offsets = range(DATA, len(map_) - size, size)
+    for sequence, at in enumerate(offsets):
+        map_[at:at + size] = entry(sequence, LARGE_NAME)
+    map_[0:HEAD.size] = head(offsets[-1] + size, capacity=len(map_))
+
+    def renew():
+        while True:
+            now = struct.pack("<Q", time.monotonic_ns())
+            for at in offsets:
+                map_[at + TIME:at + TIME + 8] = now
+
+    threading.Thread(target=renew, daemon=True).start()
+    return fd, map_
+
+
 def tell(lie):
+    if lie == "large":
+        return forge_large()
     good = [entry(n) for n in range(100)]
     fd, map_ = forge(1 << 30 if lie == "huge" else 1 << 20, 0 if lie == "unsealed" else SHRINK)
     put(map_, good, capacity=len(map_), generation=1 if lie == "odd" else 0)

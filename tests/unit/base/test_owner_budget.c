@@ -68,6 +68,28 @@ CASE(test_shares)
 	owner_budget_deinit(&budget);
 }
 
+/* Each of two budgets may use what the other does not, and others always find room. */
+CASE(test_joined)
+{
+	struct owner_budget a = {0}, b = {0};
+	struct budget_owner *first = get(&a, 1000, 5), *second = get(&a, 1001, 5);
+	struct budget_owner *other = get(&b, 1000, 5);
+
+	owner_budget_join(&a, &b, 1000000, 7);
+	assert_in_range(charge_all(&a, first), 795000, 815000);
+	assert_in_range(charge_all(&a, second), 100000, 120000);
+	assert_in_range(charge_all(&b, other), 50000, 100000);
+	assert_true(a.used + b.used <= 1000000);
+	release_all(&a, first);
+	assert_in_range(charge_all(&b, other), 500000, 800000);
+	assert_false(owner_budget_allows(&a, second, 200000));
+	release_all(&a, second);
+	release_all(&b, other);
+	assert_int_equal(a.used + b.used, 0);
+	owner_budget_deinit(&a);
+	owner_budget_deinit(&b);
+}
+
 /* A user with many cgroups gets no more than its share; the cgroups of root are users. */
 CASE(test_cgroups_share_their_user)
 {

@@ -15,6 +15,8 @@
 #include "tests/unit/pipeline/small_recording.h"
 #include "uapi/recording.h"
 
+#define UNKNOWN_TYPE 99
+
 /* Read failures of a disk, or of memory, from an offset of the file on. */
 static struct failure {
 	struct blob file;
@@ -29,14 +31,19 @@ static int read_until_failure(void *context, uint64_t offset, void *buf, size_t 
 	return failure.file.read(context, offset, buf, size_bytes);
 }
 
-/* Returns the path of a recording, and its size. The caller removes and frees it. */
-static char *write_recording(size_t *ret_size)
+/*
+ * Returns the path of a recording with a number of records of an unknown type, and its size. The
+ * caller removes and frees it.
+ */
+static char *write_recording(size_t unknown, size_t *ret_size)
 {
 	char *bytes, *path = strdup("/tmp/jitbpf-replay-XXXXXX");
 	struct small_recording small;
 	int fd = mkstemp(path);
 
 	small_recording_init(&small);
+	for (size_t i = 0; i < unknown; i++)
+		small_add(&small, UNKNOWN_TYPE, sizeof(struct jitbpf_record) + 8 * i);
 	small_recording_write(&small, &bytes, ret_size);
 	assert_int_equal(write(fd, bytes, *ret_size), *ret_size);
 	close(fd);
@@ -76,15 +83,14 @@ CASE(nothing_is_shown_without_the_description)
 		{-EBADMSG, false, "nothing can be shown"}, {-EBADMSG, true, "damage is shown: "},
 	};
 	size_t size;
-	char *path = write_recording(&size), said[1024];
+	char *path = write_recording(0, &size), said[1024];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct replay replay;
 		int expected = rows[i].has_info ? 0 : rows[i].err;
 
 		assert_int_equal(
-			replay_open(&replay, path, NULL, NULL, NULL, false, NULL, MEMORY_DEFAULT),
-			0);
+			replay_open(&replay, path, NULL, NULL, NULL, false, NULL, 256u << 20), 0);
 		failure = (struct failure){
 			.file = replay.blob,
 			.from_offset = rows[i].has_info ? size - 1
@@ -102,4 +108,27 @@ CASE(nothing_is_shown_without_the_description)
 	}
 	unlink(path);
 	free(path);
+}
+
+CASE(what_this_version_does_not_know_is_counted)
+{
+	for (size_t unknown = 0; unknown < 4; unknown += 3) {
+		struct replay replay;
+		char *path, said[1024];
+		size_t size;
+
+		path = write_recording(unknown, &size);
+		assert_int_equal(
+			replay_open(&replay, path, NULL, NULL, NULL, false, NULL, 256u << 20), 0);
+		assert_int_equal(run(&replay, said), 0);
+		assert_false(replay.damaged);
+		if (unknown)
+			assert_non_null(strstr(said, ": 3 records of kinds that this version does "
+						     "not know are left out"));
+		else
+			assert_null(strstr(said, "left out"));
+		replay_close(&replay);
+		unlink(path);
+		free(path);
+	}
 }

@@ -346,12 +346,11 @@ CASE(code_that_java_generates_has_no_numbers)
 	check_functions(rows, ARRAY_SIZE(rows));
 }
 
-/* Names of Node.js 20. */
 CASE(tiers_of_v8_are_one_function)
 {
 	static const struct function_row rows[] = {
 		{"JS:*fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_OPTIMIZED},
-		{"JS:+fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_OPTIMIZED},
+		{"JS:+fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_MIDDLE},
 		{"JS:^fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13", CODE_TIER_BASELINE},
 		{"JS:~fib /srv/server.js:2:13", "JS:fib /srv/server.js:2:13",
 		 CODE_TIER_INTERPRETED},
@@ -364,6 +363,22 @@ CASE(tiers_of_v8_are_one_function)
 		{"JS:", "JS:", CODE_TIER_PLAIN},
 		{"JS:*", "JS:*", CODE_TIER_OPTIMIZED},
 		{"Builtin:^f a.js:1:2", "Builtin:^f a.js:1:2", CODE_TIER_PLAIN},
+		/* Names of Node.js 18. */
+		{"LazyCompile:*fib /srv/server.js:2", "JS:fib /srv/server.js:2",
+		 CODE_TIER_OPTIMIZED},
+		{"LazyCompile:~fib /srv/server.js:2", "JS:fib /srv/server.js:2",
+		 CODE_TIER_INTERPRETED},
+		{"Function:^fib /srv/server.js:2", "JS:fib /srv/server.js:2", CODE_TIER_BASELINE},
+		{"Function:~ node:internal/timers:1", "JS: node:internal/timers:1",
+		 CODE_TIER_INTERPRETED},
+		{"Script:^ /srv/server.js:1", "JS: /srv/server.js:1", CODE_TIER_BASELINE},
+		{"Eval:~ evalmachine.<anonymous>:1", "JS: evalmachine.<anonymous>:1",
+		 CODE_TIER_INTERPRETED},
+		{"LazyCompile:*fib", "LazyCompile:*fib", CODE_TIER_OPTIMIZED},
+		{"LazyCompile:", "LazyCompile:", CODE_TIER_PLAIN},
+		{"LazyCompile:*", "LazyCompile:*", CODE_TIER_OPTIMIZED},
+		{"RegExp:^[A-Z]:1", "RegExp:^[A-Z]:1", CODE_TIER_PLAIN},
+		{"JS:*fib /srv/server.js:2", "JS:*fib /srv/server.js:2", CODE_TIER_OPTIMIZED},
 	};
 
 	check_functions(rows, ARRAY_SIZE(rows));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "locate/locate.h"
+#include "state/process/runtime_functions.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/made_mapping.h"
@@ -20,6 +21,8 @@ struct fixture {
 	struct process_table processes;
 	struct process *process;
 	struct space_map *kernel_code;
+	struct runtime_functions functions;
+	struct global_code global;
 	struct location_table table;
 	struct located_stack located;
 };
@@ -85,6 +88,7 @@ static int setup(void **state)
 	process_table_init(&f->processes, f->strings, &f->modules, &code_budget_default, NULL);
 	assert_int_equal(process_table_at(&f->processes, PID, 7, 0, &f->process), 0);
 	assert_int_equal(space_map_create(SPACE_END_WHOLE, &f->kernel_code), 0);
+	f->global = (struct global_code){f->kernel_code, &f->functions};
 	map(f, 1, LIB, "/lib/x.so", 9);
 	map(f, 1, CODE, "//anon", 0);
 	*state = f;
@@ -97,6 +101,7 @@ static int teardown(void **state)
 
 	location_table_deinit(&f->table);
 	space_map_destroy(f->kernel_code);
+	runtime_functions_deinit(&f->functions);
 	process_table_deinit(&f->processes);
 	module_table_deinit(&f->modules);
 	string_pool_destroy(f->strings);
@@ -114,7 +119,7 @@ static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *ips, uin
 	};
 
 	assert_int_equal(
-		locate_stack(&f->table, f->kernel_code, f->process, &stack, time_ns, &f->located),
+		locate_stack(&f->table, &f->global, f->process, &stack, time_ns, NULL, &f->located),
 		0);
 }
 
@@ -338,19 +343,95 @@ CASE_WITH(test_kernel_code, setup, teardown)
 	assert_int_equal(f->table.locations.data[0].code->refs, 2);
 }
 
+static void add_function(struct fixture *f, uint64_t number, const char *name)
+{
+	uint64_t words[16] = {0};
+	struct jitbpf_runtime_function *record = (struct jitbpf_runtime_function *)words;
+
+	record->number = number;
+	record->name_bytes = (uint32_t)strlen(name) + 1;
+	record->file_bytes = 1;
+	strcpy(record->runtime, "CPython");
+	strcpy(record->strings, name);
+	assert_int_equal(runtime_functions_add(&f->functions, record, f->process->account), 0);
+	assert_int_equal(runtime_functions_add(&f->functions, record, f->process->account),
+			 -EEXIST);
+}
+
+static const struct location *nth(const struct fixture *f, uint32_t i)
+{
+	return &f->table.locations.data[f->located.locations[i]];
+}
+
+/* A known function is a location by its line; unknown ones are one, and no known code. */
+CASE_WITH(test_runtime, setup, teardown)
+{
+	const uint64_t kind = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
+	const uint64_t known[] = {kind | 5, 12 | JITBPF_POSITION_COMPILED | 1ull << 40};
+	const uint64_t unread[] = {kind | 6, 1, kind | 6, 2, kind | 5, 13};
+	const uint64_t unannounced[] = {kind | 7, 1, kind | 8, 2};
+	struct fixture *f = *state;
+
+	add_function(f, 5, "f");
+	add_function(f, 6, "");
+	locate(f, 1, known, 0, 2);
+	assert_false(f->located.code_unknown);
+	assert_int_equal(f->located.user_frames, 1);
+	assert_int_equal(nth(f, 0)->kind, LOCATION_RUNTIME);
+	assert_int_equal(nth(f, 0)->owner, 5);
+	assert_int_equal(nth(f, 0)->offset, 12 | JITBPF_POSITION_COMPILED);
+	assert_string_equal(((const struct known_function *)nth(f, 0)->code)->name, "f");
+	locate(f, 1, unread, 0, 6);
+	assert_true(f->located.code_unknown);
+	assert_int_equal(f->located.user_frames, 3);
+	assert_int_equal(nth(f, 0)->kind, LOCATION_RUNTIME_UNKNOWN);
+	assert_int_equal(f->located.locations[0], f->located.locations[1]);
+	assert_int_equal(nth(f, 2)->kind, LOCATION_RUNTIME);
+	locate(f, 1, unannounced, 0, 4);
+	assert_true(f->located.code_unknown);
+	assert_int_equal(nth(f, 0)->kind, LOCATION_RUNTIME_UNKNOWN);
+	assert_null(nth(f, 0)->code);
+	assert_int_equal(f->located.locations[0], f->located.locations[1]);
+	/* The locations have references. */
+	runtime_functions_deinit(&f->functions);
+	f->functions = (struct runtime_functions){0};
+	assert_string_equal(((const struct known_function *)f->table.locations.data[0].code)->name,
+			    "f");
+}
+
+/* Code that serves a runtime is another location than the same code elsewhere. */
+CASE_WITH(test_interpreter, setup, teardown)
+{
+	const uint64_t serves = (uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT;
+	const uint64_t words[] = {serves | (CODE + 9), CODE + 9, CODE + 10, serves | (CODE + 10)};
+	struct fixture *f = *state;
+
+	map(f, 1, CODE, "/bin/p", 3);
+	locate(f, 2, words, 0, 4);
+	assert_int_equal(f->located.user_frames, 4);
+	assert_true(nth(f, 0)->is_interpreter);
+	assert_int_equal(nth(f, 0)->offset, nth(f, 2)->offset);
+	assert_int_equal(nth(f, 0)->kind, nth(f, 2)->kind);
+	assert_false(nth(f, 2)->is_interpreter);
+	assert_true(nth(f, 3)->is_interpreter);
+	assert_int_equal(nth(f, 3)->offset, nth(f, 2)->offset);
+	assert_int_equal(f->located.locations[0], f->located.locations[3]);
+	assert_int_not_equal(f->located.locations[0], f->located.locations[2]);
+}
+
 CASE_WITH(test_too_many_frames, setup, teardown)
 {
-	static const uint64_t ips[JITBPF_SAMPLE_FRAMES_MAX + 1] = {0};
+	static const uint64_t ips[JITBPF_SAMPLE_WORDS_MAX + 1] = {0};
 	struct fixture *f = *state;
 	struct raw_stack stack = {.kernel = {.words = ips, .count = JITBPF_KERNEL_FRAMES_MAX + 1}};
 
 	assert_int_equal(
-		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
+		locate_stack(&f->table, &f->global, f->process, &stack, 1, NULL, &f->located),
 		-EINVAL);
-	stack = (struct raw_stack){.user = {.words = ips, .count = JITBPF_USER_FRAMES_MAX + 1}};
+	stack = (struct raw_stack){.user = {.words = ips, .count = JITBPF_USER_WORDS_MAX + 1}};
 	assert_int_equal(
-		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
+		locate_stack(&f->table, &f->global, f->process, &stack, 1, NULL, &f->located),
 		-EINVAL);
-	locate(f, 1, ips, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_FRAMES_MAX);
+	locate(f, 1, ips, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_WORDS_MAX);
 	assert_int_equal(f->located.kernel_frames, JITBPF_KERNEL_FRAMES_MAX);
 }

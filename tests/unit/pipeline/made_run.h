@@ -90,7 +90,9 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 	};
 	while (root->parent != PROFILE_NODE_NONE)
 		root = &nodes[root->parent];
-	snprintf(seen->comm, sizeof(seen->comm), "%s", string_pool_get(view->strings, root->comm));
+	snprintf(seen->comm, sizeof(seen->comm), "%s",
+		 string_pool_get(view->strings,
+				 profile_comm(view->profile, (uint32_t)(root - nodes))));
 	snprintf(seen->thread, sizeof(seen->thread), "%s",
 		 string_pool_get(view->strings, sample->comm));
 	thread = &view->threads->threads.data[view->threads->counts.data[sample->count].thread];

@@ -9,6 +9,7 @@
 
 #include "pipeline/finished_records.h"
 #include "unwind/unwinder.h"
+#include "unwind/unwinder_runtimes.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define MADE_CHANGES_MAX 128
@@ -242,6 +243,54 @@ int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns)
 	made_require(known_ns == unwinder->known_ns);
 	unwinder->published++;
 	return 0;
+}
+
+/* --- runtime frames, which these samples do not have ------------------------------------ */
+
+int unwinder_runtime_sampled(struct unwinder *unwinder, const struct process *process,
+			     const struct jitbpf_sample *sample)
+{
+	return 0;
+}
+
+uint64_t unwinder_runtime_awaits(struct unwinder *unwinder, const struct process *process,
+				 const struct jitbpf_sample *sample)
+{
+	return 0;
+}
+
+int unwinder_runtime_merge(struct unwinder *unwinder, const struct process *process,
+			   const struct jitbpf_sample *sample, const struct finished_stack *stack,
+			   struct merged_stack *ret)
+{
+	return 0;
+}
+
+int unwinder_forked(struct unwinder *unwinder, const struct process *parent,
+		    const struct process *child)
+{
+	return 0;
+}
+
+int unwinder_program(struct unwinder *unwinder, const struct process *process,
+		     const struct jitbpf_program *program)
+{
+	return 0;
+}
+
+bool unwinder_runtimes_start(const struct unwinder *unwinder)
+{
+	return false;
+}
+
+bool unwinder_take_runtime(struct unwinder *unwinder, struct runtime_news *ret)
+{
+	return false;
+}
+
+const struct runtime_name *unwinder_take_function(struct unwinder *unwinder)
+{
+	return NULL;
 }
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)

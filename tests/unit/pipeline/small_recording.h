@@ -19,7 +19,7 @@
 #include "uapi/recording.h"
 #include "uapi/scope_table.h"
 
-#define SMALL_RECORDS_MAX 32
+#define SMALL_RECORDS_MAX 48
 
 /* The input records in order; a ROUND record marks the end of a round. */
 struct small_recording {

@@ -57,7 +57,7 @@ CASE(test_names_stay)
 	made_round(&run, 200);
 	ledger = made_finish(&run, 300);
 	/* Beyond half of the burst, tables are refused. */
-	assert_int_equal(ledger->jit.over_budget, LOADS - EVENT_BUDGET_TIGHT_BYTES / TABLE_BYTES);
+	assert_int_equal(ledger->jit.over_rate, LOADS - EVENT_BUDGET_TIGHT_BYTES / TABLE_BYTES);
 	assert_int_equal(ledger->jit.methods, LOADS);
 	for (uint32_t i = 0; i < LOADS; i++) {
 		snprintf(name, sizeof(name), "method %u", i);

@@ -8,6 +8,7 @@
 #include "tests/unit/pipeline/made_run.h"
 
 #define RUNTIME(n) ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (n))
+#define GAP	   ((uint64_t)JITBPF_FRAME_GAP << JITBPF_FRAME_KIND_SHIFT)
 #define UNKNOWN	   ((uint64_t)77 << JITBPF_FRAME_KIND_SHIFT)
 
 static struct jitbpf_sample *make_stack(struct made_run *run, uint64_t time_ns,
@@ -63,15 +64,28 @@ CASE_WITH(test_forged, made_run_setup, made_run_teardown)
 	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 1);
 }
 
-/* In a recording, frames of a runtime are locations of their own, and no code is known there. */
+/*
+ * In a recording, frames of a runtime are locations of their own. A function that no record
+ * describes is unknown code.
+ */
 CASE_WITH(test_recorded, made_run_setup, made_run_teardown)
 {
 	static const uint64_t words[] = {RUNTIME(7), 33, MADE_CODE + 8, RUNTIME(9), 44};
 	struct made_run *run = *state;
 	const struct location *location;
 	const struct ledger *ledger;
+	struct jitbpf_runtime_function *function;
 
 	run->source.finished = true;
+	for (uint64_t number = 7; number <= 9; number += 2) {
+		function = make_record(run, JITBPF_RUNTIME_FUNCTION, sizeof(*function) + 3, 1);
+		function->number = number;
+		function->pid = MADE_PID;
+		function->name_bytes = 2;
+		function->file_bytes = 1;
+		strcpy(function->runtime, "PHP");
+		strcpy(function->strings, "f");
+	}
 	make_mapping(run, 1, MADE_PID, MADE_CODE, "//anon");
 	make_stack(run, 10, words, 5);
 	make_stack(run, 11, words, 5)->h.flags = JITBPF_SAMPLE_CODE_UNTOLD;
@@ -89,6 +103,27 @@ CASE_WITH(test_recorded, made_run_setup, made_run_teardown)
 	location = from_root(run, 1);
 	assert_int_equal(location->kind, LOCATION_ANON);
 	assert_int_equal(location->offset, MADE_CODE + 8);
+}
+
+/* Frames of a runtime follow a gap. The stack is cut, but its outermost frames are known. */
+CASE_WITH(test_gap, made_run_setup, made_run_teardown)
+{
+	static const uint64_t words[] = {MADE_CODE + 8, GAP, RUNTIME(7), 33};
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	run->source.finished = true;
+	make_mapping(run, 1, MADE_PID, MADE_CODE, "/bin/p");
+	make_stack(run, 10, words, 4)->user_end = JITBPF_END_NO_RULE;
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->malformed_records, 0);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].user_frames, 3);
+	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE] + ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(from_root(run, 0)->kind, LOCATION_RUNTIME_UNKNOWN);
+	assert_int_equal(from_root(run, 1)->kind, LOCATION_GAP);
+	assert_int_equal(from_root(run, 2)->kind, LOCATION_NATIVE);
+	assert_null(from_root(run, 3));
 }
 
 /* Words that are no whole frames are refused, and counted. */

@@ -5,6 +5,7 @@
 #include "profile/ledger.h"
 #include "profile/profile.h"
 #include "tests/unit/cases.h"
+#include "tests/unit/failing_memory.h"
 
 static uint32_t node_of(struct profile *profile, uint32_t process, uint32_t comm,
 			const uint32_t *locations, uint32_t count)
@@ -24,7 +25,7 @@ CASE(an_empty_stack_is_the_root)
 	assert_int_equal(profile.nodes.size, 1);
 	assert_int_equal(profile.nodes.data[root].parent, PROFILE_NODE_NONE);
 	assert_int_equal(profile.nodes.data[root].location, 7);
-	assert_int_equal(profile.nodes.data[root].comm, 3);
+	assert_int_equal(profile_comm(&profile, root), 3);
 	assert_int_equal(node_of(&profile, 7, 3, NULL, 0), root);
 }
 
@@ -46,11 +47,11 @@ CASE(stacks_are_paths)
 
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(profile.nodes.data[node].location, stack[i]);
-		assert_int_equal(profile.nodes.data[node].comm, 1);
 		assert_true(profile.nodes.data[node].parent < node);
 		node = profile.nodes.data[node].parent;
 	}
 	assert_int_equal(profile.nodes.data[node].parent, PROFILE_NODE_NONE);
+	assert_int_equal(profile_comm(&profile, node), 1);
 }
 
 CASE(shared_frames_are_shared_nodes)
@@ -121,6 +122,73 @@ CASE(many_stacks_keep_their_paths)
 			assert_int_equal(profile.nodes.data[node].location, random >> 30);
 			assert_int_equal(profile.nodes.data[node].parent, PROFILE_NODE_NONE);
 		}
+	}
+}
+
+static uint64_t taken;
+
+static bool take(void *context, uint64_t bytes)
+{
+	taken += bytes;
+	return true;
+}
+
+/* A budget is charged what the tables take: their pages, without those that were never written. */
+CASE(a_node_is_charged_what_it_takes)
+{
+	CLEANUP(profile_deinit) struct profile profile = {.room = {.take = take}};
+	uint64_t bytes;
+
+	taken = 0;
+	for (uint32_t i = 0; i < 300000; i++)
+		node_of(&profile, i / 1000, 1, (const uint32_t[]){i, i % 1000}, 2);
+	bytes = profile.nodes.size * sizeof(*profile.nodes.data) +
+		profile.roots.size * sizeof(*profile.roots.data) +
+		profile.index.capacity * sizeof(*profile.index.slots);
+	assert_true(profile.nodes.size > 500000);
+	assert_in_range(taken, bytes * 4 / 5, bytes * 6 / 5);
+	assert_true(taken < profile.nodes.size * 25);
+}
+
+/* Whichever allocation fails, the profile can be used again, and counts nothing twice. */
+CASE(memory_is_short)
+{
+	CLEANUP(profile_deinit) struct profile exact = {0};
+	bool failed = true;
+
+	for (uint32_t i = 0; i < 200; i++)
+		node_of(&exact, i % 3, i % 2, (const uint32_t[]){i, i / 2, i / 4, 7}, 4);
+	for (size_t left = 0; failed; left++) {
+		CLEANUP(profile_deinit) struct profile profile = {0};
+
+		allocation_failed = false;
+		allocations_left = left;
+		for (uint32_t i = 0; i < 200; i++) {
+			uint32_t node;
+			int err;
+
+			counting_allocations = true;
+			err = profile_node_of(&profile, i % 3, i % 2,
+					      (const uint32_t[]){i, i / 2, i / 4, 7}, 4, &node);
+			counting_allocations = false;
+			if (err) {
+				assert_int_equal(err, -ENOMEM);
+				allocations_left = 1000;
+				node = node_of(&profile, i % 3, i % 2,
+					       (const uint32_t[]){i, i / 2, i / 4, 7}, 4);
+			}
+			profile_count(&profile, node, 1);
+		}
+		failed = allocation_failed;
+		assert_int_equal(profile.nodes.size, exact.nodes.size);
+		assert_int_equal(profile.roots.size, exact.roots.size);
+		for (uint32_t i = 0; i < 200; i++) {
+			uint32_t node = node_of(&profile, i % 3, i % 2,
+						(const uint32_t[]){i, i / 2, i / 4, 7}, 4);
+
+			assert_int_equal(profile.nodes.data[node].self, 1);
+		}
+		assert_true(left < 100);
 	}
 }
 

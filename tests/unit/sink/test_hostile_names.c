@@ -16,10 +16,7 @@
 
 #define LARGE (1u << 20)
 
-static const struct sink_ops *const all_sinks[] = {
-	&sink_firefox,	  &sink_folded,	 &sink_html,	     &sink_pprof, &sink_script,
-	&sink_speedscope, &sink_summary, &sink_summary_json, &sink_top,
-};
+#define SINKS_MAX 32
 
 /* --- a view in which everything is called the same ------------------------------- */
 
@@ -265,7 +262,7 @@ static bool is_lines(const struct sink_ops *ops)
 
 /* The outputs with plain names. */
 struct plain_outputs {
-	struct output sinks[ARRAY_SIZE(all_sinks)];
+	struct output sinks[SINKS_MAX]; /* by number of the format */
 	struct output diffs[DIFF_FORMATS];
 };
 
@@ -276,9 +273,10 @@ static int make_plain(void **state)
 
 	assert_non_null(plain);
 	named_init(&n, "plain");
-	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++) {
-		plain->sinks[i] = output_of(&n, all_sinks[i]);
-		if (is_lines(all_sinks[i]))
+	assert_null(sink_at(SINKS_MAX));
+	for (size_t i = 0; sink_at(i); i++) {
+		plain->sinks[i] = output_of(&n, sink_at(i));
+		if (is_lines(sink_at(i)))
 			check_utf8(&plain->sinks[i]);
 	}
 	for (int i = 0; i < DIFF_FORMATS; i++) {
@@ -293,7 +291,7 @@ static int free_plain(void **state)
 {
 	struct plain_outputs *plain = *state;
 
-	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++)
+	for (size_t i = 0; sink_at(i); i++)
 		free(plain->sinks[i].text);
 	for (int i = 0; i < DIFF_FORMATS; i++)
 		free(plain->diffs[i].text);
@@ -325,8 +323,8 @@ static void check_name(const struct plain_outputs *plain, const char *name)
 	CLEANUP(named_deinit) struct named_view n;
 
 	named_init(&n, name);
-	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++)
-		check_sink(&n, &plain->sinks[i], all_sinks[i], strlen(name));
+	for (size_t i = 0; sink_at(i); i++)
+		check_sink(&n, &plain->sinks[i], sink_at(i), strlen(name));
 	for (int i = 0; i < DIFF_FORMATS; i++) {
 		struct output output = diff_of(&n, i);
 

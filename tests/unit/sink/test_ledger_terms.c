@@ -37,7 +37,7 @@ CASE(every_term_is_explained)
 		assert_true(!term->next || term->why);
 	}
 	assert_int_equal(count, TERMS_MIN + LEDGER_MEMORY_COUNT + LEDGER_SINGLE_COUNT +
-					LEDGER_COLUMN_COUNT);
+					LEDGER_COLUMN_COUNT + LEDGER_RUNTIME_COUNT);
 	assert_null(ledger_term_at(count + 1, NULL));
 }
 

@@ -83,13 +83,13 @@ CASE(stacks_by_process_and_by_thread)
 	made_threads_init(&t);
 	t.m.view.options.by = VIEW_BY_PID;
 	AUTO_FREE char *by_pid = made_output(&t.m, &sink_folded);
-	assert_string_equal(by_pid, "php-10;around;inlined_[i] 2\n"
-				    "php-10;around;inlined_[i];leaf 1\n");
+	assert_string_equal(by_pid, "php-10;around;inlined 2\n"
+				    "php-10;around;inlined;leaf 1\n");
 	t.m.view.options.by = VIEW_BY_TID;
 	AUTO_FREE char *by_tid = made_output(&t.m, &sink_folded);
-	assert_string_equal(by_tid, "php-10/10;around;inlined_[i] 1\n"
-				    "php-10/10;around;inlined_[i];leaf 1\n"
-				    "worker-10/11;around;inlined_[i] 1\n");
+	assert_string_equal(by_tid, "php-10/10;around;inlined 1\n"
+				    "php-10/10;around;inlined;leaf 1\n"
+				    "worker-10/11;around;inlined 1\n");
 }
 
 /* A thread that moves to another cgroup has samples in both. */
@@ -101,20 +101,20 @@ CASE(stacks_by_container)
 	made_threads_init(&t);
 	t.m.view.options.by = VIEW_BY_CONTAINER;
 	AUTO_FREE char *unknown = made_output(&t.m, &sink_folded);
-	assert_string_equal(unknown, "[unknown cgroup];php;around;inlined_[i] 2\n"
-				     "[unknown cgroup];php;around;inlined_[i];leaf 1\n");
+	assert_string_equal(unknown, "[unknown cgroup];php;around;inlined 2\n"
+				     "[unknown cgroup];php;around;inlined;leaf 1\n");
 	threads = t.m.threads.threads.data;
 	threads[0].unit = made_string(&t.m, "/");
 	threads[1].unit = made_string(&t.m, "a\n;b.service");
 	AUTO_FREE char *units = made_output(&t.m, &sink_folded);
-	assert_string_equal(units, "a?:b.service;php;around;inlined_[i] 1\n"
-				   "a?:b.service;php;around;inlined_[i];leaf 1\n"
-				   "host;php;around;inlined_[i] 1\n");
+	assert_string_equal(units, "a?:b.service;php;around;inlined 1\n"
+				   "a?:b.service;php;around;inlined;leaf 1\n"
+				   "host;php;around;inlined 1\n");
 	threads[0].container = threads[1].container = made_string(&t.m, "web");
 	t.m.view.options.kernel = VIEW_KERNEL_HIDDEN;
 	AUTO_FREE char *containers = made_output(&t.m, &sink_folded);
-	assert_string_equal(containers, "web;php;around;inlined_[i] 2\n"
-					"web;php;around;inlined_[i];leaf 1\n");
+	assert_string_equal(containers, "web;php;around;inlined 2\n"
+					"web;php;around;inlined;leaf 1\n");
 }
 
 /* No sample is lost or counted twice, for any mix of threads and stacks. */

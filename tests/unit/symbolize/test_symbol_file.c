@@ -163,7 +163,6 @@ CASE(test_32_bit_is_for_names_only)
 	struct elf_file elf;
 
 	assert_int_equal(elf_file_init(&elf, &blob), -ENOEXEC);
-	assert_int_equal(elf_file_init_debug(&elf, &blob), -ENOEXEC);
 	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
 	assert_int_equal(elf.machine, EM_386);
 	elf_file_deinit(&elf);

@@ -77,7 +77,8 @@ static inline int world_read(void *dst, size_t size_bytes, uint64_t address)
 
 #define unwind_read(dst, size, address) world_read(dst, size, address)
 
-#include "bpf/unwind.h"
+#include "bpf/unwind_end.h"
+#include "bpf/unwind_narrow.h"
 
 /* --- the tables -------------------------------------------------------------- */
 

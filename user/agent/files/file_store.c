@@ -15,6 +15,7 @@
 #include "agent/files/file_store_state.h"
 #include "agent/files/helper/debuginfod.h"
 #include "agent/files/helper/file_service.h"
+#include "agent/files/shared_code.h"
 #include "base/scope.h"
 
 /* Time limits of the event loop and of the workers. */
@@ -67,6 +68,38 @@ static int create_user(struct file_store *store, const struct broker *broker,
 	ret->checks.most = CHECKED_MAX;
 	ret->checks.per_second = CHECKED_PER_SECOND;
 	return err ?: file_reader_create(broker, of_mappings, &ret->mappings);
+}
+
+static int create_users(struct file_store *store, const struct broker *broker)
+{
+	const struct {
+		struct file_user *user;
+		struct file_patience patience, of_mappings;
+	} users[] = {
+		{&store->meeting, meeting_patience, mapping_patience},
+		{&store->naming, reading_patience, worker_mapping_patience},
+		{&store->unwinding, unwinding_patience, worker_mapping_patience},
+		{&store->annotating, unwinding_patience, worker_mapping_patience},
+		{&store->packaging, reading_patience, worker_mapping_patience},
+		{&store->following, following_patience, mapping_patience},
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(users) && !err; i++)
+		err = create_user(store, broker, users[i].patience, users[i].of_mappings,
+				  users[i].user);
+	return err;
+}
+
+/* Readers of the event loop have no more time than its turn. */
+static void set_turns(struct file_store *store)
+{
+	file_reader_set_turn(store->meeting.reader, &store->turn_end_ns);
+	file_reader_set_turn(store->meeting.mappings, &store->turn_end_ns);
+	file_reader_set_turn(store->following.reader, &store->turn_end_ns);
+	file_reader_set_turn(store->following.mappings, &store->turn_end_ns);
+	file_reader_set_turn(store->writers, &store->turn_end_ns);
+	file_reader_set_turn(store->comparing, &store->turn_end_ns);
 }
 
 static void destroy_user(struct file_user *user)
@@ -131,36 +164,15 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		broker = &store->own_broker;
 		err = broker_start(functions, &store->own_broker);
 	}
-	err = err
-		      ?: create_user(store, broker, meeting_patience, mapping_patience,
-				     &store->meeting);
-	err = err
-		      ?: create_user(store, broker, reading_patience, worker_mapping_patience,
-				     &store->naming);
-	err = err
-		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
-				     &store->unwinding);
-	err = err
-		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
-				     &store->annotating);
-	err = err
-		      ?: create_user(store, broker, reading_patience, worker_mapping_patience,
-				     &store->packaging);
-	err = err
-		      ?: create_user(store, broker, following_patience, mapping_patience,
-				     &store->following);
+	err = err ?: create_users(store, broker);
 	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	err = err ?: file_reader_create(broker, following_patience, &store->comparing);
 	err = err ?: process_maps_create(broker, &store->maps);
+	err = err ?: process_maps_create(broker, &store->worker_maps);
 	if (err)
 		return err;
-	file_reader_set_turn(store->meeting.reader, &store->turn_end_ns);
-	file_reader_set_turn(store->meeting.mappings, &store->turn_end_ns);
-	file_reader_set_turn(store->following.reader, &store->turn_end_ns);
-	file_reader_set_turn(store->following.mappings, &store->turn_end_ns);
-	file_reader_set_turn(store->writers, &store->turn_end_ns);
-	file_reader_set_turn(store->comparing, &store->turn_end_ns);
+	set_turns(store);
 	/* One second more than the library's own limit, so that the library reports the cause. */
 	file_reader_set_servers(store->naming.reader,
 				(struct file_patience){
@@ -195,6 +207,7 @@ void file_store_destroy(struct file_store *store)
 	copied_texts_deinit(&store->texts);
 	owner_rates_deinit(&store->compared);
 	process_maps_destroy(store->maps);
+	process_maps_destroy(store->worker_maps);
 	broker_stop(&store->own_broker);
 	free(store);
 }
@@ -334,9 +347,26 @@ static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint
 	return file_reader_memory(store->memory, pid, owner, address, buf, size_bytes, ret_bytes);
 }
 
+/* A later request takes the answer of a process that holds the lock of its maps. */
+static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
+		       size_t *ret_count)
+{
+	struct file_store *store = context;
+	process_text text = {0};
+	int err;
+
+	process_maps_begin_turn(store->worker_maps);
+	err = process_maps_read(store->worker_maps, pid, &text);
+	if (!err)
+		*ret_count = shared_code_find(text.data, text.size, ret, max);
+	vec_deinit(&text);
+	return err == -EINPROGRESS ? -ETIMEDOUT : err;
+}
+
 void file_store_memory_source(struct file_store *store, struct memory_source *ret)
 {
-	*ret = (struct memory_source){.read = read_memory, .context = store};
+	*ret = (struct memory_source){
+		.read = read_memory, .shared_code = shared_code, .context = store};
 }
 
 const char *file_store_given_up(const struct file_store *store, uint32_t number)

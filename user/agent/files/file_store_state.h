@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The state of a file store. Only for file_store.c, followed_files.c,
- * module_files.c and packaged_files.c. */
+ * module_files.c, module_search.c and packaged_files.c. */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 
@@ -35,8 +35,8 @@ struct file_store {
 	struct file_reader *writers;
 	copied_texts texts;
 	struct file_reader *comparing; /* of the event loop: memory with files (copied_text.h) */
-	struct process_maps *maps;
-	uint64_t turn_end_ns; /* of the event loop; 0: no turn has begun */
+	struct process_maps *maps, *worker_maps; /* of the event loop, and of the unwind worker */
+	uint64_t turn_end_ns;			 /* of the event loop; 0: no turn has begun */
 	struct late_files late;
 	uint64_t again_ns;			 /* when these files are searched again */
 	VEC(struct jitbpf_mapping *) identified; /* of them, for file_store_take_identified() */
@@ -69,16 +69,6 @@ void file_store_meet_again(struct file_store *store, uint64_t now_ns);
 int file_store_find(struct file_user *user, enum file_request_kind kind,
 		    const struct jitbpf_mapping *mapping, uint64_t generation,
 		    struct found_file *ret);
-
-/*
- * Returns 1 if the file at the path of a module in our root has the module's build ID, 0 if not. A
- * module whose file did not answer in time has no build ID: device and inode decide. Returns a
- * negative errno if that cannot be determined.
- */
-int module_files_is_here(const struct file_user *user, const struct module *module);
-
-/* Returns the place of a module's file. */
-struct file_place module_files_place(const struct file_user *user, const struct module *module);
 
 /* The members of struct file_source; context is a struct file_user. */
 int module_files_open(void *context, const struct module *module, struct blob *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Access to the memory of processes. */
+/* Access to the memory of processes, for one thread. */
 #ifndef JITBPF_AGENT_FILES_MEMORY_SOURCE_H
 #define JITBPF_AGENT_FILES_MEMORY_SOURCE_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/owner_budget.h"
+#include "uapi/runtime_recipe.h"
 
 /* Implemented by the file store, and by tests. */
 struct memory_source {
@@ -16,6 +17,13 @@ struct memory_source {
 	 */
 	int (*read)(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
 		    void *buf, size_t size_bytes, size_t *ret_bytes);
+	/*
+	 * Find executable memory that the process shares (shared_code.h): at most max ranges. Sets
+	 * *ret_count. Returns 0; -ETIMEDOUT if the process holds its lock of it; or a negative
+	 * errno.
+	 */
+	int (*shared_code)(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
+			   size_t *ret_count);
 	void *context;
 };
 

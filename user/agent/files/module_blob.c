@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/files/module_search.h"
 #include "agent/files/reading/read_window.h"
 #include "base/scope.h"
 
@@ -26,7 +27,7 @@ static int read_file(void *context, uint64_t offset, void *buf, size_t size_byte
 
 	if (err)
 		return err;
-	err = file_reader_blob(file->user->reader, module_files_place(file->user, module), &found,
+	err = file_reader_blob(file->user->reader, module_search_place(file->user, module), &found,
 			       &blob);
 	if (err) {
 		close(found.fd);

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "agent/files/file_store_state.h"
+#include "agent/files/module_search.h"
 #include "agent/files/helper/package_files.h"
 
 _Static_assert(FILE_PACKAGES_MAX <= PACKAGE_PATHS_MAX, "one request is enough");
 
 static enum file_origin origin_of(const struct file_user *user, const struct module *module)
 {
-	int here = module_files_is_here(user, module);
+	int here = module_search_is_here(user, module);
 
 	/* It was not found when it was mapped. Its symbols were not looked for. */
 	if (here <= 0 && module->inode && !module->inode_generation)

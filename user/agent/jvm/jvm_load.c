@@ -5,59 +5,30 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/jvm/agent_place.h"
+#include "agent/jvm/jvm_attach.h"
 #include "agent/jvm/jvm_evidence.h"
-#include "agent/jvm/jvm_socket.h"
-#include "agent/jvm/jvm_status.h"
 #include "agent/roles/fd_message.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "uapi/jvm_agent.h"
 
-#define LOOK_MS 5
 #define ALARM_S 75 /* this process ends after so long, even if it is blocked */
 
 struct load {
 	const struct jvm_load_request *request;
 	struct jvm_load_reply *reply;
-	int agent_fd, pidfd;
-	int status_fd, root_fd, cwd_fd, tmp_fd;
-	struct jvm_status status;
-	uint32_t root_uid; /* in the JVM's user namespace */
-	struct jvm_socket socket;
+	int agent_fd, root_fd;
+	struct jvm_attachable jvm;
 	bool has_agent;	 /* the JVM maps the agent, which may have failed: it has no journal */
-	bool hears;	 /* the process has the thread with which HotSpot waits for SIGQUIT */
 	uint64_t end_ns; /* when the loading must have ended */
 };
-
-/* Returns the result for an error of a step. Steps return JVM_LOADED if the next one follows. */
-static enum jvm_load_result fail(struct load *load, int err)
-{
-	if (err == -ESRCH)
-		return JVM_ENDED;
-	load->reply->err = err;
-	return JVM_LOAD_FAILED;
-}
-
-/* Read /proc/PID/status by a descriptor, which cannot refer to a later process with that pid. */
-static enum jvm_load_result read_status(struct load *load)
-{
-	char text[16384];
-	ssize_t size = pread(load->status_fd, text, sizeof(text) - 1, 0);
-
-	if (size < 0)
-		return fail(load, -errno);
-	text[size] = 0;
-	return jvm_status_parse(text, &load->status) ? fail(load, -ESRCH) : JVM_LOADED;
-}
 
 static enum jvm_load_result read_root(struct load *load, int proc_fd)
 {
@@ -66,9 +37,9 @@ static enum jvm_load_result read_root(struct load *load, int proc_fd)
 	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (size < 0)
-		return fail(load, errno == ENOENT ? -ESRCH : -errno);
+		return jvm_attach_fail(&load->jvm, errno == ENOENT ? -ESRCH : -errno);
 	text[size] = 0;
-	load->root_uid = jvm_root_parse(text);
+	load->jvm.root_uid = jvm_root_parse(text);
 	return JVM_LOADED;
 }
 
@@ -81,23 +52,23 @@ static enum jvm_load_result examine(struct load *load)
 	char path[32];
 	int err;
 
-	load->pidfd = (int)syscall(SYS_pidfd_open, load->request->pid, 0);
-	if (load->pidfd < 0)
-		return fail(load, -errno);
+	load->jvm.pidfd = (int)syscall(SYS_pidfd_open, load->request->pid, 0);
+	if (load->jvm.pidfd < 0)
+		return jvm_attach_fail(&load->jvm, -errno);
 	snprintf(path, sizeof(path), "/proc/%u", load->request->pid);
 	proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return JVM_ENDED;
 	err = jvm_evidence_read(proc_fd, load->request->start_ticks, &evidence);
 	if (err)
-		return fail(load, err);
-	load->status_fd = openat(proc_fd, "status", O_RDONLY | O_CLOEXEC);
+		return jvm_attach_fail(&load->jvm, err);
+	load->jvm.status_fd = openat(proc_fd, "status", O_RDONLY | O_CLOEXEC);
 	load->root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	load->cwd_fd = openat(proc_fd, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (load->status_fd < 0 || load->root_fd < 0 || load->cwd_fd < 0)
-		return fail(load, -errno);
-	load->hears = evidence.threads;
-	result = read_status(load);
+	load->jvm.cwd_fd = openat(proc_fd, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (load->jvm.status_fd < 0 || load->root_fd < 0 || load->jvm.cwd_fd < 0)
+		return jvm_attach_fail(&load->jvm, -errno);
+	load->jvm.hears = evidence.threads;
+	result = jvm_attach_read_status(&load->jvm);
 	if (result == JVM_LOADED)
 		result = read_root(load, proc_fd);
 	if (result != JVM_LOADED)
@@ -132,144 +103,28 @@ static int become(const struct jvm_status *status)
 
 static enum jvm_load_result enter(struct load *load)
 {
-	const struct jvm_status *status = &load->status;
+	const struct jvm_status *status = &load->jvm.status;
 	int err;
 
 	if (!status->one_identity)
 		return JVM_HAS_TWO_USERS;
 	err = become(status);
 	if (err)
-		return fail(load, err);
-	load->tmp_fd = agent_place_open_folder(load->root_fd, "tmp");
-	if (load->tmp_fd < 0)
-		return fail(load, load->tmp_fd);
-	load->socket.folder_fd = load->tmp_fd;
-	load->socket.pid = load->request->pid;
-	load->socket.uid = status->uid;
-	snprintf(load->socket.name, sizeof(load->socket.name), ".java_pid%u", status->inner_pid);
+		return jvm_attach_fail(&load->jvm, err);
+	load->jvm.tmp_fd = agent_place_open_folder(load->root_fd, "tmp");
+	if (load->jvm.tmp_fd < 0)
+		return jvm_attach_fail(&load->jvm, load->jvm.tmp_fd);
+	load->jvm.socket.folder_fd = load->jvm.tmp_fd;
+	load->jvm.socket.pid = load->request->pid;
+	load->jvm.socket.uid = status->uid;
+	snprintf(load->jvm.socket.name, sizeof(load->jvm.socket.name), ".java_pid%u",
+		 status->inner_pid);
 	return JVM_LOADED;
 }
 
-/*
- * Check whether HotSpot accepts the file of put_file(): it must belong to its user or to the root
- * of its namespace. HotSpot also follows links; here they are refused, since their target may
- * change. Returns 0, -ENOENT if there is no file, or -EPERM.
- */
-static int check_file(const struct load *load, int folder_fd, const char *name)
+static enum jvm_load_result attach(struct load *load)
 {
-	struct stat st;
-
-	/* The JVM may have access to its working directory only by its groups. */
-	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT || (errno == EACCES && folder_fd == load->cwd_fd) ? -ENOENT
-											 : -EPERM;
-	return S_ISREG(st.st_mode) && (st.st_uid == load->root_uid || st.st_uid == load->status.uid)
-		       ? 0
-		       : -EPERM;
-}
-
-/*
- * Create the file by which HotSpot knows that SIGQUIT is not a request for a dump of its threads.
- * HotSpot looks into its working directory first. Sets *ret_folder to the folder of a new file, or
- * to -1 if the user has such a file already.
- */
-static enum jvm_load_result put_file(struct load *load, const char *name, int *ret_folder)
-{
-	const int folders[] = {load->tmp_fd, load->cwd_fd};
-	int err = 0;
-
-	*ret_folder = -1;
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		if (check_file(load, folders[i], name) == -EPERM)
-			return JVM_IS_FOREIGN;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		AUTO_CLOSE int fd =
-			openat(folders[i], name,
-			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-		if (fd >= 0)
-			*ret_folder = folders[i];
-		if (fd >= 0)
-			return JVM_LOADED;
-		if (errno == EEXIST)
-			return check_file(load, folders[i], name) ? JVM_IS_FOREIGN : JVM_LOADED;
-		err = -errno;
-	}
-	return fail(load, err);
-}
-
-/* Wait until the process listens. */
-static enum jvm_load_result await_listener(struct load *load)
-{
-	uint64_t end_ns = clock_now_ns() + JVM_LISTEN_NS;
-
-	while (clock_now_ns() < end_ns) {
-		uint64_t soon_ns = clock_now_ns() + LOOK_MS * 1000000ull;
-		int fd = jvm_socket_connect(&load->socket, soon_ns), err;
-
-		if (fd >= 0) {
-			close(fd);
-			return JVM_LOADED;
-		}
-		if (fd == -EPERM)
-			return JVM_IS_FOREIGN;
-		err = jvm_socket_wait(&load->socket, load->pidfd, POLLIN, soon_ns);
-		if (err != -ETIMEDOUT)
-			return err ? fail(load, err) : JVM_ENDED;
-	}
-	return JVM_IS_SILENT;
-}
-
-/*
- * Send SIGQUIT, and wait until the process listens. The wait continues if jitbpf ends: if the file
- * were removed earlier, the JVM would answer the signal with a dump of its threads.
- */
-static enum jvm_load_result make_listen(struct load *load)
-{
-	enum jvm_load_result result = read_status(load);
-	int stop_fd = load->socket.stop_fd;
-
-	if (result != JVM_LOADED)
-		return result;
-	if (!load->status.catches_quit)
-		return JVM_IS_STARTING;
-	if (load->status.stopped)
-		return JVM_IS_STOPPED;
-	if (syscall(SYS_pidfd_send_signal, load->pidfd, SIGQUIT, NULL, 0))
-		return fail(load, -errno);
-	load->socket.stop_fd = -1;
-	result = await_listener(load);
-	load->socket.stop_fd = stop_fd;
-	return result;
-}
-
-static enum jvm_load_result listen(struct load *load)
-{
-	int fd = jvm_socket_connect(&load->socket, clock_now_ns() + JVM_LISTEN_NS), folder;
-	enum jvm_load_result result;
-	char name[32];
-
-	if (fd >= 0) {
-		close(fd); /* HotSpot ignores a connection without a request */
-		return JVM_LOADED;
-	}
-	if (fd == -EPERM)
-		return JVM_IS_FOREIGN;
-	if (fd == -ETIMEDOUT)
-		return JVM_IS_SILENT;
-	if (fd != -ENOENT)
-		return fail(load, fd);
-	if (!load->hears)
-		return JVM_IS_STARTING;
-	snprintf(name, sizeof(name), ".attach_pid%u", load->status.inner_pid);
-	result = put_file(load, name, &folder);
-	if (result != JVM_LOADED)
-		return result;
-	result = make_listen(load);
-	if (folder >= 0)
-		unlinkat(folder, name, 0);
-	return result;
+	return jvm_attach(&load->jvm);
 }
 
 static enum jvm_load_result result_of_call(struct load *load, int err)
@@ -280,7 +135,7 @@ static enum jvm_load_result result_of_call(struct load *load, int err)
 		return JVM_IS_SILENT;
 	if (err == -EBADMSG)
 		return JVM_ANSWER_INVALID;
-	return err ? fail(load, err) : JVM_LOADED;
+	return err ? jvm_attach_fail(&load->jvm, err) : JVM_LOADED;
 }
 
 static int ask_flag(struct load *load, const char *name, uint64_t end_ns, bool *ret)
@@ -288,7 +143,7 @@ static int ask_flag(struct load *load, const char *name, uint64_t end_ns, bool *
 	const char *const flag[JVM_ARGUMENTS] = {name};
 	char room[JVM_ANSWER_BYTES];
 	struct jvm_answer answer;
-	int err = jvm_socket_call(&load->socket, "printflag", flag, end_ns, room, &answer);
+	int err = jvm_socket_call(&load->jvm.socket, "printflag", flag, end_ns, room, &answer);
 
 	if (!err)
 		*ret = jvm_answer_is_set(&answer);
@@ -320,7 +175,7 @@ static enum jvm_load_result ask(struct load *load)
 	bool has_all_lines = false;
 	char room[JVM_ANSWER_BYTES];
 	struct jvm_answer answer;
-	int err = jvm_socket_call(&load->socket, "jcmd", version, end_ns, room, &answer);
+	int err = jvm_socket_call(&load->jvm.socket, "jcmd", version, end_ns, room, &answer);
 
 	if (!err)
 		load->reply->release = jvm_answer_release(&answer);
@@ -336,7 +191,8 @@ static enum jvm_load_result load_once(struct load *load, const char *path)
 	char room[JVM_ANSWER_BYTES];
 	struct jvm_answer answer;
 	int32_t code = 0;
-	int err = jvm_socket_call(&load->socket, "load", arguments, load->end_ns, room, &answer);
+	int err =
+		jvm_socket_call(&load->jvm.socket, "load", arguments, load->end_ns, room, &answer);
 
 	if (err)
 		return result_of_call(load, err);
@@ -361,10 +217,10 @@ static enum jvm_load_result load_from(struct load *load, const char *path)
 
 		if (result != JVM_IS_STARTING)
 			return result;
-		err = jvm_socket_wait(&load->socket, load->pidfd, POLLIN,
-				      clock_now_ns() + LOOK_MS * 1000000ull);
+		err = jvm_socket_wait(&load->jvm.socket, load->jvm.pidfd, POLLIN,
+				      clock_now_ns() + JVM_LOOK_MS * 1000000ull);
 		if (err != -ETIMEDOUT)
-			return err ? fail(load, err) : JVM_ENDED;
+			return err ? jvm_attach_fail(&load->jvm, err) : JVM_ENDED;
 		if (clock_now_ns() > load->end_ns)
 			return JVM_IS_SILENT;
 	}
@@ -374,14 +230,14 @@ static enum jvm_load_result load_agent(struct load *load)
 {
 	struct agent_place place;
 	enum jvm_load_result result;
-	const struct agent_user user = {.uid = load->status.uid, .root_uid = load->root_uid};
+	const struct agent_user user = {.uid = load->jvm.status.uid,
+					.root_uid = load->jvm.root_uid};
 	int err =
 		agent_place_find(load->root_fd, load->agent_fd, load->request->path, &user, &place);
 
-	if (err) {
-		load->reply->err = err;
+	load->jvm.err = err;
+	if (err)
 		return JVM_HAS_NO_PLACE;
-	}
 	load->end_ns = clock_now_ns() + JVM_LOAD_NS;
 	load->reply->copied = place.folder_fd >= 0;
 	result = load_from(load, place.path);
@@ -391,7 +247,7 @@ static enum jvm_load_result load_agent(struct load *load)
 
 static enum jvm_load_result run(struct load *load)
 {
-	enum jvm_load_result (*const steps[])(struct load *) = {examine,       enter, listen,
+	enum jvm_load_result (*const steps[])(struct load *) = {examine,       enter, attach,
 								check_archive, ask,   load_agent};
 	enum jvm_load_result result = JVM_LOADED;
 
@@ -410,11 +266,8 @@ void jvm_load_run(int socket)
 	struct load load = {
 		.request = &request,
 		.reply = &reply,
-		.status_fd = -1,
 		.root_fd = -1,
-		.cwd_fd = -1,
-		.tmp_fd = -1,
-		.socket.stop_fd = socket,
+		.jvm = {.status_fd = -1, .cwd_fd = -1, .tmp_fd = -1, .socket.stop_fd = socket},
 	};
 
 	alarm(ALARM_S);
@@ -423,5 +276,6 @@ void jvm_load_run(int socket)
 	    request.path[sizeof(request.path) - 1])
 		return;
 	reply.result = run(&load);
+	reply.err = load.jvm.err;
 	fd_message_send(socket, &reply, sizeof(reply), -1);
 }

@@ -6,19 +6,17 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/jvm/jvm_evidence.h"
 #include "agent/jvm/jvm_status.h"
+#include "agent/jvm/jvm_table.h"
 #include "agent/kernel/process_text.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
-#define LOADINGS_MAX 6	/* loaders at a time */
-#define SILENT_MAX   2	/* loaders at a time for owners that had a silent JVM */
 #define LOOKS_MAX    64 /* JVMs that are examined in a turn */
 #define AGAIN_NS     50000000ull
 #define AGAIN_MAX_NS 5000000000ull
@@ -26,32 +24,13 @@
 #define REPORTS_MAX  256
 #define SLACK_NS     5000000000ull
 
-struct jvm {
-	uint32_t pid; /* 0: the JVM has ended, but its loader has not */
-	struct owner_key owner;
-	uint64_t seen_ns;  /* time of the mapping by which it was found */
-	uint64_t first_ns; /* when it was first examined; 0: not yet */
-	uint64_t begun_ns; /* time of the first attempt to load; 0: none */
-	uint64_t next_ns;  /* earliest time of the next attempt */
-	uint64_t again_ns; /* time between attempts */
-	uint64_t start_ticks;
-	char comm[16];
-	bool unsampled;	 /* it waits for its first sample */
-	bool stopped;	 /* the last loader found the process stopped */
-	bool answered;	 /* the loader has answered, and is about to end */
-	bool settled;	 /* the JVM has an agent, or will not get one */
-	int socket;	 /* to the loader; -1: there is none, or it has ended */
-	uint64_t end_ns; /* when the loader must have answered */
-};
-
 struct jvm_loads {
 	const struct broker *broker;
 	const struct process_owners *owners;
-	VEC(struct owner_key) silent;	 /* owners of JVMs that have not answered a loader */
 	struct jvm_load_request request; /* with the agent's path */
 	int agent_fd;			 /* -1: there is none */
 	bool only_sampled;
-	VEC(struct jvm) jvms;
+	struct jvm_table table;
 	VEC(struct jvm_report) reports;
 	process_pids loaded;
 	size_t next_look;
@@ -83,46 +62,12 @@ void jvm_loads_destroy(struct jvm_loads *loads)
 {
 	if (!loads)
 		return;
-	vec_for_each (jvm, &loads->jvms)
-		scope_close(&jvm->socket);
 	scope_close(&loads->agent_fd);
-	vec_deinit(&loads->jvms);
+	jvm_table_deinit(&loads->table);
 	vec_deinit(&loads->reports);
 	vec_deinit(&loads->loaded);
-	vec_deinit(&loads->silent);
 	process_text_deinit(&loads->text);
 	free(loads);
-}
-
-static struct jvm *find(struct jvm_loads *loads, uint32_t pid)
-{
-	vec_for_each (jvm, &loads->jvms) {
-		if (jvm->pid == pid)
-			return jvm;
-	}
-	return NULL;
-}
-
-static void close_socket(struct jvm *jvm)
-{
-	scope_close(&jvm->socket);
-	jvm->socket = -1;
-}
-
-/*
- * Request the loader to end. Its socket stays open until it has ended: the JVM's owner may have
- * stopped the loader, and gets no second one until then.
- */
-static void cancel(struct jvm *jvm)
-{
-	if (jvm->socket >= 0)
-		shutdown(jvm->socket, SHUT_WR);
-	jvm->settled = true;
-}
-
-static bool is_same(struct owner_key a, struct owner_key b)
-{
-	return a.uid == b.uid && a.cgroup == b.cgroup;
 }
 
 /*
@@ -137,33 +82,6 @@ static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
 	if (key.uid)
 		key.cgroup = 0;
 	return key;
-}
-
-/*
- * Forget a settled JVM, if possible one of the owner. If that JVM maps a library of the VM again, a
- * new loader detects whether it has an agent. Returns false if no JVM is settled.
- */
-static bool forget_settled(struct jvm_loads *loads, struct owner_key owner)
-{
-	struct jvm *found = NULL;
-
-	vec_for_each (jvm, &loads->jvms) {
-		if (jvm->settled && jvm->socket < 0 && (!found || is_same(jvm->owner, owner)))
-			found = jvm;
-	}
-	if (found)
-		*found = loads->jvms.data[--loads->jvms.size];
-	return found;
-}
-
-static bool make_room(struct jvm_loads *loads, struct owner_key owner)
-{
-	uint32_t own = 0;
-
-	vec_for_each (jvm, &loads->jvms)
-		own += !jvm->settled && is_same(jvm->owner, owner);
-	return own < JVM_WAITING_MAX &&
-	       (loads->jvms.size < JVM_ALL_MAX || forget_settled(loads, owner));
 }
 
 static int read_stat(struct jvm_loads *loads, struct jvm *jvm)
@@ -205,7 +123,8 @@ static int skip(struct jvm_loads *loads, struct jvm *jvm, enum jvm_load_result r
 int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns)
 {
 	bool agent = jvm_is_agent(file);
-	struct jvm *known = agent || jvm_is_library(file) ? find(loads, pid) : NULL;
+	struct jvm *known =
+		agent || jvm_is_library(file) ? jvm_table_find(&loads->table, pid) : NULL;
 	struct jvm jvm = {
 		.pid = pid,
 		.seen_ns = time_ns,
@@ -224,14 +143,14 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	if (loads->agent_fd < 0 && !jvm.unsampled)
 		return agent ? 0 : skip(loads, &jvm, JVM_AGENT_IS_MISSING);
 	jvm.owner = owner_of(loads, pid);
-	if (make_room(loads, jvm.owner))
-		return vec_push(&loads->jvms, jvm);
+	if (jvm_table_make_room(&loads->table, jvm.owner))
+		return vec_push(&loads->table.jvms, jvm);
 	return agent ? 0 : skip(loads, &jvm, JVM_IS_BEYOND_LIMIT);
 }
 
 int jvm_loads_sampled(struct jvm_loads *loads, uint32_t pid)
 {
-	struct jvm *jvm = loads->only_sampled && pid ? find(loads, pid) : NULL;
+	struct jvm *jvm = loads->only_sampled && pid ? jvm_table_find(&loads->table, pid) : NULL;
 
 	if (!jvm || !jvm->unsampled)
 		return 0;
@@ -242,25 +161,15 @@ int jvm_loads_sampled(struct jvm_loads *loads, uint32_t pid)
 	return skip(loads, jvm, JVM_AGENT_IS_MISSING);
 }
 
-static void drop_ended(struct jvm_loads *loads)
-{
-	for (size_t i = loads->jvms.size; i-- > 0;) {
-		struct jvm *jvm = &loads->jvms.data[i];
-
-		if (!jvm->pid && jvm->socket < 0)
-			*jvm = loads->jvms.data[--loads->jvms.size];
-	}
-}
-
 void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
 {
-	struct jvm *jvm = find(loads, pid);
+	struct jvm *jvm = jvm_table_find(&loads->table, pid);
 
 	if (!jvm || jvm->seen_ns > time_ns)
 		return;
-	cancel(jvm);
+	jvm_settle(jvm);
 	jvm->pid = 0;
-	drop_ended(loads);
+	jvm_table_drop_ended(&loads->table);
 }
 
 /* Settle a JVM, and report the result unless the process has ended. */
@@ -270,7 +179,7 @@ static int end(struct jvm_loads *loads, struct jvm *jvm, const struct jvm_load_r
 
 	if (reply->result == JVM_LOADED && loads->loaded.size < REPORTS_MAX)
 		err = vec_push(&loads->loaded, jvm->pid);
-	cancel(jvm);
+	jvm_settle(jvm);
 	return err || reply->result == JVM_ENDED ? err : report(loads, jvm, reply);
 }
 
@@ -299,15 +208,6 @@ static void try_later(struct jvm *jvm, uint64_t now_ns)
 	jvm->next_ns = now_ns + jvm->again_ns;
 }
 
-static bool is_silent(const struct jvm_loads *loads, struct owner_key owner)
-{
-	vec_for_each (silent, &loads->silent) {
-		if (is_same(*silent, owner))
-			return true;
-	}
-	return false;
-}
-
 static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 {
 	struct pollfd waiting = {.fd = jvm->socket, .events = POLLIN};
@@ -319,7 +219,7 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 
 		scope_close(&none);
 		if (got <= 0)
-			close_socket(jvm);
+			jvm_loader_closed(jvm);
 		if (got != sizeof(reply))
 			reply = (struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = -EPIPE};
 	} else if (now_ns < jvm->end_ns) {
@@ -329,29 +229,13 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 		return 0;
 	jvm->answered = true;
 	reply.words[sizeof(reply.words) - 1] = 0;
-	if (reply.result == JVM_IS_SILENT && !is_silent(loads, jvm->owner) &&
-	    vec_push(&loads->silent, jvm->owner))
+	if (reply.result == JVM_IS_SILENT && jvm_table_silence(&loads->table, jvm->owner))
 		return -ENOMEM;
 	if (gives_up(jvm, reply.result, now_ns))
 		return end(loads, jvm, &reply);
 	jvm->stopped = reply.result == JVM_IS_STOPPED;
 	try_later(jvm, now_ns);
 	return 0;
-}
-
-static bool may_begin(const struct jvm_loads *loads, struct owner_key owner)
-{
-	uint32_t all = 0, silent = 0;
-
-	vec_for_each (jvm, &loads->jvms) {
-		if (jvm->socket < 0)
-			continue;
-		if (is_same(jvm->owner, owner))
-			return false;
-		all++;
-		silent += is_silent(loads, jvm->owner);
-	}
-	return all < LOADINGS_MAX && (silent < SILENT_MAX || !is_silent(loads, owner));
 }
 
 static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
@@ -405,10 +289,10 @@ static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 		jvm->first_ns = now_ns;
 	ready = look(loads, jvm, now_ns);
 	if (ready < 0) {
-		cancel(jvm);
+		jvm_settle(jvm);
 		return 0;
 	}
-	if (!ready || !may_begin(loads, jvm->owner))
+	if (!ready || !jvm_table_may_load(&loads->table, jvm->owner))
 		return 0;
 	return begin(loads, jvm, now_ns);
 }
@@ -419,16 +303,16 @@ int jvm_loads_turn(struct jvm_loads *loads)
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
-	vec_for_each (jvm, &loads->jvms) {
+	vec_for_each (jvm, &loads->table.jvms) {
 		if (!err && jvm->socket >= 0)
 			err = take_answer(loads, jvm, now_ns);
 	}
-	drop_ended(loads);
-	count = loads->jvms.size;
+	jvm_table_drop_ended(&loads->table);
+	count = loads->table.jvms.size;
 	looks = count < LOOKS_MAX ? count : LOOKS_MAX;
 	for (size_t i = 0; i < looks && !err; i++) {
 		loads->next_look = loads->next_look + 1 < count ? loads->next_look + 1 : 0;
-		err = consider(loads, &loads->jvms.data[loads->next_look], now_ns);
+		err = consider(loads, &loads->table.jvms.data[loads->next_look], now_ns);
 	}
 	return err;
 }
@@ -438,7 +322,7 @@ int jvm_loads_end(struct jvm_loads *loads)
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
-	vec_for_each (jvm, &loads->jvms) {
+	vec_for_each (jvm, &loads->table.jvms) {
 		const struct jvm_load_reply reply = {.result = jvm->stopped ? JVM_IS_STOPPED
 									    : JVM_NOT_ANSWERED};
 
@@ -460,7 +344,7 @@ int jvm_loads_take_loaded(struct jvm_loads *loads, process_pids *ret)
 
 bool jvm_loads_are_pending(const struct jvm_loads *loads)
 {
-	vec_for_each (jvm, &loads->jvms) {
+	vec_for_each (jvm, &loads->table.jvms) {
 		if (!jvm->settled && !jvm->unsampled)
 			return true;
 	}

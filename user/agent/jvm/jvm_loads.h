@@ -3,10 +3,8 @@
  * Loads the agent for Java into the JVMs among the profiled processes, by a process for each
  * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
  *
- * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loader at a time. An
- * owner can stop its loader, since the loader has the owner's IDs. A loader's slot is free once the
- * loader has ended. Owners with a JVM that did not answer share a small part of the slots. The
- * first JVM beyond the limits is reported, with JVM_IS_BEYOND_LIMIT.
+ * Owners have shares of the loaders (jvm_table.h). The first JVM beyond the limits is reported,
+ * with JVM_IS_BEYOND_LIMIT.
  *
  * Why JVMs that jitbpf launches are not given JAVA_TOOL_OPTIONS with -agentpath: all children
  * inherit it, each of them prints a line about it, and one that cannot load the agent (in a
@@ -23,12 +21,10 @@
 #include <stdint.h>
 
 #include "agent/jvm/jvm_load.h"
+#include "agent/jvm/jvm_table.h"
 #include "agent/kernel/process_scan.h"
 #include "agent/roles/broker.h"
 #include "state/process/process_owners.h"
-
-#define JVM_WAITING_MAX 256  /* JVMs of an owner that wait; further ones are not loaded into */
-#define JVM_ALL_MAX	4096 /* JVMs that are remembered */
 
 /* After so long, the agent is also loaded into a process that does not catch SIGQUIT. */
 #define JVM_START_NS 2000000000ull

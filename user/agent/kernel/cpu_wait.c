@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "base/scope.h"
 
 /* Read the beginning of a file of /proc as a string. Returns false if it cannot be read. */
@@ -41,7 +42,9 @@ static void open_both(const char *folder, struct cpu_wait *ret)
 {
 	uint64_t ran_ns, waited_ns;
 
-	*ret = (struct cpu_wait){open_file(folder, "schedstat"), open_file(folder, "stat")};
+	*ret = CPU_WAIT_UNKNOWN;
+	ret->schedstat = open_file(folder, "schedstat");
+	ret->stat = open_file(folder, "stat");
 	if (ret->stat < 0 || !read_schedstat(ret->schedstat, &ran_ns, &waited_ns) || !ran_ns)
 		cpu_wait_close(ret);
 }
@@ -88,6 +91,37 @@ uint64_t cpu_wait_ns(const struct cpu_wait *wait)
 	uint64_t ran_ns, waited_ns;
 
 	return read_schedstat(wait->schedstat, &ran_ns, &waited_ns) ? waited_ns : 0;
+}
+
+#define READINGS 4 /* attempts to read two values that belong together */
+
+/* The thread may wait between the two readings; then the wait would be in one of them only. */
+static void read_both(struct cpu_wait *wait)
+{
+	uint64_t waited_ns = cpu_wait_ns(wait), before_ns;
+	int left = READINGS;
+
+	do {
+		before_ns = waited_ns;
+		wait->read_ns = clock_now_ns();
+		waited_ns = cpu_wait_ns(wait);
+	} while (waited_ns != before_ns && --left);
+	wait->waited_ns = waited_ns;
+}
+
+static uint64_t read_patience(void *context, uint64_t *ret_waited_ns)
+{
+	struct cpu_wait *wait = context;
+
+	if (clock_now_ns() >= wait->read_ns + CPU_WAIT_READING_NS)
+		read_both(wait);
+	*ret_waited_ns = wait->waited_ns;
+	return wait->read_ns;
+}
+
+void cpu_wait_init_patience(struct cpu_wait *wait, struct patience *ret)
+{
+	patience_init(ret, read_patience, wait);
 }
 
 bool cpu_wait_is_runnable(const struct cpu_wait *wait)

@@ -9,12 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/patience.h"
+
 /* Files of one thread, which never refer to a later thread with its number. -1: unknown. */
 struct cpu_wait {
 	int schedstat, stat;
+	/* Of a patience: the last reading, which holds for CPU_WAIT_READING_NS. */
+	uint64_t read_ns, waited_ns;
 };
 
-#define CPU_WAIT_UNKNOWN ((struct cpu_wait){-1, -1})
+#define CPU_WAIT_UNKNOWN ((struct cpu_wait){-1, -1, 0, 0})
+
+/* A reading takes system calls, and many parts of a round look at the clock of limits. */
+#define CPU_WAIT_READING_NS 1000000ull
 
 /* Open the files of the main thread of a process. *ret needs cpu_wait_close(). */
 void cpu_wait_open(int pidfd, struct cpu_wait *ret);
@@ -30,6 +37,9 @@ void cpu_wait_close(struct cpu_wait *wait);
  * it is unknown.
  */
 uint64_t cpu_wait_ns(const struct cpu_wait *wait);
+
+/* Make a clock of patience with the waits of the calling thread. Borrows wait. */
+void cpu_wait_init_patience(struct cpu_wait *wait, struct patience *ret);
 
 /* Returns true if the wait is known and the thread runs, or waits for a CPU. */
 bool cpu_wait_is_runnable(const struct cpu_wait *wait);

@@ -37,10 +37,4 @@ int kernel_types_reduce(const void *btf, size_t size_bytes,
 int kernel_types_join(const void *kernel, size_t kernel_bytes, const void *module,
 		      size_t module_bytes, kernel_types_bytes *ret);
 
-/*
- * kernel_types_reduce() for the running kernel and overlayfs, which may be a module. Returns a
- * descriptor of a memfd, or a negative errno.
- */
-int kernel_types_open(const struct kernel_types_wanted *wanted, uint32_t *ret_function);
-
 #endif

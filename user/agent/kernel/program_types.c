@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "agent/kernel/kernel_types.h"
+#include "agent/kernel/running_types.h"
 #include "agent/kernel/uprobe.h"
 #include "base/scope.h"
 #include "uapi/kernel_maps.h"
@@ -89,7 +89,7 @@ int program_types_open(struct program_types *ret)
 		.function = "bpf_iter_task",
 	};
 	uint32_t hook = 0;
-	AUTO_CLOSE int fd = kernel_types_open(&wanted, &hook);
+	AUTO_CLOSE int fd = running_types_open(&wanted, &hook);
 	int handler = fd < 0 ? fd : handle_iterators(hook);
 
 	if (handler < 0)

@@ -10,11 +10,9 @@
 #include "base/scope.h"
 
 static const struct software_event events[] = {
-	{"page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, 1000},
-	{"minor-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, 1000},
-	{"major-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 50},
-	{"context-switches", "switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 500},
-	{"cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 100},
+#define ROW(name, unit, config, period) {name, unit, config, period},
+	SOFTWARE_EVENTS(ROW)
+#undef ROW
 };
 
 _Static_assert(ARRAY_SIZE(events) < JITBPF_EVENTS_MAX, "each can be sampled beside CPU time");

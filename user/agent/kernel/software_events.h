@@ -9,6 +9,14 @@
 
 #include "uapi/record.h"
 
+/* A row for each event that is known: the members of struct software_event. */
+#define SOFTWARE_EVENTS(ROW)                                                                       \
+	ROW("page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, 1000)                              \
+	ROW("minor-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, 1000)                         \
+	ROW("major-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 50)                           \
+	ROW("context-switches", "switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 500)                   \
+	ROW("cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 100)
+
 struct software_event {
 	const char *name; /* as in perf */
 	const char *unit; /* of its weights: "faults" */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/clock.h"
+
 #define IS_IN_PIECES(bytes) ((bytes) % (UNWIND_ARRAY_PIECES * 4096ull) == 0)
 
 _Static_assert(IS_IN_PIECES(UNWIND_ROWS_MAX * sizeof(struct unwind_row)), "whole pages each");
@@ -110,6 +112,55 @@ static void unpublish_process(void *context, uint32_t pid)
 	count_removal(maps);
 }
 
+static void add_recipes(const struct unwind_maps *maps, int64_t more)
+{
+	__atomic_add_fetch(maps->recipe_count, (uint64_t)more, __ATOMIC_SEQ_CST);
+}
+
+static int publish_recipe(void *context, uint32_t pid, const struct runtime_recipe *recipe)
+{
+	const struct unwind_maps *maps = context;
+
+	if (bpf_map_update_elem(maps->recipes_fd, &pid, recipe, BPF_ANY))
+		return -errno;
+	add_recipes(maps, 1);
+	return 0;
+}
+
+static void unpublish_recipe(void *context, uint32_t pid)
+{
+	const struct unwind_maps *maps = context;
+
+	bpf_map_delete_elem(maps->recipes_fd, &pid);
+	add_recipes(maps, -1);
+}
+
+static void skip_program(void *context, const struct jitbpf_program_file *file)
+{
+	const struct unwind_maps *maps = context;
+	uint32_t plain = 1;
+
+	bpf_map_update_elem(maps->plain_programs_fd, file, &plain, BPF_ANY);
+}
+
+/* Pauses after a wake-up for a function that was known already. */
+#define FIRST_PAUSE_NS	 2000000ull
+#define LONGEST_PAUSE_NS 64000000ull
+
+static void found_functions(void *context, bool found)
+{
+	struct unwind_maps *maps = context;
+	uint64_t wakes = __atomic_load_n(maps->wakes, __ATOMIC_RELAXED), pause_ns = maps->pause_ns;
+
+	if (wakes == maps->wakes_before && !found)
+		return;
+	maps->wakes_before = wakes;
+	pause_ns = pause_ns ? 2 * pause_ns : FIRST_PAUSE_NS;
+	maps->pause_ns = found ? 0 : pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+	__atomic_store_n(maps->wake_ns, found ? 0 : clock_now_ns() + maps->pause_ns,
+			 __ATOMIC_RELAXED);
+}
+
 static int array_init(struct unwind_array *ret, const struct bpf_map *map)
 {
 	*ret = (struct unwind_array){
@@ -137,7 +188,12 @@ int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf)
 
 	ret->pages_fd = bpf_map__fd(bpf->maps.unwind_pages);
 	ret->processes_fd = bpf_map__fd(bpf->maps.unwind_processes);
+	ret->recipes_fd = bpf_map__fd(bpf->maps.runtime_recipes);
+	ret->wake_ns = (uint64_t *)&bpf->bss->runtime_wake_ns;
+	ret->wakes = (uint64_t *)&bpf->bss->runtime_wakes;
+	ret->plain_programs_fd = bpf_map__fd(bpf->maps.plain_programs);
 	ret->removals = (uint64_t *)&bpf->bss->unwind_removals;
+	ret->recipe_count = (uint64_t *)&bpf->bss->runtime_recipe_count;
 	err = array_init(&ret->rows, bpf->maps.unwind_rows);
 	err = err ?: array_init(&ret->mappings, bpf->maps.unwind_mappings);
 	if (err)
@@ -157,6 +213,10 @@ void unwind_maps_init_tables(struct unwind_maps *maps, struct unwind_tables *ret
 		.publish_process = publish_process,
 		.unpublish_page = unpublish_page,
 		.unpublish_process = unpublish_process,
+		.publish_recipe = publish_recipe,
+		.unpublish_recipe = unpublish_recipe,
+		.skip_program = skip_program,
+		.found_functions = found_functions,
 		.context = maps,
 	};
 }

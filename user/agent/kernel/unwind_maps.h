@@ -30,6 +30,11 @@ struct unwind_array {
 struct unwind_maps {
 	int pages_fd, processes_fd;
 	uint64_t *removals; /* unwind_removals of the BPF programs */
+	int recipes_fd, plain_programs_fd;
+	uint64_t *recipe_count; /* runtime_recipe_count of the BPF programs */
+	/* Wake-ups by the BPF programs for new functions, and from when on they come. */
+	uint64_t *wake_ns, *wakes;
+	uint64_t wakes_before, pause_ns;
 	struct unwind_array rows, mappings;
 };
 

@@ -15,7 +15,7 @@
 
 static int watch(struct live_source *live, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET}; /* live_source_fd() */
 
 	return epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
@@ -49,10 +50,10 @@ static void untrack_exited(struct live_source *live)
 	memmove(exited->data, exited->data + done, exited->size * sizeof(*exited->data));
 }
 
-/* The start of sampling waits this long for the next answer of a process to the scan. */
+/* The start of sampling waits this long, by live->patience, for an answer to the scan. */
 #define SCAN_WAIT_NS 300000000ull
 
-/* The start of sampling waits this long for running JVMs to load the agent. */
+/* The start of sampling waits this long, by live->patience, for JVMs to load the agent. */
 #define JVMS_WAIT_NS 2000000000ull
 
 #define LOST_STEP_NS 1000000000ull /* between searches for lost samples of ended processes */
@@ -242,15 +243,15 @@ static int scan_more(struct live_drain *drain)
 
 	if (!live->scanned) {
 		err = scan(drain);
-		live->scan_end_ns = clock_now_ns() + SCAN_WAIT_NS;
+		live->scan_end_ns = patience_now_ns(&live->patience) + SCAN_WAIT_NS;
 		return err ?: 1;
 	}
-	if (!left || clock_now_ns() > live->scan_end_ns)
+	if (!left || patience_now_ns(&live->patience) > live->scan_end_ns)
 		return 0;
 	poll(NULL, 0, 1);
 	err = process_scan_late(&again, &live->late_pids);
 	if (live->late_pids.size < left) /* a process has answered, so others may */
-		live->scan_end_ns = clock_now_ns() + SCAN_WAIT_NS;
+		live->scan_end_ns = patience_now_ns(&live->patience) + SCAN_WAIT_NS;
 	return err ?: 1;
 }
 
@@ -264,7 +265,7 @@ static int load_agents(struct live_drain *drain)
 	CLEANUP(pids_deinit) process_pids loaded = {0};
 	struct live_source *live = drain->live;
 	struct process_scan again = scan_of(drain);
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = patience_now_ns(&live->patience);
 	int err;
 
 	if (!live->jvm_loads || live->jvms_end_ns == UINT64_MAX)
@@ -305,6 +306,19 @@ static int drain_past(struct live_drain *drain, uint64_t *ret_time_ns)
 	return err ?: SOURCE_ROUND;
 }
 
+/*
+ * Take the wake-ups so far, since this round reads what they are for. Without that, any data in a
+ * ring would end the wait for the next round.
+ */
+static void take_wakes(const struct live_source *live)
+{
+	struct epoll_event events[16];
+	const int most = ARRAY_SIZE(events);
+
+	while (epoll_wait(live->epoll_fd, events, most, 0) == most)
+		;
+}
+
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
@@ -313,6 +327,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 
 	if (!live->ready)
 		return drain_past(&drain, ret_time_ns);
+	take_wakes(live);
 	err = live_cpus_round(live, clock_now_ns());
 	if (err)
 		return err;

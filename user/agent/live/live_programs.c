@@ -81,7 +81,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 static int allocate_on_demand(struct jitbpf_bpf *bpf)
 {
 	struct bpf_map *const maps[] = {bpf->maps.unwind_pages, bpf->maps.unwind_processes,
-					bpf->maps.lost_samples};
+					bpf->maps.runtime_recipes, bpf->maps.lost_samples};
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps) && !err; i++)

@@ -92,7 +92,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 
 static int watch(struct live_source *live, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET}; /* live_source_fd() */
 
 	return epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
@@ -153,6 +153,7 @@ static int create_publishers(struct live_source *live, const struct live_options
 		.trial = &live->trial,
 		.owners = &live->round.owners,
 		.came_ns = live->came_ns,
+		.patience = &live->patience,
 		.broker = options->broker,
 		.load_jvm_agents = options->load_jvm_agents,
 		.sampled_jvms_only = options->sampled_jvms_only,
@@ -188,6 +189,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	live->epoll_fd = live->owners_fd = live->types_fd = -1;
 	live->cpus.rings = SAMPLE_RINGS_NONE;
 	live->round.files = files;
+	cpu_wait_open_own(&live->waits);
+	cpu_wait_init_patience(&live->waits, &live->patience);
 	gone_files_init(&live->round.gone, -1);
 	file_store_set_owners(files, &live->round.owners);
 	if (told_cgroups_init(&live->round.cgroups, files))
@@ -258,6 +261,7 @@ void live_source_destroy(struct live_source *live)
 		file_store_set_owners(live->round.files, NULL);
 	live_round_deinit(&live->round);
 	vec_deinit(&live->late_pids);
+	cpu_wait_close(&live->waits);
 	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);
 	probe_trial_deinit(&live->trial);

@@ -5,6 +5,7 @@
 
 #include "agent/kernel/attach_programs.h"
 #include "agent/kernel/attacher.h"
+#include "agent/kernel/cpu_wait.h"
 #include "agent/kernel/kernel_names.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_cpus.h"
@@ -39,16 +40,18 @@ struct live_source {
 	uint64_t deferrals_sent;  /* deferred probes that were emitted */
 	uint64_t maps_cut;	  /* processes whose mappings were not all read */
 	uint64_t came_ns;	  /* start of the run */
+	struct cpu_wait waits;	  /* of the event loop */
+	struct patience patience; /* by these */
 	struct loop_health health;
 	process_pids late_pids; /* processes that have not answered the scan yet */
 	struct lost_mappings lost_mappings;
 	struct jvm_loads *jvm_loads; /* of its publisher; NULL: no agent is loaded */
-	uint64_t jvms_end_ns;	     /* until then, the start waits for JVMs; 0: not begun */
-	uint64_t scan_end_ns;	     /* until then, the scan waits for processes */
-	bool scanned;		     /* the start-up scan is done */
-	bool ready;		     /* scanned, and all publishers' late() are done */
-	bool started;		     /* sampling has started */
-	bool stopped;		     /* sampling has stopped */
+	uint64_t jvms_end_ns; /* patience until which the start waits for JVMs; 0: not begun */
+	uint64_t scan_end_ns; /* patience until which the scan waits for processes */
+	bool scanned;	      /* the start-up scan is done */
+	bool ready;	      /* scanned, and all publishers' late() are done */
+	bool started;	      /* sampling has started */
+	bool stopped;	      /* sampling has stopped */
 };
 
 /* One drain: where the source's records go. */

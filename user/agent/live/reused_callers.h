@@ -21,8 +21,11 @@ struct reused_callers {
 		struct jitbpf_sample sample;
 		uint8_t bytes[sizeof(struct jitbpf_sample) +
 			      JITBPF_SAMPLE_FRAMES_MAX * sizeof(__u64) +
-			      sizeof(struct jitbpf_user_regs) + sizeof(struct jitbpf_code_bytes) +
-			      sizeof(struct jitbpf_stack_copy) + JITBPF_STACK_COPY_MAX];
+			      sizeof(struct jitbpf_user_regs) +
+			      sizeof(struct jitbpf_runtime_frames) +
+			      JITBPF_RUNTIME_FRAMES_MAX * sizeof(struct runtime_frame) +
+			      sizeof(struct jitbpf_code_bytes) + sizeof(struct jitbpf_stack_copy) +
+			      JITBPF_STACK_COPY_MAX];
 	} room;
 };
 

@@ -121,3 +121,19 @@ uint64_t memory_limit_bytes(const char *root)
 	}
 	return least;
 }
+
+uint64_t memory_free_bytes(const char *root)
+{
+	uint64_t limit = memory_limit_bytes(root);
+	unsigned long long kilobytes;
+	AUTO_FCLOSE FILE *file = NULL;
+	char line[128], path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+			return kilobytes < limit >> 10 ? kilobytes << 10 : limit;
+	}
+	return limit;
+}

@@ -12,4 +12,7 @@
  */
 uint64_t memory_limit_bytes(const char *root);
 
+/* Returns how many bytes of the machine's memory are free or can be freed, up to that limit. */
+uint64_t memory_free_bytes(const char *root);
+
 #endif

@@ -19,6 +19,7 @@
 #include "agent/publisher/engine_maps.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
+#include "runtimes/runtime_readers.h"
 
 #define MAP_TIME_SLACK_NS 1000000000ll /* precision of the clock of file times */
 
@@ -173,8 +174,28 @@ static int add_jitdump(struct engine_list *list, const struct engine_row *proces
 	return vec_push(&list->rows, row);
 }
 
+/* Set whether functions can be shown, by the version. Returns true for a runtime with a reader. */
+static bool find_functions(struct process_runtimes *runtimes)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < runtimes->count; i++) {
+		uint64_t *number = &runtimes->runtimes[i].number;
+		struct engine_file runtime = engine_of_runtime_number(*number);
+		const struct runtime_reader *reader = runtime_reader_of(runtime.engine);
+
+		found |= reader != NULL;
+		if (reader && runtime.version.parts > 1)
+			*number = engine_runtime_with_status(
+				*number, reader->knows(&runtime.version)
+						 ? JITBPF_RUNTIME_SHOWN
+						 : JITBPF_RUNTIME_OTHER_VERSION);
+	}
+	return found;
+}
+
 static int add_ways(struct engine_list *list, process_text *text, const struct engine_row *process,
-		    const struct engine_maps *maps)
+		    const struct engine_maps *maps, bool has_functions)
 {
 	struct engine_count generated = {.file = UINT32_MAX, .bytes = maps->generated_bytes};
 	size_t before = list->rows.size;
@@ -187,6 +208,8 @@ static int add_ways(struct engine_list *list, process_text *text, const struct e
 		err = add_row(list, process, ENGINE_PERF_MAP, NULL, maps);
 	if (!err && list->rows.size == before && maps->generated_bytes > ENGINE_GENERATED_BYTES_MIN)
 		err = add_row(list, process, ENGINE_NOTHING, &generated, maps);
+	if (!err && list->rows.size == before && has_functions)
+		err = add_row(list, process, ENGINE_FUNCTIONS, NULL, maps);
 	return err;
 }
 
@@ -196,6 +219,7 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 	CLEANUP(engine_maps_deinit) struct engine_maps maps = {0};
 	struct engine_row process = {.pid = pid};
 	struct process_stat stat;
+	bool has_functions;
 	int err = process_stat_read(&text, pid, &stat);
 
 	err = err ?: string_pool_add(list->strings, stat.comm, stat.comm_bytes, &process.comm);
@@ -205,7 +229,8 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 					  process.inner_pid, list->strings, &maps);
 	if (!err) {
 		process.runtimes = maps.runtimes;
-		err = add_ways(list, &text, &process, &maps);
+		has_functions = find_functions(&process.runtimes);
+		err = add_ways(list, &text, &process, &maps, has_functions);
 	}
 	if (err == -ENOMEM)
 		return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lists the processes with JIT code, and how they publish it, for `list`. It only reads /proc and
- * journals, and attaches nothing. Processes that cannot be inspected are in a list of their own.
+ * Lists the processes with JIT code, and how they publish it, or with a runtime whose functions are
+ * read, for `list`. It only reads /proc and journals, and attaches nothing. Processes that cannot
+ * be inspected are in a list of their own.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
@@ -24,17 +25,23 @@ enum engine_publishes {
 	ENGINE_AGENT_UNREADABLE,
 	ENGINE_AGENT_OTHER_VERSION,
 	ENGINE_AGENT,
-	ENGINE_JITDUMP,	 /* a mapped jitdump file */
-	ENGINE_PERF_MAP, /* /tmp/perf-PID.map */
-	ENGINE_NOTHING,	 /* executable memory, but no publisher */
+	ENGINE_JITDUMP,	  /* a mapped jitdump file */
+	ENGINE_PERF_MAP,  /* /tmp/perf-PID.map */
+	ENGINE_NOTHING,	  /* executable memory, but no publisher */
+	ENGINE_FUNCTIONS, /* a runtime whose functions need no publisher, and no JIT code */
 	ENGINE_PUBLISHES_COUNT
 };
 
 struct engine_row {
 	uint32_t pid;
-	uint32_t inner_pid;		  /* in its own pid namespace */
-	uint32_t comm;			  /* string number */
-	struct process_runtimes runtimes; /* that its program runs, without modules */
+	uint32_t inner_pid; /* in its own pid namespace */
+	uint32_t comm;	    /* string number */
+	/*
+	 * That its program runs, without modules. Of those with a reader
+	 * (runtimes/runtime_reader.h), the number has a status if the path says a version: whether
+	 * that is known.
+	 */
+	struct process_runtimes runtimes;
 	uint32_t
 		engine; /* string number of its name, or of the file that calls the shim; 0: none */
 	enum engine_publishes publishes;
@@ -63,7 +70,10 @@ struct engine_list {
 int engine_list_init(struct engine_list *ret);
 void engine_list_deinit(struct engine_list *list);
 
-/* Add a process, if it has JIT code. Ended processes are ignored. Returns 0 or -ENOMEM. */
+/*
+ * Add a process, if it has JIT code, or a runtime whose functions a recording reads. Ended
+ * processes are ignored. Returns 0 or -ENOMEM.
+ */
 int engine_list_add(struct engine_list *list, uint32_t pid);
 
 /* Add all processes. Returns 0, -ENOMEM, or the negative errno of opening /proc. */

@@ -7,12 +7,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "agent/clock.h"
+#include "agent/patience.h"
 #include "agent/publisher/jitdump_emission.h"
 #include "agent/publisher/jitdump_files.h"
 #include "agent/publisher/publisher.h"
+#include "agent/publisher/sampled_pids.h"
 #include "base/scope.h"
 
 #define FILE_TURN_BYTES (4u << 20)     /* read of one file in one turn of the event loop */
@@ -29,14 +30,14 @@ struct jitdump {
 	struct publisher_host host;
 	struct jitdump_reader reader;
 	struct jitdump_files files;
-	VEC(uint32_t) sampled; /* pids since the last round */
-	size_t sampled_count;  /* those of the current round, ascending */
-	size_t swept;	       /* files of processes without samples, read in this round */
-	uint32_t turns;	       /* of the current round */
-	size_t next_file;      /* where the next round begins */
-	uint64_t late_bytes;   /* the part of LATE_BYTES that is left */
-	bool all_opened;       /* late() has begun */
-	uint64_t late_end_ns;  /* until then, late() waits for files that do not answer */
+	struct sampled_pids sampled;
+	size_t swept;	      /* files of processes without samples, read in this round */
+	uint32_t turns;	      /* of the current round */
+	size_t next_file;     /* where the next round begins */
+	uint64_t late_bytes;  /* the part of LATE_BYTES that is left */
+	bool all_opened;      /* late() has begun */
+	uint64_t late_end_ns; /* patience until which late() waits for files without an answer */
+	uint64_t open_end_ns; /* patience until which an unread file keeps the round open */
 	uint64_t opened, late_events;
 	uint64_t refused[JITBPF_COUNTER_MAX]; /* files, by the counter of the reason */
 	byte_vec record;
@@ -47,7 +48,7 @@ static void destroy(void *self)
 	struct jitdump *jitdump = self;
 
 	jitdump_files_deinit(&jitdump->files);
-	vec_deinit(&jitdump->sampled);
+	sampled_pids_deinit(&jitdump->sampled);
 	vec_deinit(&jitdump->record);
 	jitdump_reader_deinit(&jitdump->reader);
 	free(jitdump);
@@ -85,12 +86,9 @@ static int see(void *self, const struct jitbpf_record *record)
 static int sampled(void *self, uint32_t pid)
 {
 	struct jitdump *jitdump = self;
-	size_t count = jitdump->sampled.size;
 
 	/* Also if there are no files: the mapping of a file may follow in this drain. */
-	if (count && jitdump->sampled.data[count - 1] == pid)
-		return 0;
-	return vec_push(&jitdump->sampled, pid);
+	return sampled_pids_add(&jitdump->sampled, pid);
 }
 
 /* --- reading --------------------------------------------------------------------------- */
@@ -243,7 +241,7 @@ static int late(void *self, record_taker_fn take, void *take_context)
 
 	if (!jitdump->all_opened) {
 		open_all(jitdump);
-		jitdump->late_end_ns = clock_now_ns() + LATE_NS;
+		jitdump->late_end_ns = patience_now_ns(jitdump->host.patience) + LATE_NS;
 	}
 	jitdump->all_opened = true;
 
@@ -255,7 +253,8 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		if (followed->late_done)
 			continue;
 		more = read_file(jitdump, i, &jitdump->late_bytes, take, take_context, &dropped);
-		if (more == -EAGAIN && clock_now_ns() < jitdump->late_end_ns) {
+		if (more == -EAGAIN &&
+		    patience_now_ns(jitdump->host.patience) < jitdump->late_end_ns) {
 			waits = true;
 			continue;
 		}
@@ -266,48 +265,29 @@ static int late(void *self, record_taker_fn take, void *take_context)
 	return waits && jitdump->late_bytes > 0;
 }
 
-static int compare_pids(const void *a_, const void *b_)
-{
-	uint32_t a = *(const uint32_t *)a_, b = *(const uint32_t *)b_;
-
-	return a < b ? -1 : a > b;
-}
-
-static bool was_sampled(const struct jitdump *jitdump, uint32_t pid)
-{
-	return jitdump->sampled_count && bsearch(&pid, jitdump->sampled.data,
-						 jitdump->sampled_count, sizeof(pid), compare_pids);
-}
-
 /*
  * Returns true if the round needs the file: a process that may have written to it was sampled, or
  * has forked, so that its child inherits the code.
  */
-static bool is_wanted(const struct jitdump *jitdump, const struct jitdump_followed *followed)
+static bool is_wanted(struct jitdump *jitdump, const struct jitdump_followed *followed)
 {
 	if (jitdump_followed_is_over(followed) || followed->forked_ns > followed->read_ns ||
-	    was_sampled(jitdump, followed->pid))
+	    sampled_pids_has(&jitdump->sampled, followed->pid))
 		return true;
 	vec_for_each (heir, &followed->heirs) {
-		if (was_sampled(jitdump, heir->pid))
+		if (sampled_pids_has(&jitdump->sampled, heir->pid))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Begin a round with the pids that were sampled so far. The pids of samples that arrive while the
- * round is open follow them in `sampled`, and belong to the next round.
- */
 static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 {
 	jitdump_files_begin_round(&jitdump->files, round_ns);
-	jitdump->sampled_count = jitdump->sampled.size;
-	if (jitdump->sampled_count && jitdump->files.files.size)
-		qsort(jitdump->sampled.data, jitdump->sampled_count, sizeof(uint32_t),
-		      compare_pids);
+	sampled_pids_begin(&jitdump->sampled);
 	jitdump->swept = 0;
 	jitdump->turns = 0;
+	jitdump->open_end_ns = patience_now_ns(jitdump->host.patience) + OPEN_NS;
 	vec_for_each (followed, &jitdump->files.files) {
 		jitdump_followed_forget(*followed);
 		(*followed)->done = false;
@@ -347,7 +327,7 @@ static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_c
 }
 
 /* Returns true if the round waits for a file that may still be read in time. */
-static bool is_open(const struct jitdump *jitdump)
+static bool is_open(struct jitdump *jitdump)
 {
 	vec_for_each (followed, &jitdump->files.files) {
 		if (!(*followed)->done && !(*followed)->late && is_wanted(jitdump, *followed))
@@ -359,18 +339,13 @@ static bool is_open(const struct jitdump *jitdump)
 /* Mark the files that the round needs and that are not read: their code is late for its samples. */
 static void close_round(struct jitdump *jitdump, uint64_t round_ns)
 {
-	size_t rest = jitdump->sampled.size - jitdump->sampled_count;
-
 	vec_for_each (followed, &jitdump->files.files) {
 		if (!is_wanted(jitdump, *followed))
 			continue;
 		(*followed)->late = !(*followed)->done;
 		(*followed)->settled_ns = round_ns;
 	}
-	if (rest)
-		memmove(jitdump->sampled.data, jitdump->sampled.data + jitdump->sampled_count,
-			rest * sizeof(*jitdump->sampled.data));
-	jitdump->sampled.size = rest;
+	sampled_pids_end(&jitdump->sampled);
 }
 
 static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
@@ -385,7 +360,8 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 	if (err)
 		return err;
 	if (is_open(jitdump) && !full &&
-	    (++jitdump->turns < OPEN_TURNS || clock_now_ns() < round_ns + OPEN_NS))
+	    (++jitdump->turns < OPEN_TURNS ||
+	     patience_now_ns(jitdump->host.patience) < jitdump->open_end_ns))
 		return 1;
 	close_round(jitdump, round_ns);
 	return 0;

@@ -21,6 +21,7 @@ struct attacher;
 struct broker;
 struct jitbpf_bpf;
 struct jvm_loads;
+struct patience;
 struct process_owners;
 struct probe_trial;
 
@@ -31,7 +32,8 @@ struct publisher_host {
 	struct attacher *attacher;
 	struct probe_trial *trial;	     /* of the installed shim; started */
 	const struct process_owners *owners; /* of the processes that are profiled */
-	uint64_t came_ns; /* start of the run, before any publisher was created */
+	uint64_t came_ns;	   /* start of the run, before any publisher was created */
+	struct patience *patience; /* for limits of waiting; NULL: CLOCK_MONOTONIC */
 	const struct broker *broker;
 	bool load_jvm_agents;		  /* into the JVMs that are profiled */
 	bool sampled_jvms_only;		  /* of these, only into those that are sampled */

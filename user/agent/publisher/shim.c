@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "agent/patience.h"
 #include "agent/publisher/journal/journal_late.h"
 #include "agent/publisher/journal/journal_recovery.h"
 #include "agent/publisher/probe_trial.h"
@@ -21,7 +22,7 @@
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
 
-#define LATE_WAIT_NS 500000000ull
+#define LATE_WAIT_NS 500000000ull /* for pending probes, before journals are read */
 
 /* The libraries: the shim, and the agent for Java. Each has journals of its own. */
 enum { MEDIUM_SHIM, MEDIUM_JVM, MEDIA };
@@ -47,6 +48,7 @@ struct shim {
 	struct medium media[MEDIA];
 	uint64_t losses_noted; /* the BPF programs' count when the map was last emptied */
 	uint64_t round_ns;     /* start of the current round's drain */
+	uint64_t late_end_ns;  /* patience until which late() waits for probes; 0: not begun */
 	bool scanned;
 };
 
@@ -73,6 +75,7 @@ static void init_medium(struct medium *medium, enum jitbpf_publisher publisher,
 	medium->late.publisher = medium->recovery.publisher = publisher;
 	medium->late.store = medium->recovery.store = host->files;
 	medium->recovery.owners = host->owners;
+	medium->late.patience = medium->recovery.patience = host->patience;
 	medium->late.processes = host->owners;
 }
 
@@ -118,7 +121,7 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 			continue;
 		if (shim->scanned)
 			return journal_recovery_note_whole(&medium->recovery, pid,
-							   shim->host.came_ns);
+							   shim->host.came_ns, true);
 		return vec_push(pids, pid);
 	}
 	return 0;
@@ -139,7 +142,7 @@ static int note_unanswered(struct shim *shim, struct medium *medium)
 	vec_for_each (pid, &medium->late.unanswered)
 		err = err
 			      ?: journal_recovery_note_whole(&medium->recovery, *pid,
-							     shim->host.came_ns);
+							     shim->host.came_ns, true);
 	medium->late.unanswered.size = 0;
 	return err;
 }
@@ -148,11 +151,13 @@ static int note_unanswered(struct shim *shim, struct medium *medium)
 static int late(void *self, record_taker_fn take, void *take_context)
 {
 	struct shim *shim = self;
+	uint64_t now_ns = patience_now_ns(shim->host.patience);
 	int more = 0;
 
 	shim->scanned = true;
+	shim->late_end_ns = shim->late_end_ns ?: now_ns + LATE_WAIT_NS;
 	shim_copies_take_answers(&shim->copies, take_attached, shim);
-	if (shim_copies_wait(&shim->copies, LATE_WAIT_NS)) {
+	if (now_ns < shim->late_end_ns && shim_copies_are_pending(&shim->copies)) {
 		poll(NULL, 0, 1);
 		return 1;
 	}
@@ -276,7 +281,7 @@ static int take_losses(struct shim *shim)
 	return 0;
 }
 
-static int note_unheard(struct medium *medium, uint64_t round_ns)
+static int note_unheard(struct medium *medium)
 {
 	int err = shim_unheard_settle(&medium->unheard);
 
@@ -285,13 +290,22 @@ static int note_unheard(struct medium *medium, uint64_t round_ns)
 	vec_for_each (mapper, &medium->unheard.mappers) {
 		if (!mapper->wanted || mapper->pending)
 			continue;
-		err = journal_recovery_note_whole(&medium->recovery, mapper->pid, mapper->from_ns);
+		err = journal_recovery_note_whole(&medium->recovery, mapper->pid, mapper->from_ns,
+						  mapper->forked);
 		if (err)
 			return err;
 		mapper->wanted = false;
 	}
-	shim_unheard_forget(&medium->unheard, round_ns);
 	return 0;
+}
+
+static void forget_unheard(struct medium *medium, uint64_t round_ns)
+{
+	vec_for_each (loss, &medium->recovery.losses) {
+		if (loss->whole)
+			shim_unheard_unread(&medium->unheard, loss->pid);
+	}
+	shim_unheard_forget(&medium->unheard, round_ns);
 }
 
 static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
@@ -305,7 +319,7 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 		err = shim_copies_end_round(&shim->copies, round_ns);
 		err = err ?: shim_waiting_retry(&shim->copies.waiting, see_mapping, shim);
 		for_each_medium (medium, shim)
-			err = err ?: note_unheard(medium, round_ns);
+			err = err ?: note_unheard(medium);
 		shim->round_ns = round_ns;
 	}
 	for_each_medium (medium, shim) {
@@ -314,6 +328,10 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 							   take_context);
 
 		err = more ?: err;
+	}
+	for_each_medium (medium, shim) {
+		if (!err)
+			forget_unheard(medium, round_ns);
 	}
 	return err;
 }

@@ -193,12 +193,10 @@ void shim_copies_take_answers(struct shim_copies *copies, shim_attached_fn attac
 	}
 }
 
-bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns)
+bool shim_copies_are_pending(const struct shim_copies *copies)
 {
-	uint64_t now_ns = clock_now_ns();
-
 	vec_for_each (copy, &copies->known) {
-		if (copy->pending && now_ns - copy->requested_ns < wait_ns)
+		if (copy->pending)
 			return true;
 	}
 	return false;

@@ -117,8 +117,8 @@ typedef void (*shim_attached_fn)(void *context, uint32_t pending, uint64_t attac
 /* Take the attacher's answers. */
 void shim_copies_take_answers(struct shim_copies *copies, shim_attached_fn attached, void *context);
 
-/* Returns true if a request is pending, for no longer than wait_ns. */
-bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns);
+/* Returns true if a request is pending. */
+bool shim_copies_are_pending(const struct shim_copies *copies);
 
 /* End a drain that began at round_ns. Returns 0 or -ENOMEM. */
 int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns);

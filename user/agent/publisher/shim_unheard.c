@@ -76,7 +76,16 @@ static int compare_forks(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-int shim_unheard_settle(struct shim_unheard *unheard)
+void shim_unheard_unread(struct shim_unheard *unheard, uint32_t pid)
+{
+	uint32_t item =
+		index_map_find(&unheard->index, hash_of(pid), has_pid, unheard->mappers.data, &pid);
+
+	if (item != INDEX_MAP_NONE)
+		unheard->mappers.data[item].unread = true;
+}
+
+static int add_children(struct shim_unheard *unheard)
 {
 	if (!unheard->mappers.size || !unheard->forks.size)
 		return 0;
@@ -86,10 +95,10 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 	vec_for_each (fork, &unheard->forks) {
 		const struct shim_mapper *parent = find(unheard, fork->parent_pid);
 		struct shim_mapper child = {
-			.pid = fork->pid, .wanted = true, .from_ns = fork->time_ns};
+			.pid = fork->pid, .wanted = true, .forked = true, .from_ns = fork->time_ns};
 
 		if (!parent || find(unheard, fork->pid) ||
-		    (!parent->pending && fork->time_ns > parent->attached_ns))
+		    (!parent->pending && !parent->unread && fork->time_ns > parent->attached_ns))
 			continue;
 		child.pending = parent->pending;
 		child.attached_ns = parent->attached_ns;
@@ -97,6 +106,15 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+int shim_unheard_settle(struct shim_unheard *unheard)
+{
+	int err = add_children(unheard);
+
+	vec_for_each (mapper, &unheard->mappers)
+		mapper->unread &= err != 0;
+	return err;
 }
 
 /*
@@ -110,7 +128,8 @@ void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns)
 	size_t kept = 0;
 
 	vec_for_each (mapper, &unheard->mappers)
-		needed |= mapper->wanted || mapper->pending || mapper->attached_ns >= round_ns;
+		needed |= mapper->wanted || mapper->unread || mapper->pending ||
+			  mapper->attached_ns >= round_ns;
 	if (needed)
 		return;
 	unheard->mappers.size = 0;

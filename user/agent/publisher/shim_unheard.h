@@ -19,6 +19,8 @@
 struct shim_mapper {
 	uint32_t pid;
 	bool wanted;	      /* its journal must be read; false: it is kept for its children */
+	bool forked;	      /* of a mapper: so is what it has inherited */
+	bool unread;	      /* see shim_unheard_unread() */
 	uint32_t pending;     /* the probe of the copy is being attached: its request; else 0 */
 	uint64_t attached_ns; /* when the probe was attached */
 	uint64_t from_ns;     /* of its mapping or its fork: no event of its own is older */
@@ -64,8 +66,14 @@ int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fo
 int shim_unheard_settle(struct shim_unheard *unheard);
 
 /*
- * After settling a drain that began at round_ns: drop mappers and forks that can no longer add a
- * child. While a mapper is wanted, all stay.
+ * Before shim_unheard_forget(): the journal of a mapper could not be read in this drain. Forks have
+ * copied what was known of it, so their children are to be read, too.
+ */
+void shim_unheard_unread(struct shim_unheard *unheard, uint32_t pid);
+
+/*
+ * At the end of a drain that began at round_ns, after journals were read: drop mappers and forks
+ * that can no longer add a child. While a mapper is wanted or unread, all stay.
  */
 void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns);
 

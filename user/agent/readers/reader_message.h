@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "runtimes/runtime_reader.h"
 #include "uapi/record.h"
 
 #define READER_FILES_MAX 512	     /* open files of a reader */
@@ -23,6 +24,7 @@ enum reader_message {
 	READER_PAGE,	 /* struct reader_page, and the module's path */
 	READER_RETURN,	 /* struct reader_return, and the module's path; no rows */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
+	READER_RUNTIME,	 /* struct reader_return, the module's path, and the name of an engine */
 	READER_COMPARE,	 /* copies of code, of equal size, and uint8_t: objects_move; no rows */
 	/*
 	 * struct reader_annotate, the module's path, places (uint64_t: offset, samples), by offset,
@@ -53,6 +55,7 @@ enum reader_message {
 	 * quick.
 	 */
 	READER_FRAMES,
+	READER_FACTS,	  /* struct reader_facts */
 	READER_ANNOTATED, /* sink/annotate/annotation_message.h */
 };
 
@@ -81,6 +84,12 @@ struct reader_page {
 struct reader_return {
 	struct reader_module module;
 	uint64_t offset; /* in the file */
+};
+
+struct reader_facts {
+	int64_t err;	  /* 0 or a negative errno */
+	uint64_t address; /* of the offset */
+	struct runtime_facts facts;
 };
 
 struct reader_code {

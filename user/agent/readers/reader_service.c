@@ -13,6 +13,7 @@
 #include "agent/workers/unwind_files.h"
 #include "base/cursor.h"
 #include "base/scope.h"
+#include "runtimes/runtime_readers.h"
 #include "runtimes/code_compare.h"
 #include "sink/annotate/annotation_message.h"
 #include "state/code/code_region.h"
@@ -181,6 +182,32 @@ static int compare(struct reader *reader)
 	return answer_rows(reader, err ?: same ? 0 : -ESTALE, &none);
 }
 
+static int runtime(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	const struct runtime_reader *of_engine;
+	struct reader_facts answer = {0};
+	const struct module *module;
+	struct reader_return head;
+	const char *path, *engine;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path) ||
+	    cursor_string(&request, &engine))
+		return -EBADMSG;
+	of_engine = runtime_reader_named(engine);
+	if (!of_engine)
+		return -EBADMSG;
+	module = reader_files_module(&reader->files, &head.module, path);
+	if (!module)
+		return -ENOMEM;
+	answer.err = reader->maker.facts(reader->maker.context, module, of_engine, head.offset,
+					 &answer.facts, &answer.address);
+	reader->answer.size = 0;
+	err = message_put(&reader->answer, &answer, sizeof(answer));
+	return err ?: send_answer(reader, READER_FACTS);
+}
+
 /* JIT code as a region of its own, without lines and inlined methods, which the recorder knows. */
 struct made_region {
 	struct code_record record;
@@ -319,6 +346,8 @@ static int handle(struct reader *reader, int kind)
 		return can_return(reader);
 	case READER_CODE:
 		return code(reader);
+	case READER_RUNTIME:
+		return runtime(reader);
 	case READER_COMPARE:
 		return compare(reader);
 	case READER_ANNOTATE:

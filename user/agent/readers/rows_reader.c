@@ -127,6 +127,41 @@ static int compare(void *context, const struct code_pair *pair, bool *ret_same)
 	return err ?: ask_whether(rows, READER_COMPARE, NULL, ret_same);
 }
 
+static int facts(void *context, const struct module *module, const struct runtime_reader *reader,
+		 uint64_t offset, struct runtime_facts *ret, uint64_t *ret_address)
+{
+	struct reader_return head = {.module = reader_module_of(module), .offset = offset};
+	struct rows_reader *rows = context;
+	struct reader_request request = {
+		.kind = READER_RUNTIME,
+		.answer = READER_FACTS,
+		.module = module,
+	};
+	const message_bytes *answer;
+	struct reader_facts facts;
+	int err;
+
+	rows->out.size = 0;
+	err = message_put(&rows->out, &head, sizeof(head));
+	err = err ?: put_string(rows, module->path);
+	err = err ?: put_string(rows, reader->engine->name);
+	request.bytes = rows->out.data;
+	request.size_bytes = rows->out.size;
+	err = err ?: reader_client_ask(rows->client, &request, &answer);
+	if (err)
+		return err;
+	if (answer->size != sizeof(facts))
+		return reader_client_refuse(rows->client, module);
+	memcpy(&facts, answer->data, sizeof(facts));
+	if (facts.err > 0 || facts.err < -ERRNO_MAX)
+		return reader_client_refuse(rows->client, module);
+	if (!facts.err) {
+		*ret = facts.facts;
+		*ret_address = facts.address;
+	}
+	return (int)facts.err;
+}
+
 int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
 		       struct unwind_maker *ret_maker)
 {
@@ -142,6 +177,7 @@ int rows_reader_create(const struct reader_options *options, struct rows_reader 
 		.can_return = can_return,
 		.code = code,
 		.compare = compare,
+		.facts = facts,
 		.context = rows,
 	};
 	*ret = rows;

@@ -190,6 +190,8 @@ static int start(struct server *server)
 	    listening < 0)
 		return -EBADMSG;
 	server->rules = message.rules;
+	message.event[sizeof(message.event) - 1] = 0;
+	message.view.event = *message.event ? message.event : NULL;
 	err = make_page(server, &message.view);
 	if (err)
 		return err;

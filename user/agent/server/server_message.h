@@ -12,6 +12,7 @@
 struct server_start {
 	struct request_rules rules;
 	struct view_options view;
+	char event[EVENT_NAME_BYTES]; /* view.event; "": CPU time */
 };
 
 #define SERVER_STREAMS_MAX 20

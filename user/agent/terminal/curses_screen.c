@@ -82,6 +82,7 @@ static void choose_colours(void)
 		return;
 	curses.init_pair_(TOP_CYAN, COLOR_CYAN, -1);
 	curses.init_pair_(TOP_YELLOW, COLOR_YELLOW, -1);
+	curses.init_pair_(TOP_GREEN, COLOR_GREEN, -1);
 }
 
 /* A locale without UTF-8 gets ASCII: a table for its characters would be a file to read later. */

@@ -275,10 +275,14 @@ static void begin(struct viewer *viewer)
 		    sizeof(request) ||
 	    request.order != VIEWER_SHOW || viewer->stream < 0)
 		_exit(VIEWER_FAILED); /* the run has failed before anything was shown */
+	request.event[sizeof(request.event) - 1] = 0;
+	request.view.event = NULL; /* the profile has all events */
 	delta_profile_init(&viewer->profile, &request.view, PROFILE_BYTES);
 	err = top_ui_create(&request.view, &viewer->ui);
 	if (!err)
 		top_ui_set_window(viewer->ui, request.window_ns);
+	if (!err && *request.event)
+		top_ui_set_event(viewer->ui, request.event);
 	err = err ?: curses_screen_open();
 	if (err) {
 		answer(err, false);

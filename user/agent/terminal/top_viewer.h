@@ -27,8 +27,9 @@ enum viewer_order {
 /* A message of the recorder, over a socket of fd_message.h. */
 struct viewer_request {
 	enum viewer_order order;
-	struct view_options view; /* with VIEWER_SHOW */
-	uint64_t window_ns;	  /* the same: of top_ui_set_window() */
+	struct view_options view;     /* with VIEWER_SHOW */
+	char event[EVENT_NAME_BYTES]; /* view.event; "": CPU time */
+	uint64_t window_ns;	      /* the same: of top_ui_set_window() */
 };
 
 /* The answer; the first one comes without a request, after the library was loaded. */

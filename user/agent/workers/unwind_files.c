@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "decode/cfi/go_rows.h"
 #include "decode/x86/call_site.h"
 #include "runtimes/code_compare.h"
@@ -24,6 +25,11 @@ struct open_file {
 	/* As a host of an engine: the frame that JIT code is entered with. */
 	struct code_entry entry;
 	bool entry_known;
+	/* As the file of a runtime: what `reader` has said of it. NULL: it was not asked. */
+	const struct runtime_reader *reader;
+	struct runtime_facts facts;
+	uint64_t facts_offset, facts_address;
+	int facts_error;
 };
 
 struct unwind_files {
@@ -225,6 +231,46 @@ static int compare(void *files, const struct code_pair *pair, bool *ret_same)
 	return 0;
 }
 
+static int read_facts(struct open_file *file)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	int err = file->open_error ?: elf_file_init(&elf, &file->blob);
+
+	/* A file that is not for this machine shows nothing. */
+	if (err)
+		return err == -ENOEXEC ? -ENOENT : err;
+	if (!elf_file_address(&elf, file->facts_offset, &file->facts_address))
+		return -EINVAL;
+	return file->reader->facts(&elf, &file->facts);
+}
+
+static int facts(void *context, const struct module *module, const struct runtime_reader *reader,
+		 uint64_t offset, struct runtime_facts *ret, uint64_t *ret_address)
+{
+	struct unwind_files *files = context;
+	struct open_file *file = file_of(files, module);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	if (file->reader != reader || file->facts_offset != offset) {
+		file->reader = reader;
+		file->facts_offset = offset;
+		file->facts_error = read_facts(file);
+	}
+	err = file->facts_error;
+	if (!err) {
+		*ret = file->facts;
+		*ret_address = file->facts_address;
+	}
+	/* The process may have been at its exec, and the file may answer a later request. */
+	if (file->open_error && err != -ETIMEDOUT && err != -ENOMEM)
+		err = -EAGAIN;
+	if (file->open_error || file->error == -ETIMEDOUT || err == -ETIMEDOUT)
+		close_first(files);
+	return err;
+}
+
 int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
 			struct unwind_maker *ret_maker)
 {
@@ -238,6 +284,7 @@ int unwind_files_create(const struct file_source *source, struct unwind_files **
 		.can_return = can_return,
 		.code = make_code,
 		.compare = compare,
+		.facts = facts,
 		.context = files,
 	};
 	*ret = files;

@@ -13,6 +13,7 @@
 #include "decode/cfi/unwind_rows.h"
 #include "runtimes/code_compare.h"
 #include "runtimes/engine_host.h"
+#include "runtimes/runtime_reader.h"
 #include "state/process/file_source.h"
 
 #define UNWIND_FILES_OPEN_MAX  64
@@ -38,6 +39,13 @@ struct unwind_maker {
 	int (*can_return)(void *context, const struct module *module, uint64_t offset, bool *ret);
 	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);
 	int (*compare)(void *context, const struct code_pair *pair, bool *ret_same);
+	/*
+	 * Read the file of a runtime: see struct runtime_reader. Sets *ret_address to the address
+	 * in the file that its segments give to an offset.
+	 */
+	int (*facts)(void *context, const struct module *module,
+		     const struct runtime_reader *reader, uint64_t offset,
+		     struct runtime_facts *ret, uint64_t *ret_address);
 	void *context;
 };
 

@@ -7,6 +7,7 @@
 
 #include "agent/clock.h"
 #include "agent/workers/unwind_code.h"
+#include "agent/workers/unwind_runtime.h"
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
 #include "decode/x86/code_unwind.h"
@@ -22,6 +23,8 @@
 #define PAGE_COST_BYTES (64u << 10)
 #define SLOW_PAGE_NS	1000000000ull /* cost of a page with rows that take long */
 #define RETURN_NS	100000	      /* cost of a look at a return address */
+#define FUNCTION_NS	200000	      /* cost of a function of a runtime */
+#define RECIPE_NS	1000000	      /* cost of a recipe */
 
 struct queued {
 	struct unwind_request request;
@@ -55,6 +58,8 @@ static const struct module *module_of(const struct unwind_request *request)
 		return request->code.host.module;
 	case UNWIND_RETURN_SITE:
 		return request->return_site.module;
+	case UNWIND_RUNTIME_RECIPE:
+		return request->recipe.module;
 	default:
 		return NULL;
 	}
@@ -88,6 +93,10 @@ static int make_answer(struct unwind_worker *worker, struct unwind_answer *answe
 			return unwind_code_return(&worker->memory, answer);
 		return maker->can_return(maker->context, request->return_site.module,
 					 request->return_site.to, &answer->can_return);
+	case UNWIND_RUNTIME_FUNCTION:
+		return unwind_runtime_function(&worker->memory, answer);
+	case UNWIND_RUNTIME_RECIPE:
+		return unwind_runtime_recipe(&worker->memory, maker, answer);
 	}
 	return -EINVAL;
 }
@@ -120,6 +129,7 @@ static void drop_rows(struct work_result *result)
 
 	release_request(&made->answer.request);
 	unwind_rows_deinit(&made->answer.rows);
+	unwind_runtime_release(&made->answer);
 	free(made->answer.bytes);
 	free(made);
 }
@@ -134,10 +144,10 @@ static int in_order(const void *a, const void *b)
 		return first->cost_ns < second->cost_ns ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	if (x->kind == UNWIND_RETURN_SITE)
-		return 0;
-	if (x->kind != UNWIND_PAGE_ROWS)
+	if (x->kind == UNWIND_CODE_ROWS || x->kind == UNWIND_CODE_CHECK)
 		return (x->code.region > y->code.region) - (x->code.region < y->code.region);
+	if (x->kind != UNWIND_PAGE_ROWS)
+		return 0;
 	if (x->page.module != y->page.module)
 		return x->page.module->number < y->page.module->number ? -1 : 1;
 	return (x->page.page > y->page.page) - (x->page.page < y->page.page);
@@ -160,6 +170,10 @@ static uint64_t cost_of(const struct unwind_request *request)
 	case UNWIND_CODE_CHECK:
 		limit = UNWIND_CODE_CHECK_BYTES;
 		break;
+	case UNWIND_RUNTIME_FUNCTION:
+		return FUNCTION_NS;
+	case UNWIND_RUNTIME_RECIPE:
+		return RECIPE_NS;
 	case UNWIND_CODE_ROWS:
 		break;
 	}

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "cli/options/memory_option.h"
+#include "cli/memory_limit.h"
 #include "cli/replay.h"
 #include "sink/annotate/function_samples.h"
 #include "sink/cgroup_text.h"
@@ -56,7 +56,7 @@ static int replay_all(struct replay *replay, const char *path)
 {
 	int err = is_own_recording(path) ? 0 : -ENOENT;
 
-	err = err ?: replay_open(replay, path, NULL, NULL, NULL, false, NULL, MEMORY_DEFAULT);
+	err = err ?: replay_open(replay, path, NULL, NULL, NULL, false, NULL, memory_of_reader(1));
 	return err ?: replay_run(replay);
 }
 

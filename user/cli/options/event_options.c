@@ -21,9 +21,9 @@ static const struct option_spec options[] = {
 
 const struct option_table shown_event_option_table = {options, ARRAY_SIZE(options)};
 
-const char *const event_words[] = {
-	RUN_CPU_TIME,	  "page-faults", "minor-faults", "major-faults", "context-switches",
-	"cpu-migrations", NULL};
+#define NAME(name, unit, config, period) name,
+const char *const event_words[] = {RUN_CPU_TIME, SOFTWARE_EVENTS(NAME) NULL};
+#undef NAME
 
 static const struct software_event *find(const char *name, size_t bytes)
 {
@@ -47,17 +47,17 @@ static bool is_cpu_time(const char *name, size_t bytes)
 	return false;
 }
 
-static void say_unknown(const char *name, size_t bytes)
+static void say_unknown(const char *command, const char *name, size_t bytes)
 {
 	const struct software_event *event;
 
 	if (is_cpu_time(name, bytes)) {
-		say("jitbpf record: -e %.*s: CPU time is always sampled, at the rate of -F: leave "
+		say("jitbpf %s: -e %.*s: CPU time is always sampled, at the rate of -F: leave "
 		    "it out\n",
-		    (int)bytes, name);
+		    command, (int)bytes, name);
 		return;
 	}
-	say("jitbpf record: -e: unknown event '%.*s': use", (int)bytes, name);
+	say("jitbpf %s: -e: unknown event '%.*s': use", command, (int)bytes, name);
 	for (size_t i = 0; (event = software_event_at(i)); i++)
 		say("%s %s", i ? "," : "", event->name);
 	say("; NAME:PERIOD sets how many of them make a sample\n");
@@ -73,25 +73,26 @@ static bool parse_period(const char *text, const char *end, uint64_t *ret)
 }
 
 /* Parse one item of a list, [text, end). */
-static enum options_result add(const char *text, const char *end, struct chosen_events *ret)
+static enum options_result add(const char *command, const char *text, const char *end,
+			       struct chosen_events *ret)
 {
 	const char *colon = memchr(text, ':', (size_t)(end - text));
 	size_t name_bytes = (size_t)((colon ?: end) - text);
 	struct chosen_event chosen = {.event = find(text, name_bytes)};
 
 	if (!chosen.event) {
-		say_unknown(text, name_bytes);
+		say_unknown(command, text, name_bytes);
 		return OPTIONS_BAD;
 	}
 	chosen.period = chosen.event->period;
 	if (colon && !parse_period(colon + 1, end, &chosen.period)) {
-		say("jitbpf record: -e %.*s: the period must be a number from 1 to %llu\n",
+		say("jitbpf %s: -e %.*s: the period must be a number from 1 to %llu\n", command,
 		    (int)(end - text), text, PERIOD_MAX);
 		return OPTIONS_BAD;
 	}
 	for (size_t i = 0; i < ret->count; i++) {
 		if (ret->chosen[i].event == chosen.event) {
-			say("jitbpf record: -e %s is given twice\n", chosen.event->name);
+			say("jitbpf %s: -e %s is given twice\n", command, chosen.event->name);
 			return OPTIONS_BAD;
 		}
 	}
@@ -100,13 +101,14 @@ static enum options_result add(const char *text, const char *end, struct chosen_
 	return OPTIONS_OK;
 }
 
-enum options_result events_parse(const string_list *values, struct chosen_events *ret)
+enum options_result events_parse(const char *command, const string_list *values,
+				 struct chosen_events *ret)
 {
 	*ret = (struct chosen_events){0};
 	vec_for_each (value, values) {
 		for (const char *at = *value;; at++) {
 			const char *end = at + strcspn(at, ",");
-			enum options_result result = add(at, end, ret);
+			enum options_result result = add(command, at, end, ret);
 
 			if (result != OPTIONS_OK)
 				return result;
@@ -118,7 +120,7 @@ enum options_result events_parse(const string_list *values, struct chosen_events
 	return OPTIONS_OK;
 }
 
-bool events_check_shown(const struct chosen_events *events, const char *name)
+bool events_check_shown(const char *command, const struct chosen_events *events, const char *name)
 {
 	if (!name || is_cpu_time(name, strlen(name)))
 		return true;
@@ -126,6 +128,7 @@ bool events_check_shown(const struct chosen_events *events, const char *name)
 		if (!strcmp(events->chosen[i].event->name, name))
 			return true;
 	}
-	say("jitbpf record: --show-event %s: this run does not sample it: add -e %s\n", name, name);
+	say("jitbpf %s: --show-event %s: this run does not sample it: add -e %s\n", command, name,
+	    name);
 	return false;
 }

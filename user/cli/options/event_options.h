@@ -13,15 +13,16 @@ extern const struct option_table shown_event_option_table;
 extern const char *const event_words[];
 
 /*
- * Parse the values of -e of record: comma-separated lists of NAME or NAME:PERIOD. Returns
- * OPTIONS_OK, or OPTIONS_BAD after a message.
+ * Parse the values of -e of a command that records, such as "record": comma-separated lists of NAME
+ * or NAME:PERIOD. Returns OPTIONS_OK, or OPTIONS_BAD after a message.
  */
-enum options_result events_parse(const string_list *values, struct chosen_events *ret);
+enum options_result events_parse(const char *command, const string_list *values,
+				 struct chosen_events *ret);
 
 /*
  * Returns true if --show-event names CPU time or one of the chosen events; NULL is CPU time. Else
  * prints a message.
  */
-bool events_check_shown(const struct chosen_events *events, const char *name);
+bool events_check_shown(const char *command, const struct chosen_events *events, const char *name);
 
 #endif

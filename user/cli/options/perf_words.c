@@ -14,13 +14,11 @@ struct perf_word {
 };
 
 static const char *const recording[] = {"record", "live", "top", NULL};
-static const char *const watching[] = {"live", "top", NULL};
 static const char *const showing[] = {"report", "annotate", NULL};
 static const char *const reporting[] = {"report", NULL};
 static const char *const annotating[] = {"annotate", NULL};
 
 #define STACKS "stacks are always recorded, whole and without frame pointers: leave it out"
-#define EVENT  "live and top show CPU time: leave it out; 'jitbpf record -e' samples other events"
 #define PERIOD                                                                                     \
 	"CPU time is sampled at a rate: use -F HZ; -e NAME:N sets the period of another event"
 #define CPUS  "all CPUs are sampled: leave it out; -p, -u and -G choose processes"
@@ -36,8 +34,6 @@ static const struct perf_word words[] = {
 	{NULL, "stat", "jitbpf counts no events: 'jitbpf record' takes samples"},
 	{recording, "-g", STACKS},
 	{recording, "--call-graph", STACKS},
-	{watching, "-e", EVENT},
-	{watching, "--event", EVENT},
 	{recording, "-c", PERIOD},
 	{recording, "--count", PERIOD},
 	{recording, "-t", "use -p with its process; 'jitbpf report --thread' shows one thread"},

@@ -13,14 +13,19 @@ static const struct option_spec view_options[] = {
 	{0, "kernel", OPTION_CHOICE, FIELD(kernel), "yes|no",
 	 "show kernel frames; with no, a sample counts for the caller of the kernel",
 	 .choices = view_kernel_names},
+	{0, "interpreter", OPTION_CHOICE, FIELD(interpreter), "yes|no",
+	 "show the native code of a runtime, such as the loop of an interpreter, that its functions "
+	 "stand for; with no, which is the default, they alone are shown",
+	 .choices = view_interpreter_names},
 	{0, "color", OPTION_CHOICE, FIELD(color), "WHEN",
 	 "colours in text; auto: on a terminal, unless NO_COLOR is set or TERM is dumb",
 	 .choices = view_color_names},
 	{0, "no-inline", OPTION_FLAG, FIELD(no_inline),
 	 .help = "hide inlined frames; their samples count for the enclosing function"},
 	{0, "merge", OPTION_CHOICE, FIELD(merge), "WHERE",
-	 "count all code of a function as one, its cold parts, clones, tiers and traces: in tables and "
-	 "searches; in stacks and graphs, too (all); or nowhere (none)",
+	 "count all code of a function as one, its cold parts, clones, tiers and traces: in graphs, "
+	 "folded stacks, tables and searches; in formats of single samples, too (all); in tables and "
+	 "searches only; or nowhere (none)",
 	 .choices = view_merge_names},
 	{0, "no-demangle", OPTION_FLAG, FIELD(no_demangle),
 	 .help = "show linkage names; a recording keeps the names that it was made with"},

@@ -4,6 +4,7 @@
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
 #include "decode/cfi/eh_pointer.h"
+#include "decode/cfi/frame_expression.h"
 
 #define ENTRY_HEAD_BYTES   20 /* longest length and longest CIE pointer */
 #define AUGMENTATION_MAX   15
@@ -169,7 +170,7 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 		return -EBADMSG;
 	program->code = cursor_of(c->at, cursor_left(c));
 	program->code_address = entry->address + cursor_offset(c);
-	if (frame_program_register(program, ra) != DWARF_REGISTER_RA ||
+	if (frame_register_role(program->narrow, ra) != DWARF_REGISTER_RA ||
 	    frame_program_rules(program, &cie->rules))
 		cie->is_opaque = true;
 	program->code = (struct cursor){0};

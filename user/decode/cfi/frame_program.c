@@ -4,6 +4,7 @@
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
 #include "decode/cfi/eh_pointer.h"
+#include "decode/cfi/frame_expression.h"
 
 #define REMEMBERED_MAX 16
 
@@ -38,22 +39,6 @@ static int run_add_row(const struct run *run)
 	return frame_window_add(run->window, run->location, row.cfa, row.rbp);
 }
 
-uint64_t frame_program_register(const struct frame_program *program, uint64_t number)
-{
-	if (!program->narrow)
-		return number;
-	switch (number) {
-	case DWARF_REGISTER_EBP:
-		return DWARF_REGISTER_RBP;
-	case DWARF_REGISTER_ESP:
-		return DWARF_REGISTER_RSP;
-	case DWARF_REGISTER_EIP:
-		return DWARF_REGISTER_RA;
-	default:
-		return FRAME_BASE_OTHER;
-	}
-}
-
 /* --- instructions: 0, or -EBADMSG --------------------------------------------- */
 
 static struct frame_place *place_of(struct frame_rules *rules, uint64_t number)
@@ -73,7 +58,7 @@ static struct frame_place *place_of(struct frame_rules *rules, uint64_t number)
 static void rule_set(struct run *run, uint64_t number, struct frame_place place)
 {
 	struct frame_place *of =
-		place_of(&run->rules, frame_program_register(run->program, number));
+		place_of(&run->rules, frame_register_role(run->program->narrow, number));
 
 	if (of)
 		*of = place;
@@ -83,7 +68,7 @@ static int rule_restore(struct run *run, uint64_t number)
 {
 	if (!run->initial)
 		return -EBADMSG;
-	switch (frame_program_register(run->program, number)) {
+	switch (frame_register_role(run->program->narrow, number)) {
 	case DWARF_REGISTER_RBP:
 		run->rules.rbp = run->initial->rbp;
 		break;
@@ -97,15 +82,6 @@ static int rule_restore(struct run *run, uint64_t number)
 	return 0;
 }
 
-static struct frame_place place_at(enum frame_place_kind kind, uint64_t base, int64_t offset)
-{
-	return (struct frame_place){
-		.kind = kind,
-		.base = base < FRAME_BASE_OTHER ? (uint8_t)base : FRAME_BASE_OTHER,
-		.offset = offset,
-	};
-}
-
 /* A place relative to the CFA, in data factors. Overflow is harmless: frame_rules_row() checks. */
 static struct frame_place place_in_frame(const struct run *run, enum frame_place_kind kind,
 					 uint64_t factored)
@@ -117,68 +93,6 @@ static struct frame_place place_in_frame(const struct run *run, enum frame_place
 	};
 }
 
-/* Returns whether an expression is that of a PLT: rsp + 8 + ((rip & 15) >= 11) * 8. */
-static bool is_plt(const struct cursor *c, bool narrow)
-{
-	static const uint8_t plt[] = {
-		DWARF_OP_BREG0 + DWARF_REGISTER_RSP,
-		8,
-		DWARF_OP_BREG0 + DWARF_REGISTER_RA,
-		0,
-		DWARF_OP_LIT0 + 15,
-		DWARF_OP_AND,
-		DWARF_OP_LIT0 + 11,
-		DWARF_OP_GE,
-		DWARF_OP_LIT0 + 3,
-		DWARF_OP_SHL,
-		DWARF_OP_PLUS,
-	};
-	static const uint8_t narrow_plt[] = {
-		DWARF_OP_BREG0 + DWARF_REGISTER_ESP,
-		4,
-		DWARF_OP_BREG0 + DWARF_REGISTER_EIP,
-		0,
-		DWARF_OP_LIT0 + 15,
-		DWARF_OP_AND,
-		DWARF_OP_LIT0 + 11,
-		DWARF_OP_GE,
-		DWARF_OP_LIT0 + 2,
-		DWARF_OP_SHL,
-		DWARF_OP_PLUS,
-	};
-
-	_Static_assert(sizeof(plt) == sizeof(narrow_plt), "one size");
-	return cursor_left(c) == sizeof(plt) &&
-	       !memcmp(c->at, narrow ? narrow_plt : plt, sizeof(plt));
-}
-
-/*
- * Match the DWARF expressions that occur in practice. Besides that of a PLT, they are register +
- * offset, the value stored there, or (in OpenSSL's assembly) that value + 8.
- */
-static struct frame_place place_of_expression(const struct frame_program *program, struct cursor c)
-{
-	static const uint8_t plus_8[] = {DWARF_OP_DEREF, DWARF_OP_PLUS_UCONST, 8};
-	struct frame_place place = {.kind = FRAME_OTHER};
-	uint8_t operation;
-	uint64_t base;
-	int64_t offset;
-
-	if (is_plt(&c, program->narrow))
-		return (struct frame_place){.kind = FRAME_PLT};
-	if (dwarf_read_u8(&c, &operation) || operation < DWARF_OP_BREG0 ||
-	    operation > DWARF_OP_BREG0 + 31 || dwarf_read_sleb(&c, &offset))
-		return place;
-	base = frame_program_register(program, operation - DWARF_OP_BREG0);
-	if (!cursor_left(&c))
-		return place_at(FRAME_VALUE, base, offset);
-	if (cursor_left(&c) == 1 && *c.at == DWARF_OP_DEREF)
-		return place_at(FRAME_MEMORY, base, offset);
-	if (cursor_left(&c) == sizeof(plus_8) && !memcmp(c.at, plus_8, sizeof(plus_8)))
-		return place_at(FRAME_SAVED_RSP, base, offset);
-	return place;
-}
-
 static int expression_read(struct run *run, struct frame_place *ret)
 {
 	const void *bytes;
@@ -186,7 +100,7 @@ static int expression_read(struct run *run, struct frame_place *ret)
 
 	if (leb128_read(&run->code, &size_bytes) || cursor_take(&run->code, size_bytes, &bytes))
 		return -EBADMSG;
-	*ret = place_of_expression(run->program, cursor_of(bytes, size_bytes));
+	*ret = frame_expression_place(cursor_of(bytes, size_bytes), run->program->narrow);
 	return 0;
 }
 
@@ -216,12 +130,12 @@ static int cfa_define(struct run *run, uint8_t operation)
 	case DWARF_CFA_DEF_CFA_SF:
 		if (leb128_read(&run->code, &number) || offset_read(run, factored, &offset))
 			return -EBADMSG;
-		number = frame_program_register(run->program, number);
+		number = frame_register_role(run->program->narrow, number);
 		break;
 	case DWARF_CFA_DEF_CFA_REGISTER:
 		if (!is_value || leb128_read(&run->code, &number))
 			return -EBADMSG;
-		number = frame_program_register(run->program, number);
+		number = frame_register_role(run->program->narrow, number);
 		break;
 	case DWARF_CFA_DEF_CFA_OFFSET:
 	case DWARF_CFA_DEF_CFA_OFFSET_SF:
@@ -231,7 +145,7 @@ static int cfa_define(struct run *run, uint8_t operation)
 	default:
 		return expression_read(run, cfa);
 	}
-	*cfa = place_at(FRAME_VALUE, number, (int64_t)offset);
+	*cfa = frame_place_at(FRAME_VALUE, number, (int64_t)offset);
 	return 0;
 }
 

@@ -23,9 +23,6 @@ struct frame_program {
 	bool narrow; /* of 32-bit code (i386) */
 };
 
-/* Returns the x86-64 number of the register that has the role of a program's register. */
-uint64_t frame_program_register(const struct frame_program *program, uint64_t number);
-
 /* Run the initial program of a CIE. Sets *ret to the resulting rules. Returns 0 or -EBADMSG. */
 int frame_program_rules(const struct frame_program *program, struct frame_rules *ret);
 

@@ -6,26 +6,19 @@
 #include <stdbool.h>
 
 #include "base/scope.h"
-#include "base/sort_keys.h"
 #include "decode/elf/elf_file.h"
+#include "decode/cfi/code_ranges.h"
 #include "decode/cfi/fde_table.h"
 #include "decode/cfi/row_corrections.h"
 #include "decode/cfi/signal_return.h"
 
-#define WORK_BYTES     (4u << 20) /* work budget of one page */
-#define INFLATE_BYTES  (64u << 20)
-#define BODY_BYTES_MAX (16u << 20)
-
-/* Executable bytes of the file and their address. */
-struct code_range {
-	uint64_t file_offset, size_bytes;
-	uint64_t address;
-};
+#define WORK_BYTES    (4u << 20) /* work budget of one page */
+#define INFLATE_BYTES (64u << 20)
 
 struct unwind_file {
-	const struct blob *blob;       /* borrowed */
-	bool narrow;		       /* of 32-bit code */
-	VEC(struct code_range) ranges; /* sorted by file offset, disjoint */
+	const struct blob *blob; /* borrowed */
+	bool narrow;		 /* of 32-bit code */
+	struct code_ranges ranges;
 	struct section_budget budget;
 	/* .eh_frame and .debug_frame; the second fills gaps of the first */
 	struct fde_table tables[2];
@@ -38,51 +31,13 @@ struct unwind_file {
 
 DEFINE_CLEANUP(struct unwind_file *, unwind_file_destroy);
 
-/* --- opening -------------------------------------------------------------------- */
-
-static int ranges_read(struct unwind_file *file, const struct elf_file *elf)
-{
-	AUTO_FREE struct sort_key *keys = calloc(elf->segments.size + 1, sizeof(*keys));
-	size_t count = 0;
-	uint64_t end = 0;
-	int err;
-
-	if (!keys)
-		return -ENOMEM;
-	for (size_t i = 0; i < elf->segments.size; i++) {
-		if (elf->segments.data[i].executable)
-			keys[count++] = (struct sort_key){elf->segments.data[i].file_offset, i};
-	}
-	err = sort_keys(keys, count);
-	for (size_t i = 0; i < count && !err; i++) {
-		const struct elf_segment *segment = &elf->segments.data[keys[i].item];
-		uint64_t skipped = end > segment->file_offset ? end - segment->file_offset : 0;
-		struct code_range range = {
-			.file_offset = segment->file_offset + skipped,
-			.size_bytes = segment->file_bytes - skipped,
-			.address = segment->address + skipped,
-		};
-
-		if (skipped >= segment->file_bytes)
-			continue;
-		end = range.file_offset + range.size_bytes;
-		err = vec_push(&file->ranges, range);
-	}
-	return err;
-}
-
 static int tables_read(struct unwind_file *file, const struct elf_file *elf)
 {
 	struct fde_table *table = file->tables;
-	uint64_t low = UINT64_MAX, high = 0;
+	uint64_t low, high;
 	int err;
 
-	vec_for_each (range, &file->ranges) {
-		if (range->address < low)
-			low = range->address;
-		if (range->address + range->size_bytes > high)
-			high = range->address + range->size_bytes;
-	}
+	code_ranges_bounds(&file->ranges, &low, &high);
 	err = fde_table_init_eh(table, elf, low, high, &file->budget);
 	if (!err)
 		table = &file->tables[++file->table_count];
@@ -108,7 +63,7 @@ int unwind_file_create(const struct blob *blob, struct unwind_file **ret)
 		err = -ENOEXEC;
 	file->narrow = !err && elf.machine == EM_386;
 	if (!err)
-		err = ranges_read(file, &elf);
+		err = code_ranges_init(&file->ranges, &elf);
 	if (!err)
 		err = tables_read(file, &elf);
 	if (!err)
@@ -126,13 +81,18 @@ void unwind_file_destroy(struct unwind_file *file)
 	for (uint32_t i = 0; i < ARRAY_SIZE(file->tables); i++)
 		fde_table_deinit(&file->tables[i]);
 	row_corrections_deinit(&file->corrections);
-	vec_deinit(&file->ranges);
+	code_ranges_deinit(&file->ranges);
 	free(file);
+}
+
+const struct blob *unwind_file_blob(const struct unwind_file *file)
+{
+	return file->blob;
 }
 
 size_t unwind_file_bytes(const struct unwind_file *file)
 {
-	size_t bytes = sizeof(*file) + file->ranges.capacity * sizeof(*file->ranges.data);
+	size_t bytes = sizeof(*file) + code_ranges_bytes(&file->ranges);
 
 	for (uint32_t i = 0; i < file->table_count; i++)
 		bytes += fde_table_bytes(&file->tables[i]);
@@ -145,8 +105,6 @@ void unwind_file_add_source(struct unwind_file *file, const struct unwind_gap_so
 		file->sources[file->source_count++] = *source;
 }
 
-/* --- rows ------------------------------------------------------------------------ */
-
 static struct frame_window window_part(const struct frame_window *of, uint64_t start, uint64_t end)
 {
 	return (struct frame_window){
@@ -155,16 +113,6 @@ static struct frame_window window_part(const struct frame_window *of, uint64_t s
 		.offset = of->offset + (uint32_t)(start - of->start),
 		.rows = of->rows,
 	};
-}
-
-/* Returns the file offset of an address; UINT64_MAX if it is in no range. */
-static uint64_t offset_of(const struct unwind_file *file, uint64_t address)
-{
-	vec_for_each (range, &file->ranges) {
-		if (address - range->address < range->size_bytes)
-			return range->file_offset + (address - range->address);
-	}
-	return UINT64_MAX;
 }
 
 /* A walk over the functions of one table. */
@@ -240,7 +188,8 @@ static int walk_function(struct walk *walk, const struct fde_table_entry *entry,
 	part = window_part(walk->window, walk->at, end);
 	walk->at = end;
 	return row_corrections_function(&walk->file->corrections, &frame, table->section.is_eh,
-					offset_of(walk->file, frame.start), &part);
+					code_ranges_offset(&walk->file->ranges, frame.start),
+					&part);
 }
 
 /*
@@ -304,7 +253,7 @@ static int rows_add(struct unwind_file *file, const struct frame_window *window)
 
 	if (window->start >= window->end)
 		return 0;
-	vec_for_each (range, &file->ranges) {
+	vec_for_each (range, &file->ranges.ranges) {
 		if (window->start - range->address < range->size_bytes &&
 		    window->end - range->address <= range->size_bytes) {
 			all.low = range->address;
@@ -374,7 +323,7 @@ static int page_add(struct unwind_file *file, uint64_t page_start, struct unwind
 	uint64_t page_end = page_start + UNWIND_PAGE_BYTES;
 	int err = rows_add_command(ret, 0, UNWIND_FRAME_POINTER);
 
-	vec_for_each (range, &file->ranges) {
+	vec_for_each (range, &file->ranges.ranges) {
 		uint64_t start = range->file_offset, end = start + range->size_bytes;
 
 		start = start > page_start ? start : page_start;
@@ -402,69 +351,8 @@ int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows
 	return err;
 }
 
-/* --- the row of a function's body ------------------------------------------------- */
-
-static int symbol_find(const struct unwind_file *file, const char *name, struct frame_window *ret)
+int unwind_file_rows(struct unwind_file *file, const struct frame_window *window)
 {
-	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
-	int err;
-
-	err = elf_file_init_any(&elf, file->blob);
-	if (!err)
-		err = elf_file_symbols(&elf, true, &symbols);
-	if (err)
-		return err;
-	vec_for_each (symbol, &symbols.symbols) {
-		if (strcmp(symbol->name, name))
-			continue;
-		ret->start = symbol->address;
-		ret->end = symbol->address + symbol->size_bytes;
-		return symbol->size_bytes && symbol->size_bytes <= BODY_BYTES_MAX ? 0 : -ENOENT;
-	}
-	return -ENOENT;
-}
-
-static struct unwind_row row_of_key(uint64_t key)
-{
-	return (struct unwind_row){.cfa = (int32_t)(key >> 16), .rbp = (int16_t)key};
-}
-
-int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct unwind_row *ret)
-{
-	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
-	struct frame_window window = {.rows = &rows};
-	AUTO_FREE struct sort_key *keys = NULL;
-	uint64_t bytes = 0, most = 0;
-	int err;
-
 	file->budget.work_bytes = WORK_BYTES;
-	err = symbol_find(file, symbol, &window);
-	if (!err)
-		err = rows_add(file, &window);
-	if (err)
-		return err;
-	keys = calloc(rows.rows.size, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows.rows.size; i++) {
-		const struct unwind_wide_row *row = &rows.rows.data[i];
-		uint32_t end = i + 1 < rows.rows.size ? row[1].offset
-						      : (uint32_t)(window.end - window.start);
-
-		keys[i].key = (uint64_t)(uint32_t)row->cfa << 16 | (uint16_t)row->rbp;
-		keys[i].weight = end - row->offset;
-	}
-	err = sort_keys(keys, rows.rows.size);
-	if (err)
-		return err;
-	for (size_t i = 0; i < rows.rows.size; i++) {
-		bytes = i && keys[i].key == keys[i - 1].key ? bytes + keys[i].weight
-							    : keys[i].weight;
-		if (bytes > most) {
-			most = bytes;
-			*ret = row_of_key(keys[i].key);
-		}
-	}
-	return 0;
+	return rows_add(file, window);
 }

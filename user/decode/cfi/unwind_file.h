@@ -41,11 +41,10 @@ void unwind_file_destroy(struct unwind_file *file); /* NULL is allowed */
 int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret);
 
 /*
- * Find the row that covers most bytes of a dynamic symbol's code, which is the
- * frame of the function's body. Returns 0, -ENOENT, -ENOMEM, -EBADMSG or the
- * blob's error.
+ * Add the rows of a window of addresses, as for a page but without signal trampolines and without
+ * corrections where stacks begin. Returns as unwind_file_page(), or -EBADMSG.
  */
-int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct unwind_row *ret);
+int unwind_file_rows(struct unwind_file *file, const struct frame_window *window);
 
 /* A part of the code without call frame information. */
 struct unwind_gap {
@@ -69,6 +68,9 @@ struct unwind_gap_source {
 
 /* Add a source, which is borrowed. The sources are asked in this order. */
 void unwind_file_add_source(struct unwind_file *file, const struct unwind_gap_source *source);
+
+/* Returns the blob of unwind_file_create(). */
+const struct blob *unwind_file_blob(const struct unwind_file *file);
 
 /* Memory in use, in bytes. */
 size_t unwind_file_bytes(const struct unwind_file *file);

@@ -7,16 +7,12 @@
 #include "base/scope.h"
 #include "decode/elf/elf_widen.h"
 
-/* What file_init() accepts besides 64-bit programs and libraries. */
-#define ACCEPT_RELOCATABLE 1
-#define ACCEPT_32_BIT	   2
-
 static bool is_wide(const Elf64_Ehdr *header)
 {
 	return header->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static int header_read(const struct blob *blob, unsigned accept, Elf64_Ehdr *ret)
+static int header_read(const struct blob *blob, bool any, Elf64_Ehdr *ret)
 {
 	int err = elf_header_read(blob, ret);
 
@@ -24,13 +20,13 @@ static int header_read(const struct blob *blob, unsigned accept, Elf64_Ehdr *ret
 		return err;
 	if (ret->e_ident[EI_DATA] != ELFDATA2LSB || ret->e_ident[EI_VERSION] != EV_CURRENT)
 		return -ENOEXEC;
-	if (!is_wide(ret) && !(accept & ACCEPT_32_BIT))
+	if (!is_wide(ret) && !any)
 		return -ENOEXEC;
 	if (ret->e_machine != (is_wide(ret) ? EM_X86_64 : EM_386))
 		return -ENOEXEC;
 	if (ret->e_type == ET_EXEC || ret->e_type == ET_DYN)
 		return 0;
-	return accept & ACCEPT_RELOCATABLE && ret->e_type == ET_REL ? 0 : -ENOEXEC;
+	return any && ret->e_type == ET_REL ? 0 : -ENOEXEC;
 }
 
 /*
@@ -167,14 +163,15 @@ static int sections_read(struct elf_file *elf, const Elf64_Ehdr *header,
 	return 0;
 }
 
-static int file_init(struct elf_file *ret, const struct blob *blob, unsigned accept)
+/* any: also 32-bit files, and ET_REL. */
+static int file_init(struct elf_file *ret, const struct blob *blob, bool any)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {.blob = blob};
 	struct header_counts counts;
 	Elf64_Ehdr header;
 	int err;
 
-	err = header_read(blob, accept, &header);
+	err = header_read(blob, any, &header);
 	if (!err)
 		err = header_counts_read(blob, &header, &counts);
 	if (!err)
@@ -193,17 +190,12 @@ static int file_init(struct elf_file *ret, const struct blob *blob, unsigned acc
 
 int elf_file_init(struct elf_file *ret, const struct blob *blob)
 {
-	return file_init(ret, blob, 0);
-}
-
-int elf_file_init_debug(struct elf_file *ret, const struct blob *blob)
-{
-	return file_init(ret, blob, ACCEPT_RELOCATABLE);
+	return file_init(ret, blob, false);
 }
 
 int elf_file_init_any(struct elf_file *ret, const struct blob *blob)
 {
-	return file_init(ret, blob, ACCEPT_RELOCATABLE | ACCEPT_32_BIT);
+	return file_init(ret, blob, true);
 }
 
 void elf_file_deinit(struct elf_file *elf)

@@ -41,7 +41,7 @@ struct elf_note_area {
 
 struct elf_file {
 	const struct blob *blob; /* borrowed */
-	uint16_t type;		 /* ET_EXEC or ET_DYN; also ET_REL after elf_file_init_debug() */
+	uint16_t type;		 /* ET_EXEC or ET_DYN; also ET_REL after elf_file_init_any() */
 	uint16_t machine;	 /* EM_X86_64; also EM_386 after elf_file_init_any() */
 	uint64_t entry;
 	VEC(struct elf_segment) segments; /* PT_LOAD segments whose ranges do not wrap */
@@ -62,14 +62,9 @@ int elf_file_init(struct elf_file *ret, const struct blob *blob);
 void elf_file_deinit(struct elf_file *elf);
 
 /*
- * Like elf_file_init(), but also accepts ET_REL. The common debug file that dwz
- * writes for several programs has that type; it has no segments.
- */
-int elf_file_init_debug(struct elf_file *ret, const struct blob *blob);
-
-/*
- * Like elf_file_init_debug(), but also accepts 32-bit files of i386. Their code and probes must not
- * be read as those of x86-64; unwind tables and relocations are other ones, too.
+ * Like elf_file_init(), but also accepts ET_REL and 32-bit files of i386. The common debug file
+ * that dwz writes for several programs has the type ET_REL; it has no segments. Code and probes of
+ * i386 must not be read as those of x86-64; unwind tables and relocations are other ones, too.
  */
 int elf_file_init_any(struct elf_file *ret, const struct blob *blob);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Random access to the contents of a compressed section. For zlib, the reader
- * records restart points on the first pass and keeps a small cache of inflated
- * blocks. zstd has no restart points, so a zstd section is decompressed as a
+ * Random access to the contents of a compressed section. Of a zlib section (zlib_inflate.h), a few
+ * inflated blocks are cached. zstd has no restart points, so a zstd section is decompressed as a
  * whole, within a limit.
  */
 #ifndef JITBPF_DECODE_ELF_INFLATED_SECTION_H

@@ -14,7 +14,7 @@
 #include "base/cursor.h"
 #include "uapi/jit_journal.h"
 
-#define JIT_JOURNAL_BYTES_MAX (1ull << 30) /* of a whole journal */
+#define JIT_JOURNAL_BYTES_MAX ((uint64_t)JITBPF_JOURNAL_BYTES_MAX) /* of a whole journal */
 
 /*
  * Decode the header of a journal whose file has file_bytes. Checks that the entries are inside the

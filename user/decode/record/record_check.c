@@ -40,10 +40,18 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 	size_t wanted;
 
 	if (sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
-	    sample->user_frames > JITBPF_USER_FRAMES_MAX || sample->user_end >= JITBPF_END_COUNT ||
+	    sample->user_frames > JITBPF_USER_WORDS_MAX || sample->user_end >= JITBPF_END_COUNT ||
 	    sample->event >= JITBPF_EVENTS_MAX || !comm_ends(sample->comm))
 		return false;
 	wanted = sample_finished_bytes(sample);
+	if (sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES) {
+		const struct jitbpf_runtime_frames *part = sample_runtime_frames(sample);
+
+		if (!part || part->end < JITBPF_RUNTIME_ROOT ||
+		    part->end > JITBPF_RUNTIME_UNSETTLED)
+			return false;
+		wanted += sizeof(*part) + part->count * sizeof(part->frames[0]);
+	}
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
 		wanted += sizeof(struct jitbpf_code_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)
@@ -105,6 +113,25 @@ static bool cgroup_is_whole(const struct jitbpf_cgroup *record)
 	return name_bytes < bytes && name_bytes < JITBPF_CGROUP_NAME_MAX;
 }
 
+/* Check a string of size_bytes with its NUL, which is the only one. */
+static bool is_string(const char *s, size_t size_bytes)
+{
+	return size_bytes && strnlen(s, size_bytes) == size_bytes - 1;
+}
+
+/* The strings can be followed by padding. */
+static bool runtime_function_is_whole(const struct jitbpf_runtime_function *record)
+{
+	size_t bytes = record->h.size_bytes - sizeof(*record);
+
+	if (!record->number || record->number >> JITBPF_FRAME_KIND_SHIFT ||
+	    !memchr(record->runtime, 0, sizeof(record->runtime)) || record->name_bytes > bytes ||
+	    record->file_bytes > bytes - record->name_bytes)
+		return false;
+	return is_string(record->strings, record->name_bytes) &&
+	       is_string(record->strings + record->name_bytes, record->file_bytes);
+}
+
 /* An unknown publisher, of a newer version, is not an error. */
 static bool code_event_is_whole(const struct jitbpf_code_event *record)
 {
@@ -156,6 +183,12 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_code_event);
 	case JITBPF_CODE_REFUSED:
 		return sizeof(struct jitbpf_code_refused);
+	case JITBPF_RUNTIME:
+		return sizeof(struct jitbpf_runtime);
+	case JITBPF_PROGRAM:
+		return sizeof(struct jitbpf_program);
+	case JITBPF_RUNTIME_FUNCTION:
+		return sizeof(struct jitbpf_runtime_function);
 	default:
 		return 0;
 	}
@@ -191,6 +224,11 @@ static bool is_whole(const struct jitbpf_record *record)
 		return journal_is_whole((const struct jitbpf_journal *)record);
 	case JITBPF_CODE_EVENT:
 		return code_event_is_whole((const struct jitbpf_code_event *)record);
+	case JITBPF_RUNTIME:
+		return memchr(((const struct jitbpf_runtime *)record)->name, 0,
+			      sizeof(((const struct jitbpf_runtime *)record)->name));
+	case JITBPF_RUNTIME_FUNCTION:
+		return runtime_function_is_whole((const struct jitbpf_runtime_function *)record);
 	default:
 		return true;
 	}

@@ -6,7 +6,8 @@
 #include "decode/record/sample_parts.h"
 
 /* Flags of parts and fields that only live samples have. */
-#define LIVE_FLAGS (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES)
+#define LIVE_FLAGS                                                                                 \
+	(JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES | JITBPF_SAMPLE_RUNTIME_FRAMES)
 
 void sample_build(const struct jitbpf_sample *received, const struct frame_words *user,
 		  enum jitbpf_stack_end user_end, union finished_sample *ret)

@@ -9,7 +9,7 @@
 #include "decode/record/sample_frames.h"
 
 #define FINISHED_SAMPLE_BYTES_MAX                                                                  \
-	(sizeof(struct jitbpf_sample) + JITBPF_SAMPLE_FRAMES_MAX * sizeof(uint64_t) +              \
+	(sizeof(struct jitbpf_sample) + JITBPF_SAMPLE_WORDS_MAX * sizeof(uint64_t) +               \
 	 sizeof(struct jitbpf_user_regs) + sizeof(uint64_t))
 
 /* Room for the largest finished sample. */
@@ -20,7 +20,7 @@ union finished_sample {
 
 /*
  * Build the finished form of a sample that was received: its kernel frames, the parts that finished
- * samples have, and these user frames, which end like that. user has at most JITBPF_USER_FRAMES_MAX
+ * samples have, and these user frames, which end like that. user has at most JITBPF_USER_WORDS_MAX
  * words.
  */
 void sample_build(const struct jitbpf_sample *received, const struct frame_words *user,

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/record/sample_frames.h"
 
-#define VALUE_MASK ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1)
-
 uint32_t frame_word_count(uint64_t first)
 {
 	if (frame_word_is_address(first))
 		return 1;
-	return first >> JITBPF_FRAME_KIND_SHIFT == JITBPF_FRAME_RUNTIME ? 2 : 0;
+	switch (first >> JITBPF_FRAME_KIND_SHIFT) {
+	case JITBPF_FRAME_RUNTIME:
+		return 2;
+	case JITBPF_FRAME_INTERPRETER:
+	case JITBPF_FRAME_GAP:
+		return 1;
+	default:
+		return 0;
+	}
 }
 
-bool frame_words_next(struct frame_words *words, struct typed_frame *ret)
+bool frame_words_next_other(struct frame_words *words, struct typed_frame *ret)
 {
-	uint64_t first = words->count ? words->words[0] : 0;
+	uint64_t first = words->words[0];
 	uint32_t count = frame_word_count(first);
 
-	if (!words->count || !count || count > words->count)
+	if (!count || count > words->count)
 		return false;
-	if (frame_word_is_address(first)) {
-		*ret = (struct typed_frame){
-			.kind = JITBPF_FRAME_ADDRESS, .is_caller = words->called, .value = first};
+	*ret = (struct typed_frame){.kind = first >> JITBPF_FRAME_KIND_SHIFT,
+				    .value = frame_word_value(first)};
+	if (ret->kind == JITBPF_FRAME_RUNTIME) {
+		ret->position = words->words[1];
+	} else if (ret->kind == JITBPF_FRAME_INTERPRETER) {
+		ret->is_caller = words->called;
 		words->called = true;
-	} else {
-		*ret = (struct typed_frame){.kind = JITBPF_FRAME_RUNTIME,
-					    .value = first & VALUE_MASK,
-					    .position = words->words[1]};
 	}
 	words->words += count;
 	words->count -= count;

@@ -17,24 +17,48 @@ struct frame_words {
 
 struct typed_frame {
 	enum jitbpf_frame_kind kind;
-	bool is_caller;	   /* ADDRESS: value is a return address */
-	uint64_t value;	   /* ADDRESS: the address; RUNTIME: the function's number */
+	bool is_caller;	   /* ADDRESS, INTERPRETER: value is a return address */
+	uint64_t value;	   /* of these, the address; RUNTIME: the function's number; GAP: 0 */
 	uint64_t position; /* RUNTIME: position in the function */
 };
 
 /* Returns true if a word is an address, which is a frame of one word. */
 static inline bool frame_word_is_address(uint64_t word)
 {
-	return (uint8_t)((word >> JITBPF_FRAME_KIND_SHIFT) + 1) <= 1;
+	return word + (1ull << JITBPF_FRAME_KIND_SHIFT) < 2ull << JITBPF_FRAME_KIND_SHIFT;
+}
+
+/* Returns what the first word of a frame that is no address has beside its kind. */
+static inline uint64_t frame_word_value(uint64_t first)
+{
+	return first & ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1);
 }
 
 /* Returns the number of words of a frame by its first one; 0 if its kind is not known. */
 uint32_t frame_word_count(uint64_t first);
 
-/* Take the innermost frame that is left. Returns false if there is none, or only a part of one. */
-bool frame_words_next(struct frame_words *words, struct typed_frame *ret);
+/* frame_words_next() for a frame that is no address. */
+bool frame_words_next_other(struct frame_words *words, struct typed_frame *ret);
 
-/* Returns the address of the instruction of a frame of kind ADDRESS; of a caller, in its call. */
+/* Take the innermost frame that is left. Returns false if there is none, or only a part of one. */
+static inline bool frame_words_next(struct frame_words *words, struct typed_frame *ret)
+{
+	if (!words->count)
+		return false;
+	if (!frame_word_is_address(words->words[0]))
+		return frame_words_next_other(words, ret);
+	*ret = (struct typed_frame){
+		.kind = JITBPF_FRAME_ADDRESS, .is_caller = words->called, .value = words->words[0]};
+	words->called = true;
+	words->words++;
+	words->count--;
+	return true;
+}
+
+/*
+ * Returns the address of the instruction of a frame of kind ADDRESS or INTERPRETER; of a caller, in
+ * its call.
+ */
 static inline uint64_t typed_frame_pc(const struct typed_frame *frame)
 {
 	return frame->value - frame->is_caller;

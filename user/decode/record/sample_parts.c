@@ -4,9 +4,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample)
+const struct jitbpf_runtime_frames *sample_runtime_frames(const struct jitbpf_sample *sample)
 {
 	uint64_t offset = sample_finished_bytes(sample);
+	const struct jitbpf_runtime_frames *part =
+		(const struct jitbpf_runtime_frames *)((const uint8_t *)sample + offset);
+
+	if (!(sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES) ||
+	    sample->h.size_bytes < offset + sizeof(*part) ||
+	    part->count > JITBPF_RUNTIME_FRAMES_MAX ||
+	    sample->h.size_bytes - offset - sizeof(*part) < part->count * sizeof(part->frames[0]))
+		return NULL;
+	return part;
+}
+
+/* Returns the offset of the parts behind the runtime frames. */
+static uint64_t offset_of_bytes(const struct jitbpf_sample *sample)
+{
+	const struct jitbpf_runtime_frames *part = sample_runtime_frames(sample);
+
+	return sample_finished_bytes(sample) +
+	       (part ? sizeof(*part) + part->count * sizeof(part->frames[0]) : 0);
+}
+
+const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample)
+{
+	uint64_t offset = offset_of_bytes(sample);
 
 	if (!(sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) ||
 	    sample->h.size_bytes < offset + sizeof(struct jitbpf_code_bytes))
@@ -16,7 +39,7 @@ const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample
 
 const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample)
 {
-	uint64_t offset = sample_finished_bytes(sample);
+	uint64_t offset = offset_of_bytes(sample);
 	const struct jitbpf_stack_copy *copy;
 
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)

@@ -84,6 +84,9 @@ static inline void sample_set_weight(struct jitbpf_sample *sample, uint64_t weig
 	memcpy((uint8_t *)sample + sample_weight_offset(sample), &weight, sizeof(weight));
 }
 
+/* Returns the runtime frames of a sample, or NULL if it has none. Borrowed. */
+const struct jitbpf_runtime_frames *sample_runtime_frames(const struct jitbpf_sample *sample);
+
 /* Returns the bytes of code of a sample, or NULL if it has none. Borrowed. */
 const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample);
 

@@ -33,7 +33,7 @@ static int read_head(struct sample_state *state, struct cursor *heads, uint8_t b
 		return -EBADMSG;
 	if (bits & JITBPF_PACKED_FLAGS && lane_read(heads, UINT16_MAX, &head.flags))
 		return -EBADMSG;
-	if (bits & JITBPF_PACKED_USER && lane_read(heads, JITBPF_USER_FRAMES_MAX, &head.new_user))
+	if (bits & JITBPF_PACKED_USER && lane_read(heads, JITBPF_USER_WORDS_MAX, &head.new_user))
 		return -EBADMSG;
 	if (bits & JITBPF_PACKED_KERNEL &&
 	    lane_read(heads, JITBPF_KERNEL_FRAMES_MAX, &head.new_kernel))
@@ -77,7 +77,7 @@ static int write_words(const struct stack_tree *tree, uint32_t node, struct jitb
 		bool is_kernel = tree->is_kernel.data[node];
 
 		if (words[is_kernel] ==
-		    (is_kernel ? JITBPF_KERNEL_FRAMES_MAX : JITBPF_USER_FRAMES_MAX))
+		    (is_kernel ? JITBPF_KERNEL_FRAMES_MAX : JITBPF_USER_WORDS_MAX))
 			return -EBADMSG;
 		sample->ips[words[0] + words[1]] = tree->nodes.data[node].word;
 		words[is_kernel]++;

@@ -53,9 +53,9 @@ static bool take_number(const char **path, char end, uint32_t *ret)
 	return true;
 }
 
-static enum request_answer check_code(const char *path, union data_wanted *ret)
+static enum request_answer check_code(const char *path, uint32_t event, union data_wanted *ret)
 {
-	struct code_wanted code;
+	struct code_wanted code = {.event = event};
 
 	if (!take_number(&path, '/', &code.epoch) || !take_number(&path, '/', &code.location) ||
 	    !take_number(&path, 0, &code.generation))
@@ -64,9 +64,9 @@ static enum request_answer check_code(const char *path, union data_wanted *ret)
 	return REQUEST_CODE;
 }
 
-static enum request_answer check_methods(const char *path, union data_wanted *ret)
+static enum request_answer check_methods(const char *path, uint32_t event, union data_wanted *ret)
 {
-	struct methods_wanted methods;
+	struct methods_wanted methods = {.event = event};
 
 	if (!take_number(&path, '/', &methods.epoch) || !take_number(&path, '/', &methods.from) ||
 	    !take_number(&path, '/', &methods.to) || !take_number(&path, 0, &methods.method))
@@ -75,25 +75,42 @@ static enum request_answer check_methods(const char *path, union data_wanted *re
 	return REQUEST_METHODS;
 }
 
+/* What counts samples. */
+static enum request_answer check_samples(const char *path, uint32_t event, union data_wanted *ret)
+{
+	static const char code[] = "code/", methods[] = "methods/";
+
+	if (!strncmp(path, code, strlen(code)))
+		return check_code(path + strlen(code), event, ret);
+	if (!strncmp(path, methods, strlen(methods)))
+		return check_methods(path + strlen(methods), event, ret);
+	return REQUEST_NOT_FOUND;
+}
+
 static enum request_answer check_path(const struct request_rules *rules, const char *path,
 				      union data_wanted *ret_data)
 {
-	static const char code[] = "/code/", methods[] = "/methods/";
+	static const char events[] = "/events/";
+	uint32_t event;
 
 	if (strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' || !is_token(rules, path + 1))
 		return REQUEST_NOT_FOUND;
 	path += 1 + TOKEN_DIGITS;
 	if (!strcmp(path, "/"))
 		return REQUEST_PAGE;
-	if (!strncmp(path, code, strlen(code)))
-		return check_code(path + strlen(code), ret_data);
-	if (!strncmp(path, methods, strlen(methods)))
-		return check_methods(path + strlen(methods), ret_data);
+	if (!strncmp(path, events, strlen(events))) {
+		path += strlen(events);
+		return take_number(&path, '/', &event) && event
+			       ? check_samples(path, event, ret_data)
+			       : REQUEST_NOT_FOUND;
+	}
 	if (!strcmp(path, "/packages"))
 		return REQUEST_PACKAGES;
 	if (!strcmp(path, "/recording"))
 		return REQUEST_RECORDING;
-	return strcmp(path, "/deltas") ? REQUEST_NOT_FOUND : REQUEST_DELTAS;
+	if (!strcmp(path, "/deltas"))
+		return REQUEST_DELTAS;
+	return *path == '/' ? check_samples(path + 1, 0, ret_data) : REQUEST_NOT_FOUND;
 }
 
 enum request_answer page_request_check(const struct request_rules *rules,

@@ -22,6 +22,7 @@ struct request_rules {
 struct code_wanted {
 	uint32_t epoch, location;
 	uint32_t generation; /* from 1 on; 0: the one with most samples */
+	uint32_t event;	     /* whose samples are counted */
 };
 
 /* The JIT methods that were loaded or ended in a range of time, or all lives of one of them. */
@@ -29,6 +30,7 @@ struct methods_wanted {
 	uint32_t epoch;
 	uint32_t from, to; /* ticks since the start of the epoch; to UINT32_MAX: no end */
 	uint32_t method;   /* number of a life of the method; 0: all methods of the range */
+	uint32_t event;	   /* whose samples are counted */
 };
 
 /* Texts are borrowed. A header that is absent is NULL. */
@@ -53,7 +55,10 @@ enum request_answer {
 	REQUEST_BAD_METHOD,
 };
 
-/* The parameters of a REQUEST_CODE or REQUEST_METHODS. */
+/*
+ * The parameters of a REQUEST_CODE or REQUEST_METHODS. Samples of an event from 1 on are requested
+ * by events/EVENT/ in the path before `code` or `methods`.
+ */
 union data_wanted {
 	struct code_wanted code;
 	struct methods_wanted methods;

@@ -37,8 +37,7 @@ uint32_t callee_frame_call(const struct code_flow *flow)
 		return CODE_NO_CALL;
 	for (uint32_t at = 0; at < flow->code_bytes; at += length) {
 		const struct code_point *point = &flow->points[at];
-		const struct frame_state *frame =
-			&frame_states_get(&flow->frames, point->frame)->frame;
+		const struct frame_state *frame = &code_flow_frame(flow, point->frame)->frame;
 
 		length = point->frame && point->length ? point->length : 1;
 		if (!point->frame || !point->length ||

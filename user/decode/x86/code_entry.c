@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "decode/cfi/body_row.h"
+
 const struct code_entry code_entry_called = {
 	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8),
 	.rbp = UNWIND_RBP_KEPT,
@@ -16,7 +18,7 @@ const struct code_entry code_entry_pushed = {
 int code_entry_inside(struct unwind_file *file, const char *function, struct code_entry *ret)
 {
 	struct unwind_row row;
-	int err = unwind_file_body_row(file, function, &row);
+	int err = body_row_find(file, function, &row);
 
 	if (err)
 		return err;

@@ -36,7 +36,7 @@ extern const struct code_entry code_entry_pushed;
  * Set *ret for code that the interpreter's function jumps to: the frame of that
  * function's body, from the file's call frame information. Returns 0, -ENOENT
  * (no such function, or its frame is in no register), or an error of
- * unwind_file_body_row().
+ * body_row_find().
  */
 int code_entry_inside(struct unwind_file *file, const char *function, struct code_entry *ret);
 

@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "decode/x86/code_join.h"
 
 /* Limit of restarts: each one follows the discovery of calls that do not return. */
 #define ROUNDS_MAX 8
-
-#define FUNCTION_ALIGNMENT 16 /* of functions behind padding */
 
 #define SHAPES_FROM_BYTES 8192 /* shorter code does not repeat enough shapes */
 
@@ -50,149 +49,11 @@ void code_flow_deinit(struct code_flow *flow)
 	vec_deinit(&flow->on_trial);
 }
 
-static const struct frame_state_entry *frame_of(const struct code_flow *flow, uint16_t number)
-{
-	return frame_states_get(&flow->frames, number);
-}
-
-static bool known(struct unwind_row row)
-{
-	return row.cfa != UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
-}
-
-static bool same_row(struct unwind_row a, struct unwind_row b)
-{
-	return a.cfa == b.cfa && a.rbp == b.rbp;
-}
-
-static int meet(struct code_flow *flow, const struct code_edge *edge, uint16_t *ret)
-{
-	struct frame_state met;
-
-	frame_state_meet(&frame_of(flow, flow->points[edge->to].frame)->frame,
-			 &frame_of(flow, edge->frame)->frame, flow->address + edge->to, &met);
-	return frame_states_add(&flow->frames, &met, ret);
-}
-
-static int arrive_first(struct code_flow *flow, const struct code_edge *edge)
-{
-	struct code_point *point = &flow->points[edge->to];
-
-	if (flow->trial) {
-		if (vec_push(&flow->on_trial, edge->to))
-			return -ENOMEM;
-		point->flags |= CODE_POINT_ON_TRIAL;
-	}
-	if (edge->behind_call)
-		point->flags |= CODE_POINT_BEHIND_CALL;
-	point->frame = edge->frame;
-	point->from = edge->from;
-	return 1;
-}
-
-/*
- * Two paths join with incompatible frames. If one of them comes from a call,
- * that call does not return. Otherwise a trial is refuted, and the frame is
- * unknown.
- */
-static int disagree(struct code_flow *flow, const struct code_edge *edge, uint16_t met)
-{
-	struct code_point *point = &flow->points[edge->to];
-
-	if (edge->behind_call) {
-		point->flags |= CODE_POINT_NO_RETURN;
-		return 0;
-	}
-	if (point->flags & CODE_POINT_BEHIND_CALL) {
-		point->flags |= CODE_POINT_NO_RETURN;
-		point->flags &= ~CODE_POINT_BEHIND_CALL;
-		flow->again = true;
-		point->frame = edge->frame;
-		return 1;
-	}
-	flow->refuted = true;
-	point->frame = met;
-	return 1;
-}
-
-/* Join a path with those that reached a point before. */
-static int join(struct code_flow *flow, const struct code_edge *edge)
-{
-	struct code_point *point = &flow->points[edge->to];
-	struct unwind_row there = frame_of(flow, point->frame)->row;
-	struct unwind_row here = frame_of(flow, edge->frame)->row;
-	uint16_t met = point->frame;
-	int err = 0;
-
-	if (point->frame != edge->frame)
-		err = meet(flow, edge, &met);
-	if (err)
-		return err;
-	if (known(there) && known(here) && !known(frame_of(flow, met)->row))
-		return disagree(flow, edge, met);
-	if (!edge->behind_call)
-		point->flags &= ~CODE_POINT_BEHIND_CALL;
-	if (met == point->frame)
-		return 0;
-	point->frame = met;
-	return 1;
-}
-
-/*
- * Returns true if a function may begin where an edge behind a call leads. The call may not return
- * then. If it does, a trial shows it.
- */
-static bool may_begin_function(const struct code_flow *flow, const struct code_edge *edge)
-{
-	uint64_t address = flow->address + edge->to;
-
-	if (!flow->starts || !edge->behind_call)
-		return false;
-	if (!(flow->points[edge->from].flags & CODE_POINT_CALL) &&
-	    address % FUNCTION_ALIGNMENT == 0)
-		return true;
-	return code_starts_is_function(flow->starts, address);
-}
-
-/*
- * Arrive at an instruction. Returns 1 if it must be decoded with the point's frame, 0 if that
- * was done before, or -ENOMEM.
- */
-static int arrive(struct code_flow *flow, const struct code_edge *edge)
-{
-	struct code_point *point = &flow->points[edge->to];
-	struct unwind_row there, here = frame_of(flow, edge->frame)->row;
-	bool changed = point->frame != edge->frame;
-
-	if (edge->behind_call && point->flags & CODE_POINT_NO_RETURN)
-		return 0;
-	if (may_begin_function(flow, edge))
-		return 0;
-	if (!point->frame)
-		return arrive_first(flow, edge);
-	there = frame_of(flow, point->frame)->row;
-	if (flow->trial && !(point->flags & CODE_POINT_ON_TRIAL)) {
-		if (same_row(there, here) && known(here))
-			flow->confirmations++;
-		/* a mismatch after a call may mean that the call does not return */
-		else if (!edge->behind_call)
-			flow->refuted = true;
-		return 0;
-	}
-	if (point->from != edge->from)
-		point->flags |= CODE_POINT_JOIN;
-	if (point->flags & CODE_POINT_JOIN)
-		return join(flow, edge);
-	/* Only one edge leads here, and the frame before it has changed, as in a loop's body. */
-	point->frame = edge->frame;
-	return changed;
-}
-
 /* Arrive at an instruction, and add it to the worklist if it must be decoded. */
 static int arrive_later(struct code_flow *flow, struct code_edge edge)
 {
 	struct code_point *point = &flow->points[edge.to];
-	int changed = arrive(flow, &edge);
+	int changed = code_join_arrive(flow, &edge);
 
 	if (changed <= 0 || point->flags & CODE_POINT_LEAD)
 		return changed < 0 ? changed : 0;
@@ -202,14 +63,13 @@ static int arrive_later(struct code_flow *flow, struct code_edge edge)
 
 static bool can_return(const struct code_flow *flow, uint16_t frame)
 {
-	return frame_state_can_return(&frame_of(flow, frame)->frame);
+	return frame_state_can_return(&code_flow_frame(flow, frame)->frame);
 }
 
 /* Returns true if the frame has the same row as at the start of the trial. */
 static bool as_begun(const struct code_flow *flow, uint16_t frame)
 {
-	return flow->trial_frame &&
-	       same_row(frame_of(flow, frame)->row, frame_of(flow, flow->trial_frame)->row);
+	return flow->trial_frame && frame_states_same_row(&flow->frames, frame, flow->trial_frame);
 }
 
 static bool is_in_file(const struct code_flow *flow, uint64_t target)
@@ -269,7 +129,7 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 static void note_end(const struct code_flow *flow, uint16_t frame, struct frame_value *rsp)
 {
 	if (!flow->trial && rsp->base == FRAME_NOTHING)
-		*rsp = frame_of(flow, frame)->frame.registers[FRAME_RSP];
+		*rsp = code_flow_frame(flow, frame)->frame.registers[FRAME_RSP];
 }
 
 /*
@@ -279,7 +139,7 @@ static void note_end(const struct code_flow *flow, uint16_t frame, struct frame_
 static int take_comparison(struct code_flow *flow, const struct code_step *step, uint8_t compared,
 			   struct code_edge *on)
 {
-	struct frame_state equal = frame_of(flow, on->frame)->frame;
+	struct frame_state equal = code_flow_frame(flow, on->frame)->frame;
 	struct frame_value value;
 
 	if (compared == FRAME_REGISTERS || !step->on_if_equal ||
@@ -353,7 +213,7 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 		return -E2BIG;
 	flow->instructions_left--;
 	if (!code_step(&flow->decoder, flow->code + at, flow->code_bytes - at, flow->address + at,
-		       frame_of(flow, point->frame), step)) {
+		       code_flow_frame(flow, point->frame), step)) {
 		flow->refuted = true;
 		return 0;
 	}
@@ -366,7 +226,7 @@ static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
 	};
 	if (step->changes &&
 	    !frame_value_equal(step->after.registers[FRAME_RSP],
-			       frame_of(flow, point->frame)->frame.registers[FRAME_RSP]))
+			       code_flow_frame(flow, point->frame)->frame.registers[FRAME_RSP]))
 		flow->trial_moved = true;
 	if (step->changes && frame_states_add(&flow->frames, &step->after, &ret->frame))
 		return -ENOMEM;
@@ -390,7 +250,7 @@ static int follow(struct code_flow *flow, uint32_t at)
 		if (go > 0 && flow->leads.size && flow->leads.data[0].to <= on.to)
 			return arrive_later(flow, on);
 		if (go > 0)
-			go = arrive(flow, &on);
+			go = code_join_arrive(flow, &on);
 		compared = step.compared;
 		at = on.to;
 	}

@@ -66,6 +66,13 @@ struct code_flow {
 	uint64_t instructions_left; /* work budget */
 };
 
+/* Returns a frame by its number. */
+static inline const struct frame_state_entry *code_flow_frame(const struct code_flow *flow,
+							      uint16_t number)
+{
+	return frame_states_get(&flow->frames, number);
+}
+
 /* Borrows code. Returns 0 or -ENOMEM. */
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
 		   uint64_t address);

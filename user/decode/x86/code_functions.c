@@ -44,7 +44,7 @@ static bool decode(const struct functions *all, uint32_t at, struct code_step *r
 	const struct code_flow *flow = &all->flow;
 
 	return code_step(&flow->decoder, flow->code + at, flow->code_bytes - at, flow->address + at,
-			 frame_states_get(&flow->frames, FRAME_STATE_UNKNOWN), ret);
+			 code_flow_frame(flow, FRAME_STATE_UNKNOWN), ret);
 }
 
 /* Returns true if there is only padding between the reached code before an offset and the offset.
@@ -198,7 +198,7 @@ static int add_rows(const struct functions *all, struct unwind_rows *ret)
 		} else if (at < end) {
 			continue;
 		} else if (point->frame) {
-			row = frame_states_get(&flow->frames, point->frame)->row;
+			row = code_flow_frame(flow, point->frame)->row;
 			end = at + (point->length ? point->length : 1);
 		} else if (at) {
 			end = padding_end(all, at);

@@ -30,32 +30,26 @@ struct guesses {
 	uint16_t body; /* that frame; 0: not known */
 };
 
-static bool same_row(const struct code_flow *flow, uint16_t frame, struct unwind_row row)
-{
-	struct unwind_row its = frame_states_get(&flow->frames, frame)->row;
-
-	return its.cfa == row.cfa && its.rbp == row.rbp;
-}
-
 /*
  * Returns a frame with the row that most of the reached instructions have, except for that of the
  * entry; 0: there is none.
  */
 static uint16_t body_frame(const struct code_flow *flow, uint16_t entry)
 {
-	const struct unwind_row *at_entry = &frame_states_get(&flow->frames, entry)->row;
+	const struct unwind_row *at_entry = &code_flow_frame(flow, entry)->row;
 	uint32_t counts[BODY_FRAMES_MAX] = {0}, most = 0;
 	uint16_t frames[BODY_FRAMES_MAX], body = 0;
 	uint32_t count = 0, i;
 
 	for (uint32_t at = 0; at < flow->code_bytes; at++) {
 		uint16_t frame = flow->points[at].frame;
-		struct unwind_row row = frame_states_get(&flow->frames, frame)->row;
+		struct unwind_row row = code_flow_frame(flow, frame)->row;
 
 		if (!frame || (row.cfa & UNWIND_RULE_MASK) != UNWIND_CFA_RSP ||
 		    row.cfa == at_entry->cfa)
 			continue;
-		for (i = 0; i < count && !same_row(flow, frames[i], row); i++)
+		for (i = 0; i < count && !frame_states_same_row(&flow->frames, frames[i], frame);
+		     i++)
 			;
 		if (i == BODY_FRAMES_MAX)
 			continue;
@@ -133,7 +127,7 @@ static int try_gaps(struct code_flow *flow, struct guesses *guesses)
 			continue;
 		}
 		if (point->flags & CODE_POINT_INDIRECT &&
-		    !frame_state_can_return(&frame_states_get(&flow->frames, point->frame)->frame))
+		    !frame_state_can_return(&code_flow_frame(flow, point->frame)->frame))
 			guesses->behind_indirect = point->frame;
 		if (point->flags & CODE_POINT_CALL)
 			guesses->at_call = point->frame;
@@ -156,7 +150,7 @@ static int add_rows(const struct code_flow *flow, struct unwind_rows *ret)
 		if (!point->frame && at < end)
 			continue;
 		if (point->frame) {
-			row = frame_states_get(&flow->frames, point->frame)->row;
+			row = code_flow_frame(flow, point->frame)->row;
 			end = at + point->length;
 		}
 		err = unwind_rows_add(ret, at, row.cfa, row.rbp);

@@ -139,4 +139,13 @@ static inline const struct frame_state_entry *frame_states_get(const struct fram
 	return &frames->entries.data[number];
 }
 
+/* Returns true if two frames have the same row. */
+static inline bool frame_states_same_row(const struct frame_states *frames, uint16_t a, uint16_t b)
+{
+	struct unwind_row a_row = frame_states_get(frames, a)->row;
+	struct unwind_row b_row = frame_states_get(frames, b)->row;
+
+	return a_row.cfa == b_row.cfa && a_row.rbp == b_row.rbp;
+}
+
 #endif

@@ -8,8 +8,6 @@
 #include "base/scope.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/analysis/begun_processes.h"
-#include "pipeline/analysis/jit_totals.h"
-#include "uapi/recording.h"
 
 DEFINE_CLEANUP(struct analysis *, analysis_destroy);
 
@@ -26,10 +24,12 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	}
 	a->keeps_code = options->keep_code;
 	a->only_sampled = options->only_sampled;
+	a->no_paths = options->no_paths;
 	if (options->filter)
 		a->filter = *options->filter;
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
-	if (!a->stack_cache)
+	a->frame_cache.slots = calloc(FRAME_CACHE_SLOTS, sizeof(*a->frame_cache.slots));
+	if (!a->stack_cache || !a->frame_cache.slots)
 		return -ENOMEM;
 	if (options->modules_bytes)
 		module_table_set_memory(&a->modules, options->modules_bytes);
@@ -48,6 +48,10 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	analysis_watch_regions(a);
 	if (options->memory_bytes)
 		process_table_set_memory(&a->processes, options->memory_bytes);
+	if (options->joint_memory)
+		owner_budget_join(&a->processes.memory, &a->profile_memory,
+				  options->memory_bytes + options->profile_bytes,
+				  ANALYSIS_JOINT_SHARE);
 	*ret = TAKE_PTR(a);
 	return 0;
 }
@@ -68,6 +72,9 @@ void analysis_destroy(struct analysis *a)
 	vec_deinit(&a->unsampled);
 	vec_deinit(&a->throttled_since);
 	free(a->stack_cache);
+	free(a->stacks);
+	free(a->frame_cache.slots);
+	runtime_functions_deinit(&a->functions);
 	process_table_deinit(&a->processes);
 	cgroup_table_deinit(&a->cgroups);
 	owner_budget_deinit(&a->profile_memory);
@@ -140,94 +147,6 @@ struct ledger_process *analysis_ledger_row(struct analysis *a, const struct proc
 	return &a->epoch->ledger.processes.data[row];
 }
 
-static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chunk)
-{
-	int err;
-
-	a->epoch->has_recorded = true;
-	a->epoch->payer = EPOCH_FREE; /* names of a recording have a limit of their own */
-	err = recorded_frames_add(a->epoch->recorded, chunk);
-	if (err == -EBADMSG)
-		a->epoch->ledger.malformed_records++;
-	return err == -EBADMSG ? 0 : err;
-}
-
-/* Update the name in the row of a process, so that completing a ledger adds no strings. */
-static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
-{
-	int err = analysis_note_exec(a, record) ?: process_table_comm(&a->processes, record);
-	const struct process *process =
-		process_table_find(&a->processes, record->pid, 0, record->h.time_ns);
-	struct epoch *e = a->epoch;
-	uint32_t row, names;
-
-	if (err || !process || !epoch_has_row(e, process, &row) || e->new_names > EPOCH_NAMES_MAX)
-		return err;
-	names = string_pool_size(e->strings);
-	err = analysis_row(a, e, process, UINT64_MAX, &row);
-	e->new_names += string_pool_size(e->strings) - names;
-	return err;
-}
-
-int analysis_take(struct analysis *a, const struct jitbpf_record *record)
-{
-	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
-	    record->type != JITBPF_OWNER && record->type != JITBPF_CGROUP &&
-	    record->type != JITBPF_KEPT_CODE && record->type != JITBPF_JIT_COUNTS &&
-	    record->time_ns > a->changed_ns)
-		a->changed_ns = record->time_ns;
-	a->change.time_ns = record->time_ns;
-	charge_log_begin(&a->processes.charges,
-			 (record->flags & JITBPF_RECORD_REFUSED) >> JITBPF_RECORD_REFUSED_SHIFT);
-	switch (record->type) {
-	case JITBPF_SAMPLE:
-		return analysis_take_sample(a, (const struct jitbpf_sample *)record);
-	case JITBPF_CODE_EVENT:
-		return analysis_take_code_event(a, (const struct jitbpf_code_event *)record);
-	case JITBPF_KEPT_CODE:
-		return analysis_take_kept_code(a, (const struct jitbpf_kept_code *)record);
-	case JITBPF_CODE_REFUSED:
-		return analysis_take_refused(a, (const struct jitbpf_code_refused *)record);
-	case JITBPF_JOURNAL:
-		return analysis_take_journal(a, (const struct jitbpf_journal *)record);
-	case JITBPF_MAPPING:
-		return process_table_map(&a->processes, (const struct jitbpf_mapping *)record);
-	case JITBPF_COMM:
-		return take_comm(a, (const struct jitbpf_comm *)record);
-	case JITBPF_FORK:
-		return analysis_take_fork(a, (const struct jitbpf_task *)record);
-	case JITBPF_EXIT:
-		return analysis_take_exit(a, (const struct jitbpf_task *)record);
-	case JITBPF_INNER_PID:
-		return process_table_inner_pid(&a->processes,
-					       (const struct jitbpf_inner_pid *)record);
-	case JITBPF_OWNER:
-		return process_table_owner(&a->processes, (const struct jitbpf_owner *)record);
-	case JITBPF_CGROUP:
-		return analysis_take_cgroup(a, (const struct jitbpf_cgroup *)record);
-	case JITBPF_JIT_COUNTS:
-		return analysis_take_jit_counts(a, (const struct jitbpf_jit_counts *)record);
-	case JITBPF_KERNEL_SYMBOL:
-		return analysis_take_kernel_symbol(a, (const struct jitbpf_kernel_symbol *)record);
-	case JITBPF_THROTTLE:
-		return analysis_take_throttle(a, (const struct jitbpf_throttle *)record);
-	case JITBPF_LOST_SAMPLES:
-		return analysis_take_lost(a, (const struct jitbpf_lost_samples *)record);
-	case JITBPF_COUNTERS:
-		analysis_take_counters(a, (const struct jitbpf_counters *)record);
-		return 0;
-	case JITBPF_EVENT_COUNTS:
-		analysis_take_event_counts(a, (const struct jitbpf_event_counts *)record);
-		return 0;
-	case JITBPF_CHUNK_INFO:
-		return analysis_take_info(a, (const struct jitbpf_info_chunk *)record);
-	case JITBPF_CHUNK_FRAMES:
-		return take_frames(a, (const struct jitbpf_frames_chunk *)record);
-	default:
-		return 0;
-	}
-}
-
 uint16_t analysis_refused(const struct analysis *a)
 {
 	return (uint16_t)(a->processes.charges.refused << JITBPF_RECORD_REFUSED_SHIFT);
@@ -270,6 +189,8 @@ static void show(struct analysis *a, struct epoch *e, struct epoch *older)
 	if (older)
 		show(a, older, older->older);
 	analysis_update_ledger(a, e);
+	if (e->info.more_events && analysis_complete_events(a, e))
+		return; /* without memory, the next round shows it */
 	e->view.oldest_epoch = older ? older->view.oldest_epoch : e->number;
 	e->view.round = e->round++; /* rows that change from now on get a later number */
 	sink_list_round(&a->live, &e->view, a->round_ns);
@@ -350,7 +271,7 @@ int analysis_finish(struct analysis *a)
 
 int analysis_write(struct analysis *a, FILE *out)
 {
-	return sink_list_finish(&a->epoch->sinks, event_view(a->epoch), out);
+	return sink_list_finish(&a->epoch->sinks, event_view(a->epoch, a->epoch->shown), out);
 }
 
 uint64_t analysis_left_out(const struct analysis *a, FILE *out)
@@ -388,7 +309,12 @@ const struct view *analysis_view(const struct analysis *a)
 
 const struct view *analysis_shown_view(struct analysis *a)
 {
-	return event_view(a->epoch);
+	return event_view(a->epoch, a->epoch->shown);
+}
+
+const struct view *analysis_event_view(struct analysis *a, uint32_t event)
+{
+	return event_view(a->epoch, event <= a->epoch->info.more_events ? event : 0);
 }
 
 bool analysis_has_event(const struct analysis *a, const char *name)

@@ -25,6 +25,9 @@
  */
 #define ANALYSIS_HISTORY_NS 2000000000ull
 
+/* With joint_memory, an owner has so many times the memory that is left for others. */
+#define ANALYSIS_JOINT_SHARE 7
+
 struct analysis; /* see analysis_state.h */
 
 struct analysis_options {
@@ -35,6 +38,7 @@ struct analysis_options {
 	 * profiles of all open epochs, and for modules. 0: no limit; for modules, the default.
 	 */
 	uint64_t memory_bytes, profile_bytes, modules_bytes;
+	bool joint_memory;	/* the first two are one amount for both */
 	uint64_t samples_bytes; /* as in struct view */
 	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
 	const struct code_line_rules *line_rules;
@@ -53,6 +57,11 @@ struct analysis_options {
 	 * (pipeline/analysis/begun_processes.h). For live runs of chosen processes.
 	 */
 	bool only_sampled;
+	/*
+	 * No output shows call paths or single samples: of a call path, the profile keeps the
+	 * innermost frame of the kernel and that of user space only. All locations get names.
+	 */
+	bool no_paths;
 	/* Keep the machine code of KEPT_CODE records for the view. */
 	bool keep_code;
 	/* Borrowed by the view of the first epoch; NULL: none. */
@@ -110,9 +119,8 @@ int analysis_begin_epoch(struct analysis *analysis, const struct run_info *info)
 /* Samples and names of a closing epoch come up to this much later. */
 #define ANALYSIS_CLOSE_NS 5000000000ull
 
-/* Return the number of the current epoch, and of the epoch of a sample at time_ns. */
+/* Returns the number of the current epoch. */
 uint32_t analysis_epoch(const struct analysis *analysis);
-uint32_t analysis_epoch_at(const struct analysis *analysis, uint64_t time_ns);
 
 /*
  * Complete the oldest closing epoch if no more samples and names can come for it or, with `now`, in
@@ -123,12 +131,6 @@ int analysis_complete_epoch(struct analysis *analysis, bool now, const struct vi
 
 /* Free the epoch that analysis_complete_epoch() completed. */
 void analysis_drop_epoch(struct analysis *analysis);
-
-/*
- * Get a copy of the ledger of the current epoch, complete up to now. Returns 0 with *ret set, or
- * -ENOMEM. The caller frees the processes of *ret.
- */
-int analysis_ledger(const struct analysis *analysis, struct ledger *ret);
 
 /* Count records that were refused before they reached the analysis. */
 void analysis_count_malformed(struct analysis *analysis, uint64_t count);
@@ -159,6 +161,7 @@ struct analysis_progress analysis_progress(const struct analysis *analysis);
  */
 const struct view *analysis_view(const struct analysis *analysis);
 const struct view *analysis_shown_view(struct analysis *analysis);
+const struct view *analysis_event_view(struct analysis *analysis, uint32_t event);
 
 /* Returns true if the run samples an event with this name. */
 bool analysis_has_event(const struct analysis *analysis, const char *name);

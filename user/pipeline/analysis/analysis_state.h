@@ -11,6 +11,7 @@
 #include "pipeline/analysis/sample_filter.h"
 #include "state/process/cgroup_table.h"
 #include "state/process/process_table.h"
+#include "state/process/runtime_functions.h"
 #include "uapi/recording.h"
 
 /* A located stack. It is valid until the mappings or the code of its process change. */
@@ -26,13 +27,15 @@ struct stack_cache_slot {
 	uint16_t user_words; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
-	uint16_t kept_frames; /* with left_out: number of outermost frames in the profile */
+	uint16_t kept_frames; /* with left_out: number of innermost frames in the profile */
 	uint8_t user_end;
 	uint8_t event;
 	bool code_untold;   /* of the sample */
 	bool has_addresses; /* its frames are addresses */
 	bool code_unknown;
-	bool left_out; /* the profile had no room for the innermost frames */
+	bool has_function; /* of a runtime */
+	bool has_unknown_function;
+	bool left_out; /* the profile had no room for the outermost frames */
 	bool used;
 };
 
@@ -43,6 +46,7 @@ struct analysis {
 	bool has_symbols;
 	bool keeps_code;
 	bool only_sampled; /* see begun_processes.h */
+	bool no_paths;	   /* as in struct analysis_options */
 	struct sample_filter filter;
 
 	/* The state. */
@@ -54,6 +58,7 @@ struct analysis {
 	struct owner_budget profile_memory; /* of all open epochs */
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
+	struct runtime_functions functions;
 	VEC(struct event_sequences) sequences; /* by process slot */
 	/* With only_sampled, by process slot: counts until the process begins; NULL: none */
 	VEC(struct jit_counts *) unsampled;
@@ -76,9 +81,27 @@ struct analysis {
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
-	uint64_t addresses[JITBPF_SAMPLE_FRAMES_MAX]; /* of a sample's frames, for sinks */
+	struct frame_cache frame_cache;
+	struct thread_stack *stacks;		     /* THREAD_STACKS; NULL: none yet */
+	uint64_t addresses[JITBPF_SAMPLE_WORDS_MAX]; /* of a sample's frames, for sinks */
 	uint64_t changed_ns; /* time of the latest record that can change a stack */
 };
+
+#define THREAD_STACKS 4 /* threads share them by number */
+
+/*
+ * What is known of the outer frames of a thread's last stack. recorded: the recording of epoch
+ * recorded_in - 1 has the functions of these words, which are at the end.
+ */
+struct thread_stack {
+	struct located_words located;
+	uint32_t recorded_in; /* 0: none */
+	uint32_t recorded_count;
+	uint64_t recorded[JITBPF_USER_WORDS_MAX];
+};
+
+/* Returns the stack of a thread, which another one may have used last; NULL: no memory. */
+struct thread_stack *analysis_thread_stack(struct analysis *a, uint32_t tid);
 
 /*
  * Returns the counts of a process's code: in its ledger row or, if it has not begun, in

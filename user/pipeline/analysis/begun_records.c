@@ -45,6 +45,9 @@ static struct subject subject_of(const struct jitbpf_record *record)
 	case JITBPF_OWNER:
 		SUBJECT(jitbpf_owner);
 		break;
+	case JITBPF_RUNTIME:
+		SUBJECT(jitbpf_runtime);
+		break;
 	case JITBPF_FORK: /* of a thread: both are equal */
 		subject.pid = ((const struct jitbpf_task *)record)->parent_pid;
 		break;

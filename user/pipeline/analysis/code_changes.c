@@ -22,7 +22,7 @@ static const struct code_region *find_entered(const struct process *process,
 
 static void tell(struct analysis *a, const struct sink_code *code)
 {
-	sink_list_code(&a->epoch->sinks, event_view(a->epoch), code);
+	sink_list_code(&a->epoch->sinks, event_view(a->epoch, a->epoch->shown), code);
 	sink_list_code(&a->live, &a->epoch->view, code);
 }
 

@@ -256,8 +256,10 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 	else
 		counts->malformed += refused->malformed;
 	counts->incomplete += refused->incomplete;
-	counts->over_budget += refused->over_budget;
-	process->account->owner->refused += refused->over_budget;
+	if (refused->h.flags & JITBPF_REFUSED_RATE)
+		counts->over_rate += refused->over_budget;
+	else
+		counts->over_budget += refused->over_budget;
 	counts->unreadable += refused->unreadable;
 	return 0;
 }

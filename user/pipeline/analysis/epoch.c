@@ -57,7 +57,7 @@ void epoch_destroy(struct epoch *epoch)
 	vec_deinit(&epoch->recorded_cgroups);
 	vec_deinit(&epoch->comms);
 	ledger_deinit(&epoch->ledger);
-	ledger_deinit(&epoch->shown_ledger);
+	event_views_destroy(epoch);
 	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
 		event_counts_deinit(&epoch->events[i]);
 	free(epoch->lane);
@@ -112,7 +112,7 @@ int epoch_set_info(struct epoch *epoch, const struct run_info *info)
 		epoch->shown = event_number(epoch, epoch->view.options.event);
 	if (epoch->shown == JITBPF_EVENTS_MAX)
 		epoch->shown = 0;
-	return 0;
+	return event_views_create(epoch);
 }
 
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,

@@ -75,14 +75,12 @@ struct epoch {
 	bool has_recorded; /* the records contain names, so the symbol service is not used */
 	struct event_counts events[JITBPF_EVENTS_MAX];
 	struct event_total totals[JITBPF_EVENTS_MAX];
-	/* The event that outputs show, by view.options.event: see event_view(). */
-	uint32_t shown;
-	struct view shown_view;
-	struct run_info shown_info;
-	struct ledger shown_ledger;  /* has rows of its own */
-	struct code_lane *lane;	     /* NULL: not kept */
-	VEC(struct epoch_live) live; /* by process slot, for the lane */
-	struct ledger ledger;	     /* as counted */
+	uint32_t shown;		  /* the event that outputs show, by view.options.event */
+	struct event_view *views; /* of events from 1 on; NULL: there are none */
+	const struct view *by_event[JITBPF_EVENTS_MAX]; /* for view.by_event */
+	struct code_lane *lane;				/* NULL: not kept */
+	VEC(struct epoch_live) live;			/* by process slot, for the lane */
+	struct ledger ledger;				/* as counted */
 	/* The view's ledger, complete up to the last update (ledgers.c). Shares its rows. */
 	struct ledger ledger_now;
 	struct jit_counts ended_jit; /* sum of the rows of freed processes */

@@ -3,17 +3,20 @@
 
 #include <stdio.h>
 
+#include "base/scope.h"
 #include "pipeline/analysis/epoch.h"
 #include "uapi/record.h"
-
-/* The frame at the end of a cut path, and its count. */
-#define CUT_BYTES (PROFILE_NODE_BYTES + THREAD_COUNT_BYTES)
 
 /* Part of an owner's share, in 16ths, that paths and threads may use. */
 #define PATHS_16THS 15
 
-/* The ends of cut paths may take up to 1/CUT_SHARE of an owner's memory beyond its budget. */
-#define CUT_SHARE 8
+/*
+ * The reserve for paths that are cut, as parts of what an owner is charged: for the innermost
+ * frames alone, and for some callers of them. It is not charged, so it takes no room from rows and
+ * names.
+ */
+#define LEAF_SHARE    2
+#define CALLERS_SHARE 8
 
 static bool is_payer(const struct epoch *epoch)
 {
@@ -55,6 +58,35 @@ void epoch_pay_beyond(struct epoch *epoch, uint64_t bytes)
 	owner_budget_add(epoch->memory, payer->owner, bytes);
 }
 
+/* Returns true if the payer's reserve for paths that are cut has room, up to 1/share of its memory.
+ */
+static bool has_reserve(const struct epoch *epoch, uint64_t bytes, uint64_t share)
+{
+	const struct epoch_payer *payer;
+
+	if (!is_payer(epoch))
+		return epoch->payer == EPOCH_FREE;
+	payer = &epoch->payers.data[epoch->payer];
+	return (payer->cut_bytes + bytes) * share <= payer->bytes;
+}
+
+static void pay_from_reserve(struct epoch *epoch, uint64_t bytes)
+{
+	if (is_payer(epoch))
+		epoch->payers.data[epoch->payer].cut_bytes += bytes;
+}
+
+/* The innermost frame of a path that is cut needs its location. */
+static bool take_room_of_places(void *epoch, uint64_t bytes)
+{
+	if (take_room_of_paths(epoch, bytes))
+		return true;
+	if (!has_reserve(epoch, bytes, LEAF_SHARE))
+		return false;
+	pay_from_reserve(epoch, bytes);
+	return true;
+}
+
 void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 {
 	const struct room room = {.take = take_room, .context = epoch};
@@ -62,7 +94,7 @@ void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
 
 	epoch->memory = budget;
 	epoch->payer = EPOCH_FREE;
-	epoch->locations.room = paths;
+	epoch->locations.room = (struct room){.take = take_room_of_places, .context = epoch};
 	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
 		epoch->events[i].profile.room = epoch->events[i].threads.room = paths;
 	string_pool_set_room(epoch->strings, &room);
@@ -194,27 +226,77 @@ int epoch_rest_node(struct epoch *epoch, struct event_counts *counts, uint32_t r
 	return err;
 }
 
-int epoch_cut_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t node,
-		   uint32_t *ret, bool *ret_whole)
+/* Find the node of a path or, if there is room in the reserve, add it. */
+static int node_from_reserve(struct epoch *epoch, struct event_counts *counts,
+			     const struct epoch_path *path, uint64_t share, uint32_t *ret)
 {
-	struct epoch_payer *payer = &epoch->payers.data[epoch->payer];
-	bool room = (payer->cut_bytes + CUT_BYTES) * CUT_SHARE <= payer->bytes;
-	uint32_t before = epoch->payer;
+	bool room = has_reserve(epoch, (path->count + 1ul) * PROFILE_NODE_BYTES, share);
 	size_t nodes = counts->profile.nodes.size;
+	uint32_t before = epoch->payer;
 	int err;
 
 	epoch->payer = room ? EPOCH_FREE : EPOCH_FULL;
-	err = add_cut(epoch, counts, node, ret);
+	err = profile_node_of(&counts->profile, path->row, path->comm, path->locations, path->count,
+			      ret);
 	epoch->payer = before;
-	*ret_whole = err == -EDQUOT;
-	if (err == -EDQUOT)
-		return epoch_rest_node(epoch, counts, row, ret);
-	if (!err && counts->profile.nodes.size > nodes) {
-		payer->cut_bytes += CUT_BYTES;
-		payer->bytes += CUT_BYTES;
-		owner_budget_add(epoch->memory, payer->owner, CUT_BYTES);
+	pay_from_reserve(epoch, (counts->profile.nodes.size - nodes) * PROFILE_NODE_BYTES);
+	return err > 0 ? -EDQUOT : err;
+}
+
+int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
+		     const struct epoch_path *path, uint32_t *ret, uint32_t *ret_kept)
+{
+	static const uint32_t user_kept[] = {8, 4, 2, 1, 0};
+	int err = -EDQUOT;
+
+	/* A view without the kernel's frames shows the innermost frame of user space, if it is
+	 * kept. */
+	for (size_t i = 0; i < ARRAY_SIZE(user_kept) && err == -EDQUOT; i++) {
+		struct epoch_path inner = *path;
+		bool last = i + 1 == ARRAY_SIZE(user_kept);
+
+		inner.count = last ? 1 : path->kernel_count + user_kept[i];
+		inner.count = inner.count < path->count ? inner.count : path->count;
+		*ret_kept = inner.count;
+		if (inner.count < path->count) {
+			err = epoch_location(epoch, LOCATION_OTHERS,
+					     &inner.locations[inner.count++]);
+			if (err)
+				return err;
+		}
+		err = node_from_reserve(epoch, counts, &inner, last ? LEAF_SHARE : CALLERS_SHARE,
+					ret);
 	}
 	return err;
+}
+
+static int count_from(struct epoch *epoch, struct event_counts *counts, bool room, uint32_t node,
+		      uint32_t thread, uint64_t amount, uint32_t *ret)
+{
+	uint32_t before = epoch->payer;
+	int err;
+
+	epoch->payer = room ? EPOCH_FREE : EPOCH_FULL;
+	err = thread_counts_add(&counts->threads, node, thread, amount, ret);
+	epoch->payer = before;
+	return err;
+}
+
+int epoch_count_left_out(struct epoch *epoch, struct event_counts *counts, uint32_t node,
+			 uint32_t thread, uint64_t amount, uint32_t *ret)
+{
+	size_t size = counts->threads.counts.size;
+	bool room = has_reserve(epoch, THREAD_COUNT_BYTES, LEAF_SHARE);
+	int err = count_from(epoch, counts, room, node, thread, amount, ret);
+
+	pay_from_reserve(epoch, (counts->threads.counts.size - size) * THREAD_COUNT_BYTES);
+	return err;
+}
+
+int epoch_count_rest(struct epoch *epoch, struct event_counts *counts, uint32_t node,
+		     uint32_t thread, uint64_t amount, uint32_t *ret)
+{
+	return count_from(epoch, counts, true, node, thread, amount, ret);
 }
 
 int epoch_rest_thread(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t *ret)
@@ -234,18 +316,6 @@ int epoch_rest_thread(struct epoch *epoch, struct event_counts *counts, uint32_t
 						      .unit = rest.unit,
 					      },
 					      ret);
-	epoch->payer = before;
-	return err;
-}
-
-int epoch_count_left_out(struct epoch *epoch, struct event_counts *counts, uint32_t node,
-			 uint32_t thread, uint64_t amount, uint32_t *ret)
-{
-	uint32_t before = epoch->payer;
-	int err;
-
-	epoch->payer = EPOCH_FREE;
-	err = thread_counts_add(&counts->threads, node, thread, amount, ret);
 	epoch->payer = before;
 	return err;
 }

@@ -6,8 +6,11 @@
  * Nothing is evicted, since a profile counts all of its samples. When memory becomes short,
  * processes of one command share their paths (shared_rows.h). If an owner has no room, additions
  * are left out:
- * - A call path is cut, and ends in a frame LOCATION_LEFT_OUT.
- * - The threads of a row are counted together.
+ * - The outer frames of a call path become LOCATION_OTHERS: stacks with equal innermost frames are
+ *   counted together. Of the innermost ones, as many are kept as a reserve of the owner has room
+ *   for, and one at least, so what a function counts for as the innermost one is exact.
+ * - If the reserve is used up, too, a call path becomes LOCATION_LEFT_OUT, and the threads of a row
+ *   are counted together.
  * - Processes are counted together as "[others of user N]".
  * - A name stays unknown.
  * Each of these is counted as refused, and no sample is lost.
@@ -29,7 +32,7 @@ struct epoch_payer {
 	struct owner_key key;	    /* as requested; the owner's key may be that of all others */
 	struct budget_owner *owner; /* a reference */
 	uint64_t bytes;		    /* charged for this epoch */
-	uint64_t cut_bytes;	    /* part of bytes: for the ends of cut paths */
+	uint64_t cut_bytes;	    /* of the reserve for paths that are cut; not charged */
 	uint32_t others;	    /* string number of "[others of user N]"; 0: none yet */
 	uint32_t row;		    /* row of "[others of user N]", plus 1; 0: none yet */
 };
@@ -72,7 +75,10 @@ int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
  * Bytes that a ledger row is charged for: the row, its struct shared_row and epoch_rest, and the
  * nodes and counts to which epoch_rest_node() and epoch_rest_thread() fall back.
  */
-#define EPOCH_ROW_BYTES 784
+#define EPOCH_ROW_BYTES                                                                            \
+	(sizeof(struct ledger_process) + sizeof(struct shared_row) + sizeof(struct epoch_rest) +   \
+	 2 * ITEM_INDEX_BYTES + 2 * PROFILE_NODE_BYTES + sizeof(struct profile_root) +             \
+	 SAMPLED_THREAD_BYTES + THREAD_COUNT_BYTES)
 
 /*
  * Find or add a location that has only a kind. It is not charged. Returns 0 and sets *ret, or
@@ -80,17 +86,35 @@ int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
  */
 int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret);
 
+/* A call path, leaf first; the first locations are of the kernel. */
+struct epoch_path {
+	uint32_t row, comm; /* comm: a string */
+	uint32_t *locations;
+	uint32_t count, kernel_count;
+};
+
 /*
- * Get the node for samples of a row whose paths are left out behind `node`, or as a whole. Returns
- * 0 and sets *ret, or -ENOMEM. *ret_whole is set to true if the path is left out as a whole.
+ * Get the node of the innermost locations of a path that has no room, from the owner's reserve.
+ * Changes the locations. Returns 0 and sets *ret, and *ret_kept to the number of locations that are
+ * on the path to the node: all of them, or some below LOCATION_OTHERS. Or returns -ENOMEM or
+ * -EDQUOT (no room).
  */
-int epoch_cut_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t node,
-		   uint32_t *ret, bool *ret_whole);
+int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
+		     const struct epoch_path *path, uint32_t *ret, uint32_t *ret_kept);
+
+/* Get the node for samples of a row whose paths are left out. Returns 0 and sets *ret, or -ENOMEM.
+ */
 int epoch_rest_node(struct epoch *epoch, struct event_counts *counts, uint32_t row, uint32_t *ret);
 
-/* Count a sample at such a node. Returns 0 and sets *ret to the index of the count, or -ENOMEM. */
+/*
+ * Count a sample that has no room, from the owner's reserve. Returns 0 and sets *ret to the index
+ * of the count, or -ENOMEM or -EDQUOT (no room). epoch_count_rest() is for nodes and threads of a
+ * row's rest, and needs no room.
+ */
 int epoch_count_left_out(struct epoch *epoch, struct event_counts *counts, uint32_t node,
 			 uint32_t thread, uint64_t amount, uint32_t *ret);
+int epoch_count_rest(struct epoch *epoch, struct event_counts *counts, uint32_t node,
+		     uint32_t thread, uint64_t amount, uint32_t *ret);
 
 /*
  * Get the thread that counts for all threads of a row that are left out. Returns 0 and sets *ret,

@@ -112,7 +112,7 @@ void analysis_drop_epoch(struct analysis *a)
 		oldest = &(*oldest)->older;
 	a->samples_before[0] += ledger_taken(&(*oldest)->ledger);
 	for (size_t i = 1; i < JITBPF_EVENTS_MAX; i++)
-		a->samples_before[i] += event_fates_taken(&(*oldest)->events[i].all);
+		a->samples_before[i] += event_fates_taken(&(*oldest)->events[i].fates.all);
 	epoch_destroy(*oldest);
 	*oldest = NULL;
 	analysis_forget_names(a);
@@ -125,9 +125,4 @@ struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number)
 			return e;
 	}
 	return a->epoch->number == number ? a->epoch : NULL;
-}
-
-uint32_t analysis_epoch_at(const struct analysis *a, uint64_t time_ns)
-{
-	return analysis_epoch_of(a, time_ns)->number;
 }

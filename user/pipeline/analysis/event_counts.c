@@ -2,6 +2,7 @@
 #include "pipeline/analysis/event_counts.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/analysis/epoch.h"
@@ -11,30 +12,15 @@
 	(sizeof(struct event_fates) + sizeof(uint32_t) + 2 * PROFILE_NODE_BYTES +                  \
 	 2 * THREAD_COUNT_BYTES)
 
-uint64_t event_fates_taken(const struct event_fates *fates)
-{
-	uint64_t taken = 0;
-
-	for (int i = 0; i < FATE_COUNT; i++)
-		taken += fates->fate[i];
-	return taken;
-}
-
 int event_counts_row(struct epoch *epoch, uint32_t event, uint32_t row, struct event_fates **ret)
 {
-	struct event_counts *counts = &epoch->events[event];
+	int added = event_rows_get(&epoch->events[event].fates, row, ret);
 
-	while (counts->places.size <= row) {
-		if (vec_push(&counts->places, 0u))
-			return -ENOMEM;
-	}
-	if (!counts->places.data[row]) {
-		if (vec_push(&counts->rows, (struct event_fates){0}))
-			return -ENOMEM;
-		counts->places.data[row] = (uint32_t)counts->rows.size;
+	if (added < 0)
+		return added;
+	if (added)
 		epoch_pay_beyond(epoch, EVENT_ROW_BYTES);
-	}
-	*ret = &counts->rows.data[counts->places.data[row] - 1];
+	(*ret)->changed_round = epoch->round;
 	return 0;
 }
 
@@ -43,8 +29,7 @@ void event_counts_deinit(struct event_counts *counts)
 	profile_deinit(&counts->profile);
 	thread_counts_deinit(&counts->threads);
 	time_slices_deinit(&counts->slices);
-	vec_deinit(&counts->places);
-	vec_deinit(&counts->rows);
+	event_rows_deinit(&counts->fates);
 }
 
 uint32_t event_number(const struct epoch *epoch, const char *name)
@@ -60,60 +45,63 @@ uint32_t event_number(const struct epoch *epoch, const char *name)
 	return JITBPF_EVENTS_MAX;
 }
 
-/* --- the view of one event ------------------------------------------------------------ */
+/* --- views ---------------------------------------------------------------------------- */
 
-const struct view *event_view(struct epoch *e)
+int event_views_create(struct epoch *e)
 {
-	struct event_counts *counts = &e->events[e->shown];
-	const struct run_event *event;
-
-	if (!e->shown)
-		return &e->view;
-	event = &e->info.events[e->shown - 1];
-	e->shown_info = e->info;
-	e->shown_info.event = event->name;
-	e->shown_info.unit = event->unit;
-	e->shown_info.period = event->period;
-	e->shown_info.freq_hz = 0;
-	e->shown_view = e->view;
-	e->shown_view.event = e->shown;
-	e->shown_view.info = &e->shown_info;
-	e->shown_view.profile = &counts->profile;
-	e->shown_view.threads = &counts->threads;
-	e->shown_view.slices = e->view.slices ? &counts->slices : NULL;
-	e->shown_view.ledger = &e->shown_ledger;
-	return &e->shown_view;
+	if (!e->info.more_events || e->views)
+		return 0;
+	e->views = calloc(JITBPF_EVENTS_MAX - 1, sizeof(*e->views));
+	if (!e->views)
+		return -ENOMEM;
+	e->by_event[0] = &e->view;
+	for (uint32_t i = 1; i < JITBPF_EVENTS_MAX; i++)
+		e->by_event[i] = &e->views[i - 1].view;
+	e->view.by_event = e->by_event;
+	for (uint32_t i = 1; i <= e->info.more_events; i++)
+		event_view(e, i);
+	return 0;
 }
 
-/* Copy the epoch's ledger, with the fates of the event instead of those of CPU time. */
-static int complete_ledger(struct epoch *e, uint64_t before)
+void event_views_destroy(struct epoch *e)
 {
-	const struct event_counts *counts = &e->events[e->shown];
-	const struct ledger *from = &e->ledger_now;
-	struct ledger *to = &e->shown_ledger;
-	__typeof__(to->processes) rows = to->processes;
+	for (uint32_t i = 0; e->views && i < JITBPF_EVENTS_MAX - 1; i++)
+		ledger_deinit(&e->views[i].ledger);
+	free(e->views);
+}
 
-	rows.size = 0;
-	if (vec_reserve(&rows, from->processes.size))
-		return -ENOMEM;
-	vec_for_each (process, &from->processes) {
-		struct ledger_process row = *process;
-		size_t number = rows.size;
-		struct event_fates fates = {0};
+const struct view *event_view(struct epoch *e, uint32_t number)
+{
+	struct event_view *own = number ? &e->views[number - 1] : NULL;
+	const struct run_event *event = number ? &e->info.events[number - 1] : NULL;
+	struct event_counts *counts = &e->events[number];
 
-		if (number < counts->places.size && counts->places.data[number])
-			fates = counts->rows.data[counts->places.data[number] - 1];
-		memcpy(row.fate, fates.fate, sizeof(row.fate));
-		memcpy(row.cut, fates.cut, sizeof(row.cut));
-		row.frame_pointers = fates.frame_pointers;
-		rows.data[rows.size++] = row;
-	}
-	*to = *from;
-	to->processes = rows;
-	memset(&to->changed_blocks, 0, sizeof(to->changed_blocks));
-	memcpy(to->fate, counts->all.fate, sizeof(to->fate));
-	memcpy(to->cut, counts->all.cut, sizeof(to->cut));
-	to->frame_pointers = counts->all.frame_pointers;
+	if (!number)
+		return &e->view;
+	own->info = e->info;
+	own->info.event = event->name;
+	own->info.unit = event->unit;
+	own->info.period = event->period;
+	own->info.freq_hz = 0;
+	own->view = e->view;
+	own->view.event = number;
+	own->view.info = &own->info;
+	own->view.profile = &counts->profile;
+	own->view.threads = &counts->threads;
+	own->view.slices = e->view.slices ? &counts->slices : NULL;
+	own->view.ledger = &own->ledger;
+	return &own->view;
+}
+
+/* Copy the epoch's ledger, with the counts of the event instead of those of CPU time. */
+static int complete_ledger(struct epoch *e, uint32_t number, uint64_t before)
+{
+	const struct event_counts *counts = &e->events[number];
+	struct ledger *to = &e->views[number - 1].ledger;
+	int err = event_rows_ledger(&counts->fates, &e->ledger_now, to);
+
+	if (err)
+		return err;
 	to->throttled_ns = to->throttles = 0; /* of the sampling of CPU time */
 	to->samples_before = counts->taken ? before : 0;
 	to->counters[JITBPF_COUNT_SAMPLES_TAKEN] = counts->taken - to->samples_before;
@@ -146,8 +134,8 @@ static void complete_totals(struct epoch *e, const uint64_t before[JITBPF_EVENTS
 			.name = event->name,
 			.unit = event->unit,
 			.period = event->period,
-			.samples = event_fates_taken(&counts->all),
-			.lost = counts->all.fate[FATE_LOST],
+			.samples = event_fates_taken(&counts->fates.all),
+			.lost = counts->fates.all.fate[FATE_LOST],
 			.counted = counts->taken ? counts->taken - before[i] : 0,
 			.before = counts->taken ? before[i] : 0,
 		};
@@ -163,8 +151,14 @@ static void complete_totals(struct epoch *e, const uint64_t before[JITBPF_EVENTS
 	e->view.event_count = info->more_events + 1;
 }
 
-int event_view_complete(struct epoch *e, const uint64_t before[JITBPF_EVENTS_MAX])
+int event_views_complete(struct epoch *e, const uint64_t before[JITBPF_EVENTS_MAX])
 {
+	int err = 0;
+
 	complete_totals(e, before);
-	return e->shown ? complete_ledger(e, before[e->shown]) : 0;
+	for (uint32_t i = 1; i <= e->info.more_events && !err; i++) {
+		err = complete_ledger(e, i, before[i]);
+		event_view(e, i);
+	}
+	return err;
 }

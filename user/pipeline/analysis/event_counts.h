@@ -10,21 +10,21 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "profile/ledger.h"
+#include "profile/event_fates.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
 #include "profile/time_slices.h"
+#include "sink/sink.h"
 #include "uapi/record.h"
 
 struct analysis;
 struct epoch;
-struct view;
 
-/* The fates of an event's samples, as in struct ledger_process. */
-struct event_fates {
-	uint64_t fate[FATE_COUNT];
-	uint64_t cut[LEDGER_CUT_COUNT];
-	uint64_t frame_pointers;
+/* The view of an event from 1 on. */
+struct event_view {
+	struct view view;
+	struct run_info info;
+	struct ledger ledger; /* has rows of its own */
 };
 
 /* Zero-initialized is empty. */
@@ -38,14 +38,9 @@ struct event_counts {
 	 */
 	uint64_t amount;
 	/* Of events from 1 on; the epoch's ledger has those of event 0. */
-	uint64_t taken;		      /* as counted by the BPF program, modulo 2^64 */
-	VEC(uint32_t) places;	      /* by ledger row: index in `rows`, plus 1 */
-	VEC(struct event_fates) rows; /* in the order of their first samples */
-	struct event_fates all;	      /* sum of the rows */
+	uint64_t taken; /* as counted by the BPF program, modulo 2^64 */
+	struct event_rows fates;
 };
-
-/* Returns the sum of all fates. */
-uint64_t event_fates_taken(const struct event_fates *fates);
 
 /*
  * Get the fates of a ledger row for an event from 1 on, valid until the next call. They are charged
@@ -59,15 +54,19 @@ void event_counts_deinit(struct event_counts *counts);
 uint32_t event_number(const struct epoch *epoch, const char *name);
 
 /*
- * Returns the view of the event that the epoch's outputs show, with the counts as they are now but
- * the ledger of the last event_view_complete(). Borrowed.
+ * Returns the view of an event of the epoch, with the counts as they are now but, from event 1 on,
+ * the ledger of the last event_views_complete(). Borrowed.
  */
-const struct view *event_view(struct epoch *epoch);
+const struct view *event_view(struct epoch *epoch, uint32_t event);
 
 /*
- * Complete the ledger of that view, and the totals of all events, after the epoch's ledger is
- * complete. before: by event, samples of earlier epochs of the run. Returns 0 or -ENOMEM.
+ * Complete the ledgers of all events, and their totals, after the epoch's ledger is complete.
+ * before: by event, samples of earlier epochs of the run. Returns 0 or -ENOMEM.
  */
-int event_view_complete(struct epoch *epoch, const uint64_t before[JITBPF_EVENTS_MAX]);
+int event_views_complete(struct epoch *epoch, const uint64_t before[JITBPF_EVENTS_MAX]);
+
+/* Make the views of events, if the epoch has several. Returns 0 or -ENOMEM. */
+int event_views_create(struct epoch *epoch);
+void event_views_destroy(struct epoch *epoch);
 
 #endif

@@ -145,10 +145,10 @@ int analysis_complete_events(struct analysis *a, struct epoch *e)
 		before[i] = a->samples_before[i];
 		for (const struct epoch *older = a->closing; older; older = older->older) {
 			if (older->number < e->number)
-				before[i] += event_fates_taken(&older->events[i].all);
+				before[i] += event_fates_taken(&older->events[i].fates.all);
 		}
 	}
-	return event_view_complete(e, before);
+	return event_views_complete(e, before);
 }
 
 void analysis_close_ledger(struct analysis *a)
@@ -164,29 +164,4 @@ void analysis_close_ledger(struct analysis *a)
 		if (*since && *since < a->round_ns)
 			*since = a->round_ns;
 	}
-}
-
-int analysis_ledger(const struct analysis *a, struct ledger *ret)
-{
-	const struct epoch *e = a->epoch;
-	struct ledger ledger = e->ledger;
-
-	ledger.processes.data = NULL;
-	ledger.processes.size = ledger.processes.capacity = 0;
-	memset(&ledger.changed_blocks, 0, sizeof(ledger.changed_blocks));
-	if (vec_reserve(&ledger.processes, e->ledger.processes.size))
-		return -ENOMEM;
-	vec_for_each (row, &e->ledger.processes)
-		ledger.processes.data[ledger.processes.size++] = *row;
-	vec_for_each (process, &a->processes.processes) {
-		uint32_t row;
-
-		if (*process && epoch_has_row(e, *process, &row) && !epoch_is_shared(e, *process))
-			complete_row(a, e, *process, &ledger.processes.data[row]);
-	}
-	complete_totals(a, e, &ledger);
-	vec_for_each (row, &ledger.processes)
-		jit_counts_add(&ledger.jit, &row->jit);
-	*ret = ledger;
-	return 0;
 }

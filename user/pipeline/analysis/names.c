@@ -168,6 +168,26 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 	return err ?: set_frames(e, number, frames, count);
 }
 
+static int name_runtime(struct epoch *e, uint32_t number, const struct location *location)
+{
+	const struct known_function *function = (const struct known_function *)location->code;
+	const struct frame_kind_info *kind;
+	struct frame frame = {.kind = FRAME_KIND_INTERPRETED};
+	int err;
+
+	if (!function)
+		return 0; /* sinks show it as unknown */
+	frame.kind = (uint16_t)frame_kind_of_runtime(function->runtime);
+	kind = frame_kind_info(frame.kind);
+	frame.line = (uint32_t)(location->offset & JITBPF_POSITION_LINE);
+	if (location->offset & JITBPF_POSITION_COMPILED)
+		frame.flags |= FRAME_COMPILED;
+	err = intern(e, function->name, &frame.name);
+	err = err ?: intern(e, kind->module, &frame.module);
+	err = err ?: intern(e, function->file, &frame.file);
+	return err ?: set_frames(e, number, &frame, 1);
+}
+
 static int name_kernel_code(struct analysis *a, struct epoch *e, uint32_t number,
 			    const struct location *location)
 {
@@ -260,6 +280,8 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 		return name_jit(a, e, number, location);
 	if (location->kind == LOCATION_KERNEL_CODE)
 		return name_kernel_code(a, e, number, location);
+	if (location->kind == LOCATION_RUNTIME || location->kind == LOCATION_RUNTIME_UNKNOWN)
+		return name_runtime(e, number, location);
 	if (!location_kind_info(location->kind)->has_symbols)
 		return 0; /* anonymous or unknown: sinks show it as such */
 	err = set_stand_in(e, number, module);

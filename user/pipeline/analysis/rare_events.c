@@ -130,7 +130,7 @@ static int count_lost(struct epoch *e, const struct jitbpf_lost_samples *lost,
 	if (err)
 		return err;
 	fates->fate[FATE_LOST] += lost->count;
-	e->events[lost->event].all.fate[FATE_LOST] += lost->count;
+	e->events[lost->event].fates.all.fate[FATE_LOST] += lost->count;
 	return 0;
 }
 

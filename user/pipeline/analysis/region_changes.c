@@ -4,7 +4,7 @@
 
 static void tell(struct analysis *a, const struct sink_region *change)
 {
-	sink_list_region(&a->epoch->sinks, event_view(a->epoch), change);
+	sink_list_region(&a->epoch->sinks, event_view(a->epoch, a->epoch->shown), change);
 	sink_list_region(&a->live, &a->epoch->view, change);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -27,46 +28,77 @@ static bool is_cut(enum jitbpf_stack_end end)
 }
 
 /*
+ * Keep the innermost frame of the kernel and that of user space. Returns their number. A recording
+ * lacks the name of a location without room, which is counted.
+ */
+static uint32_t keep_innermost(struct epoch *e, struct located_stack *located)
+{
+	uint32_t kernel = located->kernel_frames, frames = kernel + located->user_frames, kept = 0;
+	uint32_t *locations = located->locations;
+
+	for (uint32_t i = 0; i < frames; i++) {
+		if (!i || i == kernel)
+			locations[kept++] = locations[i];
+		else if (locations[i] == LOCATION_NO_ROOM)
+			epoch_refuse(e);
+	}
+	return kept;
+}
+
+/*
  * Find or add the node of a located stack, as far as there is room. Fills *slot. A cut stack has
- * LOCATION_CUT as its outermost location.
+ * LOCATION_CUT as its outermost location, unless the outermost frames are known again.
  */
 static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t comm,
 		    struct located_stack *located, struct stack_cache_slot *slot)
 {
 	uint32_t frames = located->kernel_frames + located->user_frames, count = frames;
 	struct event_counts *counts = &e->events[slot->event];
-	uint32_t name, node;
-	bool whole = false;
-	int left_out = epoch_comm(e, a->strings, comm, &name);
+	struct epoch_path path = {
+		.row = row,
+		.locations = located->locations,
+		.kernel_count = located->kernel_frames,
+	};
+	uint32_t kept = 0;
+	int err = epoch_comm(e, a->strings, comm, &path.comm);
 
-	if (!left_out && is_cut(located->user_end))
-		left_out = epoch_location(e, LOCATION_CUT, &located->locations[count++]);
-	if (!left_out)
-		left_out = profile_node_of(&counts->profile, row, name, located->locations, count,
-					   &node);
-	if (!left_out) {
-		slot->node = node;
-		return 0;
+	if (a->no_paths) {
+		count = frames = keep_innermost(e, located);
+		path.kernel_count = located->kernel_frames > 0;
+	} else if (!err && is_cut(located->user_end) && !located->has_gap) {
+		err = epoch_location(e, LOCATION_CUT, &located->locations[count++]);
 	}
-	if (left_out < 0 && left_out != -EDQUOT)
-		return left_out;
-	slot->left_out = true;
-	slot->kept_frames = 0;
-	if (left_out < 0)
-		return epoch_rest_node(e, counts, row, &slot->node);
-	left_out = epoch_cut_node(e, counts, row, node, &slot->node, &whole) ?: left_out;
-	if (!whole && left_out > 0 && (uint32_t)left_out < frames)
-		slot->kept_frames = (uint16_t)(frames - (uint32_t)left_out);
-	return left_out < 0 ? left_out : 0;
+	path.count = count;
+	err = err
+		      ?: profile_node_of(&counts->profile, row, path.comm, path.locations, count,
+					 &slot->node);
+	if (err > 0)
+		err = epoch_inner_node(e, counts, &path, &slot->node, &kept);
+	else if (!err)
+		return 0;
+	if (err && err != -EDQUOT)
+		return err;
+	slot->left_out = err || kept < count;
+	slot->kept_frames = (uint16_t)(err ? 0 : kept < frames ? kept : frames);
+	return err ? epoch_rest_node(e, counts, row, &slot->node) : 0;
+}
+
+struct thread_stack *analysis_thread_stack(struct analysis *a, uint32_t tid)
+{
+	if (!a->stacks)
+		a->stacks = calloc(THREAD_STACKS, sizeof(*a->stacks));
+	return a->stacks ? &a->stacks[tid % THREAD_STACKS] : NULL;
 }
 
 /* Locate the stack and add it to the profile. Fills *slot, for the cache. */
 static int locate_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			 uint32_t row, uint32_t comm, const struct raw_stack *stack,
-			 uint64_t time_ns, struct stack_cache_slot *slot)
+			 uint64_t time_ns, const struct frame_cache *cache,
+			 struct stack_cache_slot *slot)
 {
 	struct located_stack *located = &a->located;
-	int err = locate_stack(&e->locations, a->kernel_code, process, stack, time_ns, located);
+	const struct global_code global = {.kernel = a->kernel_code, .functions = &a->functions};
+	int err = locate_stack(&e->locations, &global, process, stack, time_ns, cache, located);
 
 	if (err)
 		return err;
@@ -77,6 +109,8 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
+	slot->has_function = located->has_function;
+	slot->has_unknown_function = located->has_unknown_function;
 	slot->comm = comm;
 	return add_path(a, e, row, comm, located, slot);
 }
@@ -96,7 +130,8 @@ static int count_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample 
 {
 	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
 	bool by_frame_pointer = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS;
-	struct event_fates *fates, *all = &e->events[slot->event].all;
+	bool runtime_cut = sample->h.flags & JITBPF_SAMPLE_RUNTIME_CUT;
+	struct event_fates *fates, *all = &e->events[slot->event].fates.all;
 	enum sample_fate fate = fate_of(slot);
 	int err = event_counts_row(e, slot->event, row, &fates);
 
@@ -110,6 +145,12 @@ static int count_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample 
 	}
 	fates->frame_pointers += by_frame_pointer;
 	all->frame_pointers += by_frame_pointer;
+	fates->runtime_functions += slot->has_function;
+	all->runtime_functions += slot->has_function;
+	fates->runtime_cut += runtime_cut;
+	all->runtime_cut += runtime_cut;
+	fates->runtime_unknown += slot->has_unknown_function;
+	all->runtime_unknown += slot->has_unknown_function;
 	if (slot->left_out)
 		epoch_refuse(e);
 	return 0;
@@ -137,6 +178,14 @@ static void count_cpu_time(struct epoch *e, struct ledger_process *row,
 		row->frame_pointers++;
 		e->ledger.frame_pointers++;
 	}
+	row->runtime_functions += slot->has_function;
+	e->ledger.runtime_functions += slot->has_function;
+	row->runtime_unknown += slot->has_unknown_function;
+	e->ledger.runtime_unknown += slot->has_unknown_function;
+	if (sample->h.flags & JITBPF_SAMPLE_RUNTIME_CUT) {
+		row->runtime_cut++;
+		e->ledger.runtime_cut++;
+	}
 }
 
 /*
@@ -155,46 +204,46 @@ static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thr
 }
 
 /*
- * Count the sample at its node and thread. Without room for the thread, the sample counts for the
- * thread of the row's rest. Without room for a count at the node, the path of the sample is left
- * out.
+ * Count the sample at its node and thread. Without room for the thread, or for a count of it at the
+ * node, the sample counts for the thread of the row's rest. Without room for that at the node, the
+ * path of the sample is left out.
  */
 static int count_thread(struct epoch *e, uint32_t row, const char *name, uint64_t amount,
 			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
 {
 	struct event_counts *counts = &e->events[slot->event];
 	uint32_t number;
-	int err = slot->left_out ? -EDQUOT : 0;
+	int err;
 
 	join_threads(e, row, thread, &name);
-	err = err ?: string_pool_add(e->strings, name, strlen(name), &thread->comm);
+	err = string_pool_add(e->strings, name, strlen(name), &thread->comm);
 	err = err ?: thread_counts_thread(&counts->threads, thread, &number);
-	if (err == -EDQUOT)
-		err = epoch_rest_thread(e, counts, row, &number);
+	if (!err && !slot->left_out)
+		err = thread_counts_add(&counts->threads, slot->node, number, amount, ret);
 	if (!err && slot->left_out)
-		return epoch_count_left_out(e, counts, slot->node, number, amount, ret);
-	err = err ?: thread_counts_add(&counts->threads, slot->node, number, amount, ret);
+		err = epoch_count_left_out(e, counts, slot->node, number, amount, ret);
+	if (err != -EDQUOT)
+		return err;
+	err = epoch_rest_thread(e, counts, row, &number);
+	err = err ?: epoch_count_left_out(e, counts, slot->node, number, amount, ret);
 	if (err != -EDQUOT)
 		return err;
 	slot->left_out = true;
 	slot->kept_frames = 0;
 	err = epoch_rest_node(e, counts, row, &slot->node);
-	err = err ?: epoch_rest_thread(e, counts, row, &number);
-	return err ?: epoch_count_left_out(e, counts, slot->node, number, amount, ret);
+	return err ?: epoch_count_rest(e, counts, slot->node, number, amount, ret);
 }
 
-static void keep_outermost(struct sink_sample *out, uint32_t count)
+static void keep_frames(struct sink_sample *out, uint32_t count)
 {
-	uint32_t frames = out->kernel_frames + out->user_frames;
-
-	if (count >= frames)
-		return;
-	out->ips += frames - count;
-	out->user_frames = count < out->user_frames ? count : out->user_frames;
-	out->kernel_frames = count - out->user_frames;
+	if (out->kernel_frames > count)
+		out->kernel_frames = count;
+	count -= out->kernel_frames;
+	if (out->user_frames > count)
+		out->user_frames = count;
 }
 
-/* Returns an address for each frame of a sample; that of a runtime's frame is its position. */
+/* Returns an address for each frame of a sample; that of a runtime's frame is 0. */
 static const uint64_t *addresses_of(struct analysis *a, const struct jitbpf_sample *sample)
 {
 	const struct frame_words kernel = sample_kernel_frames(sample);
@@ -204,7 +253,7 @@ static const uint64_t *addresses_of(struct analysis *a, const struct jitbpf_samp
 
 	memcpy(a->addresses, kernel.words, kernel.count * sizeof(uint64_t));
 	while (frame_words_next(&user, &frame))
-		*out++ = frame.kind == JITBPF_FRAME_ADDRESS ? frame.value : frame.position;
+		*out++ = frame.kind == JITBPF_FRAME_RUNTIME ? 0 : frame.value;
 	return a->addresses;
 }
 
@@ -213,14 +262,15 @@ static uint64_t since_start(const struct epoch *e, uint64_t time_ns)
 	return time_ns > e->info.start_ns ? time_ns - e->info.start_ns : 0;
 }
 
-/* Pass a sample to the outputs that show its event. Live views show CPU time. */
+/* Pass a sample to the outputs that show its event, and to live views, which show all. */
 static void show_sample(struct analysis *a, struct epoch *e, uint32_t event,
 			const struct sink_sample *sample)
 {
+	const struct view *view = event_view(e, event);
+
 	if (event == e->shown)
-		sink_list_sample(&e->sinks, event_view(e), sample);
-	if (!event)
-		sink_list_sample(&a->live, &e->view, sample);
+		sink_list_sample(&e->sinks, view, sample);
+	sink_list_sample(&a->live, view, sample);
 }
 
 /* Count the sample, and pass it to the sinks. amount: as in struct event_counts. */
@@ -255,10 +305,12 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		return err;
 	profile_count(&counts->profile, slot->node, amount);
 	counts->amount += amount;
+	if (a->no_paths)
+		return 0;
 	out.node = slot->node;
 	out.comm = thread.comm;
-	if (slot->left_out) /* the last frame gets the address of the first one left out */
-		keep_outermost(&out, slot->kept_frames + 1u);
+	if (slot->left_out) /* LOCATION_LEFT_OUT has the innermost address */
+		keep_frames(&out, slot->kept_frames ?: 1);
 	out.regs = sample_regs(sample);
 	show_sample(a, e, slot->event, &out);
 	return 0;
@@ -267,14 +319,16 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 /* Use the cached result if nothing has changed since; else locate the stack. */
 static int located_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			  uint32_t row, uint32_t comm, const struct raw_stack *stack,
-			  uint64_t time_ns, struct stack_cache_slot *ret)
+			  const struct jitbpf_sample *sample, struct stack_cache_slot *ret)
 {
+	uint64_t time_ns = sample->h.time_ns;
+	struct thread_stack *last = NULL;
 	struct stack_cache_slot *slot;
 	uint64_t hash, now;
 	int err;
 
 	if (!process->mappings || !process->code)
-		return locate_sample(a, e, process, row, comm, stack, time_ns, ret);
+		return locate_sample(a, e, process, row, comm, stack, time_ns, NULL, ret);
 	hash = hash_mix(process->number, stack->user_end) ^ stack->kernel.count ^
 	       (uint64_t)ret->event << 32;
 	hash = hash_bytes(stack->kernel.words, stack->kernel.count * sizeof(uint64_t), hash);
@@ -290,7 +344,15 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 		*ret = *slot;
 		return 0;
 	}
-	err = locate_sample(a, e, process, row, comm, stack, time_ns, ret);
+	a->frame_cache.table = e->number;
+	a->frame_cache.generation = now;
+	/* A result from before the last change does not hold for later samples. */
+	a->frame_cache.keeps = time_ns >= a->changed_ns;
+	/* Addresses are found as fast in the cache. */
+	if (a->functions.functions.size && frame_words_addresses(&stack->user) < stack->user.count)
+		last = analysis_thread_stack(a, sample->tid);
+	a->frame_cache.last = last ? &last->located : NULL;
+	err = locate_sample(a, e, process, row, comm, stack, time_ns, &a->frame_cache, ret);
 	if (err)
 		return err;
 	ret->hash = hash;
@@ -300,8 +362,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	ret->row = row;
 	ret->time_ns = time_ns;
 	ret->used = true;
-	/* A result from before the last change does not hold for later samples. */
-	if (time_ns >= a->changed_ns)
+	if (a->frame_cache.keeps)
 		*slot = *ret;
 	return 0;
 }
@@ -373,7 +434,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 				  e->info.start_ns))
 		return 0;
 	err = analysis_row(a, e, process, sample->h.time_ns, &row);
-	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
+	err = err ?: located_sample(a, e, process, row, comm, &stack, sample, &located);
 	err = err ?: count_node(a, e, row, sample, amount, name, &located);
 	if (!err && located.event)
 		return count_fate(e, row, sample, &located);

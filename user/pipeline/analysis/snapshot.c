@@ -277,6 +277,7 @@ static int put_process(struct snapshot *snapshot, bool again)
 	snapshot->engine_module = MAPPING_ANON;
 	if (!err && process->mappings)
 		err = snapshot_put_mappings(snapshot);
+	err = err ?: snapshot_put_runtimes(snapshot);
 	err = err ?: snapshot_put_sequences(snapshot);
 	err = err ?: snapshot_put_threads(snapshot);
 	return err || !process->mappings ? err : put_code(snapshot);

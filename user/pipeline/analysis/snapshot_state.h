@@ -34,6 +34,7 @@ int snapshot_put_event(void *snapshot, const struct code_event *event);
  */
 int snapshot_put_identity(struct snapshot *snapshot, bool again);
 int snapshot_put_mappings(struct snapshot *snapshot);
+int snapshot_put_runtimes(struct snapshot *snapshot);  /* runtimes.c */
 int snapshot_put_sequences(struct snapshot *snapshot); /* the numbers of its code events */
 int snapshot_put_threads(struct snapshot *snapshot);
 int snapshot_put_cgroup(struct snapshot *snapshot, const struct known_cgroup *cgroup);

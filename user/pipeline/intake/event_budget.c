@@ -132,6 +132,7 @@ static int emit_refused(const struct event_use *use, uint64_t time_ns,
 	struct jitbpf_code_refused refused = {
 		.h = {.size_bytes = sizeof(refused),
 		      .type = JITBPF_CODE_REFUSED,
+		      .flags = JITBPF_REFUSED_RATE,
 		      .time_ns = time_ns},
 		.pid = use->pid,
 		.publisher = use->publisher,

@@ -9,6 +9,7 @@
 #include "decode/record/sample_parts.h"
 #include "pipeline/intake/intake_state.h"
 #include "uapi/loss.h"
+#include "unwind/unwinder_runtimes.h"
 
 #define INTAKE_REFUSALS_NS 50000000ull
 
@@ -57,10 +58,8 @@ void intake_destroy(struct intake *intake)
 
 static int emit_code(struct intake *intake, const struct jitbpf_sample *sample)
 {
-	const struct process *process = process_table_find(intake->processes, sample->pid,
-							   sample->start_ns, sample->h.time_ns);
-
-	return kept_code_emit(&intake->kept, intake->unwinder, process, sample, &intake->consumer);
+	return kept_code_emit(&intake->kept, intake->unwinder, intake_process_of(intake, sample),
+			      sample, &intake->consumer);
 }
 
 int intake_emit(struct intake *intake, const struct jitbpf_record *record)
@@ -80,17 +79,24 @@ static int emit_record(void *intake, const struct jitbpf_record *record)
 	return intake_emit(intake, record);
 }
 
+/* Returns true if a sample has more words than a live one can have. */
+static bool is_too_deep(const struct jitbpf_record *record)
+{
+	return record->type == JITBPF_SAMPLE &&
+	       ((const struct jitbpf_sample *)record)->user_frames > JITBPF_USER_FRAMES_MAX;
+}
+
 /* The source's taker. Live records are validated here only. */
 static int take_from_source(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
 	int err = 0;
 
-	if (record_check(record, record->size_bytes)) {
+	if (record_check(record, record->size_bytes) || is_too_deep(record)) {
 		intake->malformed++;
 		return 0;
 	}
-	if (record->type == JITBPF_CODE && !intake->unwinder)
+	if ((record->type == JITBPF_CODE || record->type == JITBPF_PROGRAM) && !intake->unwinder)
 		return 0;
 	if (record->type == JITBPF_JIT)
 		return shim_records_take(&intake->shim, (const struct jitbpf_jit *)record,
@@ -119,14 +125,28 @@ static int take_sample(struct intake *intake, const struct jitbpf_sample *sample
 {
 	const struct record_consumer *consumer = &intake->consumer;
 	const struct frame_words user = sample_user_frames(sample);
+	const struct process *process;
 	int err = consumer->expect ? consumer->expect(consumer->context, sample) : 0;
 
 	if (err)
 		return err;
-	if (record_is_unfinished(&sample->h) || intake_doubts(intake, sample) ||
+	process = intake_process_of(intake, sample);
+	if (intake->unwinder && process && process->runtimes.count)
+		err = unwinder_runtime_sampled(intake->unwinder, process, sample);
+	if (err)
+		return err;
+	if (record_is_unfinished(&sample->h) || intake_doubts(intake, process) ||
 	    frame_words_addresses(&user) < user.count)
-		return intake_take_unfinished(intake, sample);
+		return intake_take_unfinished(intake, process, sample);
 	return intake_emit(intake, &sample->h);
+}
+
+static int take_program(struct intake *intake, const struct jitbpf_program *program)
+{
+	const struct process *process =
+		process_table_find(intake->processes, program->pid, 0, program->h.time_ns);
+
+	return process ? unwinder_program(intake->unwinder, process, program) : 0;
 }
 
 /* Take a record in order of time. */
@@ -144,6 +164,8 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
 		return 0;
 	}
+	if (record->type == JITBPF_PROGRAM)
+		return take_program(intake, (const struct jitbpf_program *)record);
 	if (record->type == JITBPF_CODE_EVENT)
 		return take_code_event(intake, (const struct jitbpf_code_event *)record);
 	return intake_emit(intake, record);
@@ -160,6 +182,8 @@ static void count_waits(const struct waiting_samples *waiting, uint64_t *values)
 				JITBPF_COUNT_WAITS_LOADS_MS},
 		[WAIT_CHECKS] = {JITBPF_COUNT_WAITS_CHECKS, JITBPF_COUNT_WAITS_CHECKS_LATE,
 				 JITBPF_COUNT_WAITS_CHECKS_MS},
+		[WAIT_FUNCTIONS] = {JITBPF_COUNT_WAITS_FUNCTIONS, JITBPF_COUNT_WAITS_FUNCTIONS_LATE,
+				    JITBPF_COUNT_WAITS_FUNCTIONS_MS},
 		[WAIT_HOLD] = {JITBPF_COUNT_WAITS_ENDS, 0, JITBPF_COUNT_WAITS_ENDS_MS},
 	};
 
@@ -197,6 +221,7 @@ static int emit_counters(struct intake *intake)
 	out.values[JITBPF_COUNT_UNWIND_EVICTED] = counts.evicted;
 	out.values[JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT] = counts.mappings_left_out;
 	out.values[JITBPF_COUNT_CODE_NOT_KEPT] = intake->kept.refused;
+	out.values[JITBPF_COUNT_RUNTIME_FRAMES_UNKNOWN] = counts.functions_unknown;
 	count_waits(&intake->waiting, out.values);
 	return intake->consumer.take(intake->consumer.context, &out.head.h);
 }
@@ -265,6 +290,11 @@ bool intake_waits(const struct intake *intake)
 {
 	return waiting_samples_need_answers(&intake->waiting) ||
 	       intake->round_ns < intake->soon_until_ns;
+}
+
+bool intake_is_urgent(const struct intake *intake)
+{
+	return intake->unwinder && unwinder_runtimes_start(intake->unwinder);
 }
 
 void intake_renew_code(struct intake *intake)

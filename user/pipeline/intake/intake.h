@@ -67,6 +67,9 @@ int intake_round(struct intake *intake, const struct source *source);
  */
 bool intake_waits(const struct intake *intake);
 
+/* Returns true while a runtime starts, whose frames cannot be read yet: rounds should not pause. */
+bool intake_is_urgent(const struct intake *intake);
+
 /* Call it when a new recording begins: the code of sampled regions is emitted again. */
 void intake_renew_code(struct intake *intake);
 

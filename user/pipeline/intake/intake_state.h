@@ -33,15 +33,24 @@ struct intake {
 	bool ending; /* the last round: nothing waits */
 };
 
+/* Returns the process of a sample, or NULL if it is not known. */
+static inline const struct process *intake_process_of(const struct intake *intake,
+						      const struct jitbpf_sample *sample)
+{
+	return process_table_find(intake->processes, sample->pid, sample->start_ns,
+				  sample->h.time_ns);
+}
+
 /* intake.c: pass a finished record to the consumer, then report its changes to the unwinder. */
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
  * stacks.c: take a sample, in order of time, whose stack is incomplete, or whose code may have been
- * replaced or may be reported later. It waits, or is emitted as complete as possible. Returns 0 or
- * negative errno.
+ * replaced or may be reported later. It waits, or is emitted as complete as possible. process is
+ * that of the sample; NULL: not known. Returns 0 or negative errno.
  */
-int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
+int intake_take_unfinished(struct intake *intake, const struct process *process,
+			   const struct jitbpf_sample *sample);
 
 /*
  * stacks.c: go on with a sample that was woken, or whose wait has ended otherwise. Returns 0 with
@@ -94,14 +103,20 @@ int intake_mapped(struct intake *intake, const struct jitbpf_mapping *record);
  */
 int intake_code_changes(struct intake *intake, const struct jitbpf_record *record);
 
+/*
+ * runtime_records.c: emit what has become known of runtimes and their functions, before samples
+ * with them. Returns 0 or negative errno.
+ */
+int intake_emit_runtimes(struct intake *intake, uint64_t time_ns);
+
 /* unwind_changes.c: emit the verdicts about replaced code. Returns 0 or negative errno. */
 int intake_emit_verdicts(struct intake *intake);
 
 /*
- * unwind_changes.c: returns true if the JIT code of a sample's process may have been replaced, or
- * may be reported later.
+ * unwind_changes.c: returns true if the JIT code of a process may have been replaced, or may be
+ * reported later; false if process is NULL.
  */
-bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *sample);
+bool intake_doubts(const struct intake *intake, const struct process *process);
 
 /* unwind_changes.c: give the unwinder a copy of JIT code. */
 void intake_unwind_code_copied(struct intake *intake, const struct jitbpf_code *code);

@@ -11,6 +11,7 @@
 #include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/intake_state.h"
 #include "unwind/code_successors.h"
+#include "unwind/unwinder_runtimes.h"
 #include "unwind/walked_stack.h"
 
 /*
@@ -46,18 +47,31 @@ static void keep_sound(const struct process *process, const struct jitbpf_sample
 	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
 }
 
-static void make_finished(const struct jitbpf_sample *sample, const struct finished_stack *stack,
-			  union finished_sample *ret)
+/* Returns 0 or -ENOMEM. */
+static int make_finished(struct intake *intake, const struct process *process,
+			 const struct jitbpf_sample *sample, const struct finished_stack *stack,
+			 union finished_sample *ret)
 {
-	const struct frame_words user = {.words = stack->ips, .count = stack->count};
+	struct frame_words user = {.words = stack->ips, .count = stack->count};
+	struct merged_stack merged;
+	int done = 0;
 
+	if (intake->unwinder && process && sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES)
+		done = unwinder_runtime_merge(intake->unwinder, process, sample, stack, &merged);
+	if (done < 0)
+		return done;
+	if (done)
+		user = (struct frame_words){.words = merged.words, .count = merged.count};
 	sample_build(sample, &user, stack->end, ret);
+	if (done && merged.cut)
+		ret->sample.h.flags |= JITBPF_SAMPLE_RUNTIME_CUT;
 	if (stack->guessed)
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
 	if (stack->replaced)
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_REPLACED;
 	if (stack->untold)
 		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_UNTOLD;
+	return 0;
 }
 
 /* The frames that a walk has found are kept behind the parts of the sample. */
@@ -67,60 +81,72 @@ static uint64_t *kept_frames(struct waiting_sample *one, size_t *ret_offset)
 	return (uint64_t *)((uint8_t *)&one->sample + *ret_offset);
 }
 
-/* Set a stack to the frames of a sample that are valid, and those that its walk has found. */
-static void recall(const struct intake *intake, const struct process *process,
-		   struct waiting_sample *one, struct finished_stack *ret)
-{
-	uint32_t begun = one->sample.user_frames;
-	size_t offset;
+/* A sample that intake goes on with. It waits, or is in the round. */
+struct unfinished {
+	const struct process *process; /* NULL: not known */
+	const struct jitbpf_sample *sample;
+	struct unwind_wait *wait;
+	const uint64_t *found; /* user frames beyond those of the sample, up to wait->count */
+	enum wait_stage stage; /* in which it is or, after step(), has to wait */
+	uint64_t awaited;      /* see struct waiting_sample */
+};
 
-	keep_sound(process, &one->sample, ret);
-	if (intake->waiting.polls)
-		one->wait.count = 0;
-	if (one->wait.count > begun)
-		memcpy(ret->ips + begun, kept_frames(one, &offset),
-		       (one->wait.count - begun) * sizeof(ret->ips[0]));
+/* Set a stack to the frames of a sample that are valid, and those that its walk has found. */
+static void recall(const struct unfinished *at, struct finished_stack *ret)
+{
+	uint32_t begun = at->sample->user_frames;
+
+	keep_sound(at->process, at->sample, ret);
+	if (at->wait->count > begun)
+		memcpy(ret->ips + begun, at->found,
+		       (at->wait->count - begun) * sizeof(ret->ips[0]));
 }
 
 /*
- * Go on with a sample. Returns 0 with *stack set, 1 if it must wait in *ret_stage for
- * one->wait.keys, or a negative errno. With last, it waits no longer.
+ * Go on with a sample. Returns 0 with *stack set, 1 if it must wait in at->stage for
+ * at->wait->keys, or a negative errno. With last, it waits no longer.
  */
-static int step(struct intake *intake, const struct process *process, struct waiting_sample *one,
-		bool last, struct finished_stack *stack, enum wait_stage *ret_stage)
+static int step(struct intake *intake, struct unfinished *at, bool last,
+		struct finished_stack *stack)
 {
-	struct unwinder *unwinder = process ? intake->unwinder : NULL;
-	const struct jitbpf_sample *sample = &one->sample;
+	struct unwinder *unwinder = at->process ? intake->unwinder : NULL;
+	const struct jitbpf_sample *sample = at->sample;
+	bool waited_for_loads = at->stage == WAIT_LOADS;
 	uint64_t time_ns = sample->h.time_ns;
 	bool walks;
 	int err = 0;
 
-	recall(intake, process, one, stack);
+	recall(at, stack);
 	walks = unwinder && stack->count == sample->user_frames && has_copy(sample);
 	if (walks)
-		err = unwinder_finish(unwinder, process, sample, false, &one->wait, stack);
+		err = unwinder_finish(unwinder, at->process, sample, false, at->wait, stack);
 	if (err < 0)
 		return err;
-	*ret_stage = WAIT_LOADS;
-	one->awaited = last ? 0 : awaited_code_find(process, stack, time_ns);
-	if (one->awaited) {
-		one->wait.keys[0] = one->wait.keys[1] = 0;
+	at->stage = WAIT_LOADS;
+	at->awaited = last ? 0 : awaited_code_find(at->process, stack, time_ns);
+	if (at->awaited) {
+		at->wait->keys[0] = at->wait->keys[1] = 0;
 		return 1;
 	}
-	*ret_stage = WAIT_WALK;
+	at->stage = WAIT_WALK;
 	if (err && !last)
 		return 1;
 	if (err) {
-		intake->stacks_late += one->stage != WAIT_LOADS;
-		err = unwinder_finish(unwinder, process, sample, true, &one->wait, stack);
+		intake->stacks_late += !waited_for_loads;
+		err = unwinder_finish(unwinder, at->process, sample, true, at->wait, stack);
 	}
-	*ret_stage = WAIT_CHECKS;
-	one->wait.keys[1] = 0;
+	at->stage = WAIT_CHECKS;
+	at->wait->keys[1] = 0;
 	if (!err && unwinder)
-		err = unwinder_saw(unwinder, process, sample);
+		err = unwinder_saw(unwinder, at->process, sample);
 	if (!err && unwinder)
-		err = unwinder_check(unwinder, process, time_ns, last, stack, &one->wait.keys[0]);
-	return err;
+		err = unwinder_check(unwinder, at->process, time_ns, last, stack,
+				     &at->wait->keys[0]);
+	if (err || last || !unwinder || !(sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES))
+		return err;
+	at->stage = WAIT_FUNCTIONS;
+	at->wait->keys[0] = unwinder_runtime_awaits(unwinder, at->process, sample);
+	return at->wait->keys[0] != 0;
 }
 
 /*
@@ -148,10 +174,17 @@ static int park(struct intake *intake, struct waiting_sample **one,
 }
 
 /* Returns true if the end of a sample's code may be reported late. */
-static bool may_be_untold(const struct process *process, const struct waiting_sample *one)
+static bool may_be_untold(const struct intake *intake, const struct process *process,
+			  const struct jitbpf_sample *sample)
 {
-	return one->sample.user_frames && awaited_code_is_possible(process) &&
+	return intake->unwinder && sample->user_frames && awaited_code_is_possible(process) &&
 	       code_has_successors(process);
+}
+
+/* Returns true if a sample whose code may end late can still be held. */
+static bool may_hold(const struct intake *intake, const struct jitbpf_sample *sample)
+{
+	return !intake->ending && sample->h.time_ns + CODE_SUCCESSOR_NS > intake->round_ns;
 }
 
 /*
@@ -161,17 +194,15 @@ static bool may_be_untold(const struct process *process, const struct waiting_sa
 static int finish(struct intake *intake, const struct process *process, struct waiting_sample **one,
 		  const struct finished_stack *stack, enum wait_end end, uint64_t now_ns)
 {
-	uint64_t time_ns = (*one)->sample.h.time_ns;
 	union finished_sample finished;
 	bool holds;
 	int err = 0;
 
-	(*one)->settles = intake->unwinder && may_be_untold(process, *one);
-	holds = (*one)->settles && !intake->ending && end != WAIT_OVER_SHARE &&
-		time_ns + CODE_SUCCESSOR_NS > intake->round_ns;
-	make_finished(&(*one)->sample, stack, &finished);
+	(*one)->settles = may_be_untold(intake, process, &(*one)->sample);
+	holds = (*one)->settles && end != WAIT_OVER_SHARE && may_hold(intake, &(*one)->sample);
+	err = make_finished(intake, process, &(*one)->sample, stack, &finished);
 	/* A sample that is done leaves soon: it needs room, and no exact one. */
-	if (holds || finished.sample.h.size_bytes > (*one)->sample.h.size_bytes)
+	if (!err && (holds || finished.sample.h.size_bytes > (*one)->sample.h.size_bytes))
 		err = waiting_samples_resize(&intake->waiting, one, finished.sample.h.size_bytes);
 	if (err)
 		return err;
@@ -180,48 +211,60 @@ static int finish(struct intake *intake, const struct process *process, struct w
 	return 0;
 }
 
-static const struct process *process_of(const struct intake *intake,
-					const struct jitbpf_sample *sample)
-{
-	return process_table_find(intake->processes, sample->pid, sample->start_ns,
-				  sample->h.time_ns);
-}
-
 int intake_go_on(struct intake *intake, struct waiting_sample **one, enum wait_end end,
 		 uint64_t now_ns)
 {
-	const struct process *process = process_of(intake, &(*one)->sample);
 	bool last = end != WAIT_ENDED || !intake->unwinder || intake->ending;
+	struct unfinished at = {
+		.process = intake_process_of(intake, &(*one)->sample),
+		.sample = &(*one)->sample,
+		.wait = &(*one)->wait,
+		.stage = (*one)->stage,
+	};
 	struct finished_stack stack;
-	enum wait_stage stage;
+	size_t offset;
 	int err;
 
-	if (!last && (*one)->stage == WAIT_LOADS &&
-	    awaited_code_is_missing(process, (*one)->awaited, (*one)->sample.h.time_ns)) {
+	if (!last && at.stage == WAIT_LOADS &&
+	    awaited_code_is_missing(at.process, (*one)->awaited, at.sample->h.time_ns)) {
 		waiting_samples_park(&intake->waiting, *one);
 		return 0;
 	}
-	err = step(intake, process, *one, last, &stack, &stage);
+	if (intake->waiting.polls)
+		at.wait->count = 0;
+	at.found = kept_frames(*one, &offset);
+	err = step(intake, &at, last, &stack);
+	(*one)->awaited = at.awaited;
 	if (!err)
-		err = finish(intake, process, one, &stack, end, now_ns);
+		err = finish(intake, at.process, one, &stack, end, now_ns);
 	else if (err > 0)
-		err = park(intake, one, &stack, stage, now_ns);
+		err = park(intake, one, &stack, at.stage, now_ns);
 	/* Unknown code ends before further samples are looked at. */
 	return err || !intake->unwinder ? err : intake_emit_verdicts(intake);
 }
 
+/*
+ * Emit a finished sample. If its code may end late, and a frame may be in other code than is known,
+ * cut off the callers of that frame. seen: as received; NULL: none.
+ */
+static int emit(struct intake *intake, struct jitbpf_sample *finished, bool settles,
+		const struct jitbpf_code_bytes *seen)
+{
+	const struct process *process = settles ? intake_process_of(intake, finished) : NULL;
+	uint32_t untold =
+		process ? unwinder_frames_untold(intake->unwinder, process, finished, seen) : 0;
+
+	int err = intake_emit_runtimes(intake, finished->h.time_ns);
+
+	if (untold)
+		waiting_sample_cut(finished, untold);
+	return err ?: intake_emit(intake, &finished->h);
+}
+
 int intake_emit_done(struct intake *intake, struct waiting_sample *one)
 {
-	const struct process *process = one->settles ? process_of(intake, &one->sample) : NULL;
-	uint32_t untold = 0;
-	int err;
+	int err = emit(intake, &one->sample, one->settles, one->has_seen ? &one->seen : NULL);
 
-	if (process)
-		untold = unwinder_frames_untold(intake->unwinder, process, &one->sample,
-						one->has_seen ? &one->seen : NULL);
-	if (untold)
-		waiting_sample_cut(&one->sample, untold);
-	err = intake_emit(intake, &one->sample.h);
 	waiting_samples_remove(&intake->waiting, one);
 	return err;
 }
@@ -237,8 +280,6 @@ static int begin_checks(struct intake *intake, const struct process *process,
 	uint64_t key;
 	int err;
 
-	if (!process)
-		return 0;
 	err = unwinder_saw(intake->unwinder, process, sample);
 	if (err || !unwinder_doubts(intake->unwinder, process))
 		return err;
@@ -247,26 +288,79 @@ static int begin_checks(struct intake *intake, const struct process *process,
 	return 0;
 }
 
-int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample)
+/* Let a sample of the round wait. Returns 0 or -ENOMEM. */
+static int add_waiting(struct intake *intake, const struct unfinished *at,
+		       struct waiting_sample **ret)
 {
-	const struct process *process = process_of(intake, sample);
-	const struct process_owner owner = process ? process->owner : PROCESS_OWNER_UNKNOWN;
-	bool walks = intake->unwinder && !intake->ending && has_copy(sample);
-	struct waiting_sample *one;
-	int err = walks ? begin_checks(intake, process, sample) : 0;
+	const struct process_owner owner = at->process ? at->process->owner : PROCESS_OWNER_UNKNOWN;
+	int err = waiting_samples_add(&intake->waiting, process_owner_key(&owner), at->sample, ret);
 
-	err = err ?: waiting_samples_add(&intake->waiting, process_owner_key(&owner), sample, &one);
 	if (err)
 		return err;
-	one->process = process ? process->number : 0;
-	if (walks) {
-		/* Walks begin at the end of the round: then all rows that came are known. */
-		waiting_samples_wake(&intake->waiting, one);
-		intake->soon_until_ns = sample->h.time_ns + SOON_NS;
-		return 0;
-	}
-	err = intake_go_on(intake, &one, WAIT_ENDED, sample->h.time_ns);
-	if (err || one->stage != WAIT_DONE)
+	(*ret)->process = at->process ? at->process->number : 0;
+	(*ret)->wait = *at->wait;
+	(*ret)->awaited = at->awaited;
+	return 0;
+}
+
+/* Walks begin at the end of the round: then all rows that came are known. */
+static int walk_later(struct intake *intake, const struct unfinished *at)
+{
+	struct waiting_sample *one;
+	int err = at->process ? begin_checks(intake, at->process, at->sample) : 0;
+
+	err = err ?: add_waiting(intake, at, &one);
+	if (err)
 		return err;
-	return intake_emit_done(intake, one);
+	waiting_samples_wake(&intake->waiting, one);
+	intake->soon_until_ns = at->sample->h.time_ns + SOON_NS;
+	return 0;
+}
+
+/* The stack of a sample of the round is complete. Emit it, without a copy, or hold it. */
+static int finish_at_once(struct intake *intake, const struct unfinished *at,
+			  const struct finished_stack *stack)
+{
+	bool settles = may_be_untold(intake, at->process, at->sample);
+	union finished_sample finished;
+	struct waiting_sample *one;
+	int err;
+
+	if (settles && may_hold(intake, at->sample)) {
+		err = add_waiting(intake, at, &one);
+		err = err
+			      ?: finish(intake, at->process, &one, stack, WAIT_ENDED,
+					at->sample->h.time_ns);
+		return err ?: intake_emit_verdicts(intake);
+	}
+	err = make_finished(intake, at->process, at->sample, stack, &finished);
+	/* Unknown code ends before the sample is located. */
+	if (!err && intake->unwinder)
+		err = intake_emit_verdicts(intake);
+	return err ?: emit(intake, &finished.sample, settles, code_bytes_of(at->sample));
+}
+
+int intake_take_unfinished(struct intake *intake, const struct process *process,
+			   const struct jitbpf_sample *sample)
+{
+	bool last = !intake->unwinder || intake->ending;
+	struct unwind_wait wait = {0};
+	struct unfinished at = {
+		.process = process,
+		.sample = sample,
+		.wait = &wait,
+		.stage = WAIT_WALK,
+	};
+	struct finished_stack stack;
+	struct waiting_sample *one;
+	int err;
+
+	if (!last && has_copy(sample))
+		return walk_later(intake, &at);
+	err = step(intake, &at, last, &stack);
+	if (!err)
+		return finish_at_once(intake, &at, &stack);
+	err = err > 0 ? add_waiting(intake, &at, &one) : err;
+	err = err ?: park(intake, &one, &stack, at.stage, sample->h.time_ns);
+	return err || !intake->unwinder ? err : intake_emit_verdicts(intake);
 }

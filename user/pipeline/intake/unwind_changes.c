@@ -7,6 +7,7 @@
 #include "pipeline/intake/intake_state.h"
 #include "state/code/code_region.h"
 #include "uapi/code_event.h"
+#include "unwind/unwinder_runtimes.h"
 
 /* Returns the process whose mappings a record changes, or NULL. */
 static const struct process *process_of(const struct intake *intake,
@@ -44,6 +45,18 @@ int intake_mapped(struct intake *intake, const struct jitbpf_mapping *record)
 		return 0;
 	return unwinder_mapped(intake->unwinder, process, record->address, record->size_bytes,
 			       record->h.time_ns);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int process_forked(struct intake *intake, const struct jitbpf_task *task)
+{
+	const struct process *parent, *child;
+
+	if (task->pid == task->parent_pid)
+		return 0;
+	parent = process_table_find(intake->processes, task->parent_pid, 0, task->h.time_ns);
+	child = process_table_find(intake->processes, task->pid, 0, task->h.time_ns);
+	return parent && child ? unwinder_forked(intake->unwinder, parent, child) : 0;
 }
 
 static void process_changed(struct intake *intake, const struct jitbpf_record *record)
@@ -124,8 +137,10 @@ int intake_unwind_changed(struct intake *intake, const struct jitbpf_record *rec
 	case JITBPF_MAPPING:
 		process_changed(intake, record);
 		return intake_mapped(intake, (const struct jitbpf_mapping *)record);
-	case JITBPF_COMM:
 	case JITBPF_FORK:
+		process_changed(intake, record);
+		return process_forked(intake, (const struct jitbpf_task *)record);
+	case JITBPF_COMM:
 	case JITBPF_EXIT:
 		process_changed(intake, record);
 		break;
@@ -189,14 +204,9 @@ int intake_emit_verdicts(struct intake *intake)
 	return err;
 }
 
-bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *sample)
+bool intake_doubts(const struct intake *intake, const struct process *process)
 {
-	const struct process *process =
-		intake->unwinder ? process_table_find(intake->processes, sample->pid,
-						      sample->start_ns, sample->h.time_ns)
-				 : NULL;
-
-	return process &&
+	return intake->unwinder && process &&
 	       (unwinder_doubts(intake->unwinder, process) || awaited_code_is_possible(process));
 }
 

@@ -5,6 +5,7 @@
  */
 #include "pipeline/intake/intake_state.h"
 #include "unwind/code_successors.h"
+#include "unwind/unwinder_runtimes.h"
 
 /*
  * Limits of the waits for rows in a round, since the rings fill during a wait. One stack can need
@@ -12,6 +13,9 @@
  */
 #define ROUND_WAITS   10
 #define ROUND_WAIT_NS 1000000ull
+
+/* While a runtime starts, each round asks it once: the next one must come soon. */
+#define START_WAITS 2
 
 /* At the end of the source, no ring fills. */
 #define END_WAITS   200
@@ -95,6 +99,7 @@ static int release(struct intake *intake)
 	struct waiting_samples *waiting = &intake->waiting;
 	int err = intake_emit_verdicts(intake); /* of answers that no sample waits for */
 
+	err = err ?: intake_emit_runtimes(intake, intake->round_ns);
 	for (size_t i = 0; i < waiting->samples.size && !err; i++) {
 		struct waiting_sample *one = waiting->samples.data[i];
 
@@ -108,11 +113,13 @@ static int release(struct intake *intake)
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
 {
 	const uint64_t wait_ns = last ? END_WAIT_NS : ROUND_WAIT_NS;
-	const int waits = last ? END_WAITS : ROUND_WAITS;
+	int waits = last ? END_WAITS : ROUND_WAITS;
 	int err, came;
 
 	if (!intake->unwinder)
 		return 0;
+	if (!last && unwinder_runtimes_start(intake->unwinder))
+		waits = START_WAITS;
 	came = unwinder_collect(intake->unwinder, 0, time_ns);
 	err = came < 0 ? came : take_turn(intake, time_ns);
 	for (int i = 0; i < waits && !err && waiting_samples_need_answers(&intake->waiting); i++) {

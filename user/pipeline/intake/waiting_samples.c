@@ -54,36 +54,6 @@ static size_t bytes_for(size_t sample_bytes)
 	return offsetof(struct waiting_sample, sample) + sample_bytes;
 }
 
-/*
- * Most samples come and go at once. Allocated anew, each would have the C library give memory back
- * to the kernel, and take it again.
- */
-#define SPARE_BYTES_MAX (16u << 10)
-
-static struct waiting_sample *take_memory(struct waiting_samples *waiting, size_t bytes)
-{
-	struct waiting_sample *one = waiting->spare;
-
-	if (!one || one->room < bytes) {
-		one = malloc(bytes);
-		if (one)
-			one->room = bytes;
-		return one;
-	}
-	waiting->spare = NULL;
-	return one;
-}
-
-static void give_memory(struct waiting_samples *waiting, struct waiting_sample *one)
-{
-	if (one->room <= SPARE_BYTES_MAX && (!waiting->spare || waiting->spare->room < one->room)) {
-		free(waiting->spare);
-		waiting->spare = one;
-	} else {
-		free(one);
-	}
-}
-
 int waiting_samples_add(struct waiting_samples *waiting, struct owner_key key,
 			const struct jitbpf_sample *sample, struct waiting_sample **ret)
 {
@@ -91,20 +61,17 @@ int waiting_samples_add(struct waiting_samples *waiting, struct owner_key key,
 	size_t bytes = bytes_for(sample->h.size_bytes);
 	int err = vec_reserve(&waiting->samples, waiting->samples.size + 1)
 			  ?: vec_reserve(&waiting->turn, waiting->samples.size + 1);
-	struct waiting_sample *one = err ? NULL : take_memory(waiting, bytes);
+	struct waiting_sample *one = err ? NULL : malloc(bytes);
 	struct budget_owner *owner;
-	size_t room;
 
 	if (!one)
 		return -ENOMEM;
 	err = owner_budget_get(&waiting->budget, key, &owner);
 	if (err) {
-		give_memory(waiting, one);
+		free(one);
 		return err;
 	}
-	room = one->room;
 	memset(one, 0, offsetof(struct waiting_sample, sample));
-	one->room = room;
 	memcpy(&one->sample, sample, sample->h.size_bytes);
 	one->has_seen = seen != NULL;
 	if (seen)
@@ -114,8 +81,8 @@ int waiting_samples_add(struct waiting_samples *waiting, struct owner_key key,
 	one->since_ns = sample->h.time_ns;
 	one->index = waiting->samples.size;
 	one->owner = owner;
-	one->bytes = room;
-	owner_budget_add(&waiting->budget, owner, room);
+	one->bytes = bytes;
+	owner_budget_add(&waiting->budget, owner, bytes);
 	waiting->samples.data[waiting->samples.size++] = one;
 	waiting->in_stage[WAIT_WALK]++;
 	*ret = one;
@@ -133,7 +100,7 @@ int waiting_samples_resize(struct waiting_samples *waiting, struct waiting_sampl
 	one = realloc(*one_, bytes);
 	if (!one)
 		return -ENOMEM;
-	one->bytes = one->room = bytes;
+	one->bytes = bytes;
 	waiting->samples.data[one->index] = one;
 	relink(one);
 	owner_budget_release(&waiting->budget, one->owner, before);
@@ -255,7 +222,7 @@ void waiting_samples_remove(struct waiting_samples *waiting, struct waiting_samp
 	waiting->in_stage[one->stage]--;
 	owner_budget_release(&waiting->budget, one->owner, one->bytes);
 	owner_budget_put(&waiting->budget, one->owner);
-	give_memory(waiting, one);
+	free(one);
 }
 
 void waiting_samples_compact(struct waiting_samples *waiting)
@@ -277,7 +244,6 @@ void waiting_samples_deinit(struct waiting_samples *waiting)
 		if (*one)
 			waiting_samples_remove(waiting, *one);
 	}
-	free(waiting->spare);
 	vec_deinit(&waiting->samples);
 	vec_deinit(&waiting->turn);
 	owner_budget_deinit(&waiting->budget);

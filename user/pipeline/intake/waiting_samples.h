@@ -25,10 +25,11 @@
 #define WAITING_LISTS	  1024 /* of samples, by key, and by process */
 
 enum wait_stage {
-	WAIT_WALK,   /* for rows; at its limit, the stack is cut */
-	WAIT_LOADS,  /* for code that may be reported late; then it is unknown */
-	WAIT_CHECKS, /* for checks of code; then the code is unknown */
-	WAIT_HOLD,   /* finished, for the end of code that may be reported late */
+	WAIT_WALK,	/* for rows; at its limit, the stack is cut */
+	WAIT_LOADS,	/* for code that may be reported late; then it is unknown */
+	WAIT_CHECKS,	/* for checks of code; then the code is unknown */
+	WAIT_FUNCTIONS, /* for functions of runtime frames; then they are unknown */
+	WAIT_HOLD,	/* finished, for the end of code that may be reported late */
 	WAIT_STAGES,
 	WAIT_DONE = WAIT_STAGES, /* to be emitted in this round */
 };
@@ -68,8 +69,7 @@ struct waiting_sample {
 	struct waiting_link links[WAITING_LISTS_OF_ONE];
 	size_t index;		    /* in waiting_samples.samples */
 	struct budget_owner *owner; /* charged for `bytes`, a reference */
-	size_t bytes;		    /* of this allocation; 0 if done */
-	size_t room;		    /* of this allocation, always */
+	size_t bytes;		    /* of this allocation */
 	struct jitbpf_code_bytes seen;
 	/* As received, with its parts, and then the frames that its walk has found. Or finished. */
 	struct jitbpf_sample sample;
@@ -81,7 +81,6 @@ struct waiting_samples {
 	struct waiting_sample *woken;	      /* list */
 	struct waiting_sample *lists[WAITING_LISTS_OF_ONE][WAITING_LISTS];
 	struct owner_budget budget;
-	struct waiting_sample *spare; /* memory of a removed sample, for the next one; or NULL */
 	uint64_t arrivals;
 	size_t in_stage[WAIT_STAGES + 1];
 	struct wait_count counts[WAIT_STAGES];
@@ -143,10 +142,11 @@ void waiting_samples_remove(struct waiting_samples *waiting, struct waiting_samp
 /* Remove the empty places of `samples`. */
 void waiting_samples_compact(struct waiting_samples *waiting);
 
-/* Returns true if rows or checks of some sample are pending. */
+/* Returns true if rows, checks or functions of some sample are pending. */
 static inline bool waiting_samples_need_answers(const struct waiting_samples *waiting)
 {
-	return waiting->in_stage[WAIT_WALK] || waiting->in_stage[WAIT_CHECKS];
+	return waiting->in_stage[WAIT_WALK] || waiting->in_stage[WAIT_CHECKS] ||
+	       waiting->in_stage[WAIT_FUNCTIONS];
 }
 
 void waiting_samples_deinit(struct waiting_samples *waiting);

@@ -79,8 +79,10 @@ static int check(const struct recorder *recorder, const struct jitbpf_record *re
 	    record->size_bytes > JITBPF_CHUNK_MAX)
 		return -EINVAL;
 	if (record->type == JITBPF_JIT || record->type == JITBPF_CODE ||
+	    record->type == JITBPF_PROGRAM ||
 	    (record->type == JITBPF_SAMPLE &&
-	     record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES)))
+	     record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES |
+			      JITBPF_SAMPLE_RUNTIME_FRAMES)))
 		return -EINVAL;
 	return 0;
 }

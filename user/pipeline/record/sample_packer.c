@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common_words.h"
 #include "base/hash.h"
 #include "decode/record/sample_parts.h"
 
@@ -11,7 +12,7 @@
 
 _Static_assert(REGS_WORDS <= JITBPF_RUN_WORDS_MAX, "registers are one run");
 _Static_assert(JITBPF_END_COUNT <= JITBPF_STACK_ROOTS, "each end has a root");
-_Static_assert(JITBPF_STACK_ROOTS + JITBPF_SAMPLE_FRAMES_MAX <= JITBPF_NODES_MAX, "a stack fits");
+_Static_assert(JITBPF_STACK_ROOTS + JITBPF_SAMPLE_WORDS_MAX <= JITBPF_NODES_MAX, "a stack fits");
 
 int sample_packer_init(struct sample_packer *packer, uint32_t freq_hz)
 {
@@ -30,7 +31,7 @@ void sample_packer_deinit(struct sample_packer *packer)
 bool sample_packer_can(const struct jitbpf_sample *sample)
 {
 	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
-	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
+	       sample->user_frames <= JITBPF_USER_WORDS_MAX && !sample->mappings_age_ns &&
 	       sample->event < JITBPF_EVENTS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
 	       sample->h.size_bytes == sample_finished_bytes(sample);
 }
@@ -119,21 +120,36 @@ static uint64_t word_at(const struct jitbpf_sample *sample, uint32_t at)
 			       : kernel.words[kernel.count - 1 - (at - user.count)];
 }
 
-/* Returns the number of outer words that a stack has in common with a path. */
-static uint32_t count_common(const struct packed_path *path, const struct jitbpf_sample *sample)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	uint32_t words = sample_words(sample), common = 0;
+	return a < b ? a : b;
+}
 
-	if (path->root != sample->user_end)
-		return 0;
-	if (path->user_words != sample->user_frames)
-		words = sample->user_frames < path->user_words ? sample->user_frames
-							       : path->user_words;
-	if (words > path->count)
-		words = path->count;
-	while (common < words && path->words[common] == word_at(sample, common))
-		common++;
-	return common;
+/*
+ * Set a path to the words of a sample. Returns the number of outer words that it had before, whose
+ * nodes are valid.
+ */
+static uint32_t take_words(struct packed_path *path, const struct jitbpf_sample *sample)
+{
+	const struct frame_words kernel = sample_kernel_frames(sample),
+				 user = sample_user_frames(sample);
+	uint64_t *user_end = path->user + JITBPF_USER_WORDS_MAX,
+		 *kernel_end = path->kernel + JITBPF_KERNEL_FRAMES_MAX;
+	uint32_t common = 0, common_kernel = 0;
+
+	if (path->root == sample->user_end)
+		common = common_last_words(user_end, user.words + user.count,
+					   least(path->user_words, user.count));
+	if (path->root == sample->user_end && common == user.count && common == path->user_words)
+		common_kernel = common_last_words(kernel_end, kernel.words + kernel.count,
+						  least(path->kernel_words, kernel.count));
+	memcpy(user_end - user.count, user.words, (user.count - common) * sizeof(uint64_t));
+	memcpy(kernel_end - kernel.count, kernel.words,
+	       (kernel.count - common_kernel) * sizeof(uint64_t));
+	path->root = sample->user_end;
+	path->user_words = user.count;
+	path->kernel_words = kernel.count;
+	return common + common_kernel;
 }
 
 /* The nodes that a sample adds to the tree. */
@@ -148,14 +164,10 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		     struct new_nodes *ret)
 {
 	uint32_t words = sample_words(sample);
-	uint32_t at = count_common(path, sample),
-		 node = at ? path->nodes[at - 1] : sample->user_end;
+	uint32_t at = take_words(path, sample), node = at ? path->nodes[at - 1] : sample->user_end;
 	struct stack_tree *tree = &packer->state.tree;
 	struct new_nodes added = {.leaf = node};
 
-	path->root = sample->user_end;
-	path->user_words = sample->user_frames;
-	path->count = words;
 	for (; at < words; at++) {
 		struct child child = {word_at(sample, at), node, at >= sample->user_frames};
 		uint64_t hash = hash_mix(child.word, (uint64_t)node << 1 | child.is_kernel);
@@ -175,7 +187,6 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		} else {
 			added.leaf = next;
 		}
-		path->words[at] = child.word;
 		path->nodes[at] = node = next;
 	}
 	*ret = added;
@@ -196,7 +207,7 @@ static int begin_anew(struct sample_packer *packer, struct record_packer *record
 	index_map_deinit(&packer->children);
 	index_map_deinit(&packer->threads);
 	for (size_t i = 0; i < SAMPLE_PACKER_PATHS; i++)
-		packer->paths[i].count = 0;
+		packer->paths[i].user_words = packer->paths[i].kernel_words = 0;
 	return sample_state_forget(&packer->state);
 }
 

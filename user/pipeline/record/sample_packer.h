@@ -17,11 +17,12 @@
 /* The path of the last sample on a CPU: most samples share their outer words with it. */
 struct packed_path {
 	uint32_t root;
-	uint32_t user_words;
-	uint32_t count; /* of words; 0: none */
+	uint32_t user_words, kernel_words;
+	/* As in the sample, at the ends of the arrays. */
+	uint64_t user[JITBPF_USER_WORDS_MAX];
+	uint64_t kernel[JITBPF_KERNEL_FRAMES_MAX];
 	/* From the outermost user frame to the innermost kernel frame. */
-	uint64_t words[JITBPF_SAMPLE_FRAMES_MAX];
-	uint32_t nodes[JITBPF_SAMPLE_FRAMES_MAX];
+	uint32_t nodes[JITBPF_SAMPLE_WORDS_MAX];
 };
 
 struct sample_packer {

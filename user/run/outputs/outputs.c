@@ -145,6 +145,15 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline)
 	return 0;
 }
 
+bool outputs_show_paths(const struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files) {
+		if (output->sink)
+			return true;
+	}
+	return false;
+}
+
 FILE *outputs_recording(const struct outputs *outputs)
 {
 	vec_for_each (output, &outputs->files) {

@@ -58,6 +58,9 @@ const char *outputs_name_in_series(const struct outputs *outputs);
 /* Add the sinks to the pipeline. Returns 0 or -ENOMEM. */
 int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 
+/* Returns true if an output other than a recording is written. */
+bool outputs_show_paths(const struct outputs *outputs);
+
 /* Returns the file of the recording, or NULL if there is none. */
 FILE *outputs_recording(const struct outputs *outputs);
 

@@ -26,6 +26,7 @@ struct refresh {
 	struct live_reader *reader;
 	VEC(const struct output *) outputs;
 	struct delta_profile profile;
+	const char *event;	     /* that outputs show; NULL: CPU time */
 	struct refresh_lives *lives; /* NULL: no output is a page */
 	struct life_list list;	     /* the last one */
 	pthread_t thread;
@@ -33,10 +34,21 @@ struct refresh {
 	atomic_bool stop;
 };
 
-/* If the event loop is too busy, the pages show the lives of the last search. */
-static void get_lives(struct refresh *refresh)
+/* Returns the view of the event that outputs show. */
+static struct view shown_view(const struct refresh *refresh)
 {
-	struct view *view = &refresh->profile.view;
+	const struct view *shown = &refresh->profile.view;
+
+	for (uint32_t i = 1; refresh->event && i <= refresh->profile.info.more_events; i++) {
+		if (!strcmp(refresh->event, refresh->profile.info.events[i - 1].name))
+			shown = refresh->profile.by_event[i];
+	}
+	return *shown;
+}
+
+/* If the event loop is too busy, the pages show the lives of the last search. */
+static void get_lives(struct refresh *refresh, struct view *view)
+{
 	struct life_list list;
 
 	if (refresh->lives && !refresh_lives_get(refresh->lives, view->epoch, &list)) {
@@ -49,13 +61,14 @@ static void get_lives(struct refresh *refresh)
 /* An output that fails is refreshed no more. */
 static void write_outputs(struct refresh *refresh)
 {
+	struct view view = shown_view(refresh);
 	size_t kept = 0;
 
-	if (!ledger_taken(&refresh->profile.ledger))
+	if (!ledger_taken(view.ledger))
 		return;
-	get_lives(refresh);
+	get_lives(refresh, &view);
 	vec_for_each (output, &refresh->outputs) {
-		if (refresh->stop || !output_refresh(*output, &refresh->profile.view))
+		if (refresh->stop || !output_refresh(*output, &view))
 			refresh->outputs.data[kept++] = *output;
 	}
 	refresh->outputs.size = kept;
@@ -119,6 +132,7 @@ int refresh_start(const struct outputs *outputs, const struct view_options *view
 		return -ENOMEM;
 	*ret = refresh; /* the caller destroys it in any case, after the pipeline */
 	refresh->pipeline = pipeline;
+	refresh->event = view->event;
 	delta_profile_init(&refresh->profile, view, PROFILE_BYTES);
 	vec_for_each (output, &outputs->files) {
 		if (output_can_refresh(output) && vec_push(&refresh->outputs, output))

@@ -39,6 +39,8 @@ union answer_search {
 
 /* Functions return 0 or a negative errno, after which the request has no answer. */
 struct answer_kind {
+	/* Returns the number of the event whose view is read. NULL: of CPU time. */
+	uint32_t (*event)(const union data_wanted *wanted);
 	int (*begin)(union answer_search *ret, const struct view *view,
 		     const union data_wanted *wanted);
 	/* Returns 1 if more is left to do. */

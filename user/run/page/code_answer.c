@@ -16,7 +16,9 @@
 
 struct code_job {
 	struct answer_job job;
-	struct sampled_function function; /* without strings; with a reference to its region */
+	/* With a reference to its region; of its strings, only those of a runtime. */
+	struct sampled_function function;
+	char *name, *file; /* of a function of a runtime */
 	struct place_samples *places;
 	const struct module *module; /* held */
 	uint8_t *bytes;
@@ -41,6 +43,8 @@ static int annotate(struct code_job *job, struct annotation *ret)
 	enum annotation_lack lack = CODE_OF_KERNEL;
 	int err = -EIO;
 
+	if (job->function.kind == LOCATION_RUNTIME)
+		return annotation_of_lines(ret, &job->function, job->places);
 	if (job->function.kind == LOCATION_JIT && !job->bytes) {
 		lack = CODE_NOT_KEPT;
 	} else if (job->module || job->bytes) {
@@ -94,6 +98,8 @@ static void free_job(struct code_job *job)
 	if (job->function.region)
 		space_value_put((struct space_value *)&job->function.region->value);
 	module_release(job->module);
+	free(job->name);
+	free(job->file);
 	free(job->places);
 	free(job->bytes);
 	free(job->text);
@@ -119,13 +125,24 @@ static int copy_code(struct code_job *job, const struct view *view)
 	return 0;
 }
 
+static int copy_strings(struct code_job *job, const struct sampled_function *function)
+{
+	job->name = strdup(function->name);
+	job->file = strdup(function->file);
+	if (!job->name || !job->file)
+		return -ENOMEM;
+	job->function.name = job->name;
+	job->function.file = job->file;
+	return 0;
+}
+
 /* Copy the parts of a function that the thread reads. */
 static int take_function(struct code_job *job, const struct view *view,
 			 const struct function_samples *samples,
 			 const struct sampled_function *function)
 {
 	job->function = *function;
-	job->function.name = job->function.module = "";
+	job->function.name = job->function.module = job->function.file = "";
 	job->view = view->options;
 	if (function->region)
 		space_value_get((struct space_value *)&function->region->value);
@@ -137,6 +154,8 @@ static int take_function(struct code_job *job, const struct view *view,
 		return -ENOMEM;
 	memcpy(job->places, samples->places.data + function->first,
 	       function->count * sizeof(*job->places));
+	if (function->kind == LOCATION_RUNTIME)
+		return copy_strings(job, function);
 	return function->kind == LOCATION_JIT ? copy_code(job, view) : 0;
 }
 
@@ -146,14 +165,21 @@ static int compare_samples(const void *a_, const void *b_)
 {
 	const struct generation *a = a_, *b = b_;
 
-	if (a->function->samples != b->function->samples)
-		return a->function->samples > b->function->samples ? -1 : 1;
+	bool a_lines = a->function->kind == LOCATION_RUNTIME;
+	bool b_lines = b->function->kind == LOCATION_RUNTIME;
+	uint64_t a_samples = a_lines ? a->function->total : a->function->samples;
+	uint64_t b_samples = b_lines ? b->function->total : b->function->samples;
+
+	if (a_lines != b_lines)
+		return a_lines ? -1 : 1;
+	if (a_samples != b_samples)
+		return a_samples > b_samples ? -1 : 1;
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
 /*
  * The generations with most samples, by the time of their load. Returns their number, and sets
- * *ret_hottest to the index of the one with most samples.
+ * *ret_hottest to the index of the one with most samples. Source lines come before JIT code.
  */
 static size_t choose(const struct view *view, const struct sink *history,
 		     const struct function_samples *samples, struct generation *ret,
@@ -196,7 +222,7 @@ static int write_text(struct code_job *job, const struct answer *answer)
 	if (!out)
 		return -ENOMEM;
 	vec_for_each (function, &answer->samples->functions)
-		samples += function->samples;
+		samples += function->kind == first->kind ? function->samples : 0;
 	json_begin(&json, '{');
 	json_member_number(&json, "total", answer->samples->total);
 	json_member_number(&json, "shown", answer->shown + 1);
@@ -262,6 +288,11 @@ static int begin(union answer_search *ret, const struct view *view, const union 
 				     wanted->code.location);
 }
 
+static uint32_t event_of(const union data_wanted *wanted)
+{
+	return wanted->code.event;
+}
+
 static int step(union answer_search *search, const struct view *view, const struct sink *history)
 {
 	return function_search_step(&search->function, view, ANSWER_STEP_ITEMS);
@@ -278,6 +309,7 @@ static void free_answer(struct answer_job *job)
 }
 
 const struct answer_kind code_answer = {
+	.event = event_of,
 	.begin = begin,
 	.step = step,
 	.make_job = make_job,

@@ -163,13 +163,15 @@ void live_answers_ask(struct live_answers *answers, const struct server_wanted *
 
 void live_answers_round(struct live_answers *answers)
 {
-	const struct view *view = pipeline_view(answers->pipeline);
 	const struct pending *first = &answers->waiting[0];
+	const struct view *view;
 	int state = 0;
 
 	free_results(answers);
 	if (!answers->waiting_count)
 		return;
+	view = pipeline_event_view(answers->pipeline,
+				   first->kind->event ? first->kind->event(&first->wanted) : 0);
 	if (!answers->searching)
 		state = first->kind->begin(&answers->search, view, &first->wanted);
 	answers->searching = true;

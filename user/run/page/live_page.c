@@ -106,8 +106,9 @@ static void say_address(const struct live_page *page)
 static int start_server(struct live_page *page, const struct broker *broker,
 			const struct view_options *view)
 {
-	const struct server_start start = {.rules = page->rules, .view = *view};
+	struct server_start start = {.rules = page->rules, .view = *view};
 
+	snprintf(start.event, sizeof(start.event), "%s", view->event ?: "");
 	page->server = broker_connect(broker, ROLE_SERVER);
 	if (page->server < 0)
 		return page->server;

@@ -30,6 +30,11 @@ static int begin(union answer_search *ret, const struct view *view, const union 
 				 });
 }
 
+static uint32_t event_of(const union data_wanted *wanted)
+{
+	return wanted->methods.event;
+}
+
 static int step(union answer_search *search, const struct view *view, const struct sink *history)
 {
 	return life_search_step(&search->lives, view, code_history_lives(history),
@@ -76,6 +81,7 @@ static int write_answer(struct answer_job *job_, FILE *out)
 }
 
 const struct answer_kind methods_answer = {
+	.event = event_of,
 	.begin = begin,
 	.step = step,
 	.make_job = make_job,

@@ -223,6 +223,8 @@ int annotation_init(struct annotation *ret, const struct annotation_sources *sou
 	bool is_32_bit = function->region && function->region->arch == 1;
 	int err;
 
+	if (function->kind == LOCATION_RUNTIME)
+		return annotation_of_lines(ret, function, maker.places);
 	*ret = (struct annotation){.function = function};
 	err = string_pool_create(&ret->strings);
 	err = err ?: disassembler_init(&maker.disassembler, sources->style, is_32_bit);
@@ -270,7 +272,21 @@ int annotation_of_places(struct annotation *ret, const struct sampled_function *
 			err = vec_push(&ret->instructions,
 				       ((struct annotated_instruction){.offset = places[i].offset,
 								       .samples = places[i].samples,
+								       .total = places[i].total,
 								       .target = UINT64_MAX}));
+	}
+	return err;
+}
+
+int annotation_of_lines(struct annotation *ret, const struct sampled_function *function,
+			const struct place_samples *places)
+{
+	int err = annotation_of_places(ret, function, places);
+
+	vec_for_each (line, &ret->instructions) {
+		line->first = (uint32_t)ret->frames.size;
+		err = err ?: add_frame(ret, function->name, function->file, (uint32_t)line->offset);
+		line->frame_count = !err;
 	}
 	return err;
 }
@@ -313,7 +329,8 @@ int annotation_lines(const struct annotation *annotation, annotated_lines *ret)
 
 	vec_for_each (instruction, &annotation->instructions) {
 		const struct annotated_frame *frame = annotation_frame(annotation, instruction, 0);
-		struct annotated_line line = {.samples = instruction->samples};
+		struct annotated_line line = {.samples = instruction->samples,
+					      .total = instruction->total};
 
 		if (frame && frame->line) {
 			line.file = frame->file;

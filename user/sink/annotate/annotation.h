@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A function instruction by instruction: the text of its machine code, the samples, and the frames
- * at each place. The samples of all instructions add up to those of the function. Machine code,
- * debug info and names are untrusted.
+ * at each place. The samples of all instructions add up to those of the function. A function of a
+ * runtime has its sampled source lines instead of instructions: `offset` is the line, and the one
+ * frame has it. Machine code, debug info and names are untrusted.
  */
 #ifndef JITBPF_SINK_ANNOTATE_ANNOTATION_H
 #define JITBPF_SINK_ANNOTATE_ANNOTATION_H
@@ -29,6 +30,7 @@ struct annotated_frame {
 struct annotated_instruction {
 	uint64_t offset; /* in the function */
 	uint64_t samples;
+	uint64_t total;		     /* of a runtime's line: with those of what it calls */
 	uint32_t text;		     /* number in annotation.strings; 0: the code is not known */
 	uint32_t first, frame_count; /* in annotation.frames, innermost first; may be shared */
 	uint8_t length;		     /* 0: the code is not known */
@@ -90,6 +92,13 @@ void annotation_deinit(struct annotation *annotation); /* zero-initialized is al
 int annotation_reduce(struct annotation *annotation, size_t max);
 
 /*
+ * Annotate a function of a runtime, of which `places` are the lines. Returns 0 or -ENOMEM; the
+ * caller calls annotation_deinit() in both cases.
+ */
+int annotation_of_lines(struct annotation *ret, const struct sampled_function *function,
+			const struct place_samples *places);
+
+/*
  * Set the frames of JIT code's instructions from function->region. Any thread that holds the region
  * may call it. Returns 0 or -ENOMEM.
  */
@@ -114,6 +123,7 @@ const struct annotated_frame *annotation_frame(const struct annotation *annotati
 struct annotated_line {
 	uint32_t file, line;
 	uint64_t samples;
+	uint64_t total; /* of a runtime: with those of what it calls; else 0 */
 };
 
 typedef VEC(struct annotated_line) annotated_lines;

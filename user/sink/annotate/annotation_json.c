@@ -23,6 +23,8 @@ static void write_function(struct json *json, const struct sampled_function *fun
 	json_member_string(json, "name", function->name);
 	json_member_string(json, "module", function->module);
 	json_member_number(json, "samples", function->samples);
+	if (function->kind == LOCATION_RUNTIME)
+		json_member_number(json, "total", function->total);
 }
 
 static void write_generations(struct json *json, const struct annotation_output *options)
@@ -35,10 +37,15 @@ static void write_generations(struct json *json, const struct annotation_output 
 
 		json_begin(json, '{');
 		json_member_number(json, "number", i + 1);
+		json_member_string(json, "name", function->name);
+		if (*code_tier_word(function->tier))
+			json_member_string(json, "tier", code_tier_word(function->tier));
 		json_member_number(json, "samples", function->samples);
 		if (function->region) {
 			json_member_number(json, "address", function->region->address);
 			json_member_number(json, "bytes", function->region->size_bytes);
+		} else if (function->kind != LOCATION_RUNTIME) {
+			json_member_number(json, "address", function->start);
 		}
 		if (generation->loaded_ns)
 			json_member_number(json, "loaded_ns", generation->loaded_ns);
@@ -115,6 +122,8 @@ static int write_lines(struct json *json, const struct annotation *annotation)
 			json_member_number(json, "line", line->line);
 		}
 		json_member_number(json, "samples", line->samples);
+		if (annotation->function->kind == LOCATION_RUNTIME)
+			json_member_number(json, "total", line->total);
 		json_end(json, '}');
 	}
 	json_end(json, ']');
@@ -125,6 +134,7 @@ static int write_lines(struct json *json, const struct annotation *annotation)
 int annotation_write_json(FILE *out, const struct annotation *annotation,
 			  const struct annotation_output *options)
 {
+	bool is_runtime = annotation->function->kind == LOCATION_RUNTIME;
 	struct json json = json_of(out, true);
 	int err;
 
@@ -132,12 +142,15 @@ int annotation_write_json(FILE *out, const struct annotation *annotation,
 	json_member_number(&json, "version", 1);
 	write_function(&json, annotation->function);
 	json_member_number(&json, "samples_of_recording", options->total);
-	json_member_number(&json, "address", annotation->address);
-	json_member_number(&json, "bytes", annotation->size_bytes);
-	json_member_string(&json, "code", lacks[annotation->lack]);
+	if (!is_runtime) {
+		json_member_number(&json, "address", annotation->address);
+		json_member_number(&json, "bytes", annotation->size_bytes);
+		json_member_string(&json, "code", lacks[annotation->lack]);
+	}
 	write_generations(&json, options);
 	err = write_lines(&json, annotation);
-	write_instructions(&json, annotation);
+	if (!is_runtime)
+		write_instructions(&json, annotation);
 	json_end(&json, '}');
 	return err ?: out_flush(out);
 }

@@ -45,6 +45,7 @@ struct annotation_output {
 	const struct generation *generations;
 	size_t generation_count, shown;	    /* index of the annotated one */
 	const struct source_lines *sources; /* NULL: lines have no text */
+	bool is_further;		    /* behind another one of the same text, with the list */
 	bool no_instructions;		    /* --lines */
 	bool no_lines;			    /* --asm */
 	bool all;			    /* also far from samples */

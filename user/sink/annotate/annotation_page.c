@@ -142,6 +142,38 @@ static int write_instructions(struct writer *w)
 	return err;
 }
 
+/* Write the lines of a function of a runtime instead of instructions. */
+static int write_sampled(struct writer *w)
+{
+	const struct annotation *annotation = w->annotation;
+	int err = 0;
+
+	json_key(w->json, "sampled");
+	json_begin(w->json, '[');
+	vec_for_each (line, &annotation->instructions) {
+		const struct annotated_frame *frame = annotation_frame(annotation, line, 0);
+
+		if (err || !frame)
+			continue;
+		json_begin(w->json, '[');
+		err = put_string_number(w, frame->file);
+		json_number(w->json, frame->line);
+		json_number(w->json, line->samples);
+		json_number(w->json, line->total);
+		json_end(w->json, ']');
+		if (frame->line && frame->file && !err)
+			err = vec_push(&w->places, ((struct place){frame->file, frame->line}));
+	}
+	json_end(w->json, ']');
+	json_key(w->json, "instructions");
+	json_begin(w->json, '[');
+	json_end(w->json, ']');
+	json_key(w->json, "frames");
+	json_begin(w->json, '[');
+	json_end(w->json, ']');
+	return err;
+}
+
 static void write_strings(struct writer *w)
 {
 	json_key(w->json, "strings");
@@ -270,8 +302,12 @@ int annotation_page_write(struct json *json, const struct annotation *annotation
 		json_member_string(json, "lack", lack);
 	json_member_number(json, "skipped", annotation->skipped);
 	json_member_number(json, "unshown", annotation->unshown);
-	err = write_frames(&w);
-	err = err ?: write_instructions(&w);
+	if (annotation->function->kind == LOCATION_RUNTIME) {
+		err = write_sampled(&w);
+	} else {
+		err = write_frames(&w);
+		err = err ?: write_instructions(&w);
+	}
 	if (!err && sources)
 		err = write_sources(&w, sources);
 	write_strings(&w);

@@ -9,12 +9,12 @@
  *   instructions  [offset, samples, length, text, frames, target, code]: text is a number in
  *                 `strings`, frames a number in `frames` plus 1 (0: none), target an offset in the
  *                 function or -1, code its bytes in hexadecimal
- *   skipped       how many instructions without samples were left out, far from those with samples
- *   unshown       samples of instructions that were left out, too
- *   frames        [name, file, line] of each level, innermost first, as one list
- *   lines         [file, line, text] of source lines, by file and line
- *   troubles      [file, words] of source files that could not be read
- *   strings
+ *   sampled       [file, line, samples, total] of each sampled line of a function of a runtime,
+ * which has no instructions; file is a number in `strings` skipped       how many instructions
+ * without samples were left out, far from those with samples unshown       samples of instructions
+ * that were left out, too frames        [name, file, line] of each level, innermost first, as one
+ * list lines         [file, line, text] of source lines, by file and line troubles      [file,
+ * words] of source files that could not be read strings
  */
 #ifndef JITBPF_SINK_ANNOTATE_ANNOTATION_PAGE_H
 #define JITBPF_SINK_ANNOTATE_ANNOTATION_PAGE_H

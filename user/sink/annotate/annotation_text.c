@@ -3,15 +3,15 @@
 
 #include "base/path.h"
 #include "base/scope.h"
-#include "sink/annotate/annotation_output.h"
+#include "sink/annotate/annotation_writer.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
-#define NAME_COLUMNS   100
-#define PLACE_COLUMNS  40
 #define SOURCE_COLUMNS 120
-#define LEVELS_SHOWN   8 /* of inlining at an instruction */
-#define CONTEXT	       8 /* instructions that are shown around a sampled one */
+#define LEVELS_SHOWN   8     /* of inlining at an instruction */
+#define CONTEXT	       8     /* instructions that are shown around a sampled one */
+#define LINES_AROUND   2     /* source lines that are shown around a sampled one */
+#define LINES_ALL      10000 /* of those between sampled ones, with --all */
 #define FLUSH_BYTES    (64u << 10)
 #define MARGIN	       29 /* columns of the numbers before an instruction */
 
@@ -19,36 +19,23 @@
 #define HOT_PERCENT  5.0
 #define WARM_PERCENT 0.5
 
-struct writer {
-	const struct annotation *annotation;
-	const struct annotation_output *options;
-	struct text text;
-	FILE *out;
-	int error;
-};
-
-static void put_end(struct writer *w)
+void annotation_put_end(struct annotation_writer *w)
 {
 	text_put_string(&w->text, "\n");
 	if (w->text.bytes.size > FLUSH_BYTES && !w->error)
 		w->error = text_write(&w->text, w->out);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void put_colour(struct writer *w, const char *code)
+static void put_colour(struct annotation_writer *w, const char *code)
 {
 	if (w->options->colours)
 		text_printf(&w->text, "\x1b[%sm", code);
 }
 
-/* Put a share and a count of samples; nothing for none. */
-static void put_samples(struct writer *w, uint64_t samples)
+/* Put a share of the function's samples, and a count; nothing for none. */
+static void put_samples(struct annotation_writer *w, uint64_t samples)
 {
-	double share = percent(samples, w->annotation->function->samples);
+	double share = share_percent(samples, annotation_whole(w->annotation->function));
 
 	if (!samples) {
 		text_printf(&w->text, "%18s", "");
@@ -64,15 +51,14 @@ static void put_samples(struct writer *w, uint64_t samples)
 
 /* --- source lines ------------------------------------------------------------------------ */
 
-static void put_name(struct writer *w, uint32_t name, uint32_t columns)
+static void put_name(struct annotation_writer *w, uint32_t name, uint32_t columns)
 {
 	const char *s = string_pool_get(w->annotation->strings, name);
 
 	text_put_name_cut(&w->text, *s ? s : "[unknown]", columns);
 }
 
-/* "file.c:12", or "no line". */
-static void put_place(struct writer *w, uint32_t file, uint32_t line)
+void annotation_put_place(struct annotation_writer *w, uint32_t file, uint32_t line)
 {
 	const char *path = string_pool_get(w->annotation->strings, file);
 
@@ -85,7 +71,7 @@ static void put_place(struct writer *w, uint32_t file, uint32_t line)
 }
 
 /* Put the text of a source line, if it is known, with blanks for tabs. */
-static void put_source(struct writer *w, uint32_t file, uint32_t line)
+static void put_source(struct annotation_writer *w, uint32_t file, uint32_t line)
 {
 	const struct source_lines *sources = w->options->sources;
 	const char *path = string_pool_get(w->annotation->strings, file), *s = NULL;
@@ -112,7 +98,7 @@ static void put_source(struct writer *w, uint32_t file, uint32_t line)
 }
 
 /* Put the place of an instruction, the chain of inlined calls, and the source line. */
-static void put_frames(struct writer *w, const struct annotated_instruction *instruction)
+static void put_frames(struct annotation_writer *w, const struct annotated_instruction *instruction)
 {
 	const struct annotated_frame *frame = annotation_frame(w->annotation, instruction, 0);
 	uint32_t shown =
@@ -129,116 +115,18 @@ static void put_frames(struct writer *w, const struct annotated_instruction *ins
 			put_name(w, frame->name, PLACE_COLUMNS);
 			text_put_string(&w->text, " ");
 		}
-		put_place(w, frame->file, frame->line);
+		annotation_put_place(w, frame->file, frame->line);
 	}
 	if (shown < instruction->frame_count)
 		text_printf(&w->text, " < %u more", instruction->frame_count - shown);
 	frame = annotation_frame(w->annotation, instruction, 0);
 	put_source(w, frame->file, frame->line);
-	put_end(w);
-}
-
-/* --- the head ------------------------------------------------------------------------- */
-
-/* Seconds since the start of the recording. */
-static void put_time(struct writer *w, uint64_t time_ns, const char *unknown)
-{
-	uint64_t start_ns = w->options->view->info->start_ns;
-
-	if (!time_ns)
-		text_printf(&w->text, "%11s", unknown);
-	else if (time_ns == UINT64_MAX)
-		text_printf(&w->text, "%11s", "live");
-	else if (time_ns < start_ns)
-		text_printf(&w->text, "%11s", "before");
-	else
-		text_printf(&w->text, "%9.3f s", (double)(time_ns - start_ns) / 1e9);
-}
-
-static uint64_t address_of(const struct sampled_function *function)
-{
-	return function->region ? function->region->address : function->start;
-}
-
-static void put_generations(struct writer *w)
-{
-	const struct annotation_output *options = w->options;
-
-	text_printf(&w->text, "%zu generations; --generation N shows another one:\n",
-		    options->generation_count);
-	text_printf(&w->text, "  %6s%10s%10s%10s%11s%11s  %s\n", "", "SAMPLES", "SHARE", "BYTES",
-		    "LOADED", "ENDED", "ADDRESS");
-	for (size_t i = 0; i < options->generation_count; i++) {
-		const struct generation *generation = &options->generations[i];
-		const struct sampled_function *function = generation->function;
-
-		text_printf(&w->text, "%c %6zu", i == options->shown ? '>' : ' ', i + 1);
-		text_put_number(&w->text, function->samples, 10);
-		text_printf(&w->text, "%8.2f %%", percent(function->samples, options->total));
-		if (function->region)
-			text_put_number(&w->text, function->region->size_bytes, 10);
-		else
-			text_printf(&w->text, "%10s", "-");
-		put_time(w, generation->loaded_ns, "-");
-		put_time(w, generation->ended_ns, "-");
-		text_printf(&w->text, "  0x%llx", (unsigned long long)address_of(function));
-		put_end(w);
-	}
-	put_end(w);
-}
-
-static void put_hottest(struct writer *w)
-{
-	const struct annotation *annotation = w->annotation;
-	size_t number = annotation_hottest(annotation);
-	const struct annotated_instruction *hottest = &annotation->instructions.data[number];
-	const struct annotated_frame *frame = annotation_frame(annotation, hottest, 0);
-
-	text_printf(&w->text, "hottest: +0x%llx", (unsigned long long)hottest->offset);
-	if (hottest->text)
-		text_printf(&w->text, "  %s", string_pool_get(annotation->strings, hottest->text));
-	text_printf(&w->text, "  %.2f %%",
-		    percent(hottest->samples, annotation->function->samples));
-	if (frame) {
-		text_put_string(&w->text, "  ");
-		put_place(w, frame->file, frame->line);
-	}
-	put_end(w);
-}
-
-static void put_head(struct writer *w)
-{
-	const struct annotation *annotation = w->annotation;
-	const struct sampled_function *function = annotation->function;
-	const char *lack = annotation_lack_words(annotation);
-
-	if (w->options->generation_count > 1)
-		put_generations(w);
-	text_put_name_cut(&w->text, function->name, NAME_COLUMNS);
-	text_put_string(&w->text, " (");
-	text_put_name_cut(&w->text, function->module, NAME_COLUMNS);
-	if (annotation->size_bytes)
-		text_printf(&w->text, ", %llu bytes", (unsigned long long)annotation->size_bytes);
-	text_printf(&w->text, " at 0x%llx)\n", (unsigned long long)annotation->address);
-	text_put_number(&w->text, function->samples, 0);
-	text_put_string(&w->text, " samples of ");
-	text_put_number(&w->text, w->options->total, 0);
-	text_printf(&w->text, ", %.2f %%; percentages below are of the function's\n",
-		    percent(function->samples, w->options->total));
-	if (annotation->instructions.size)
-		put_hottest(w);
-	if (lack) {
-		text_put_string(&w->text, lack);
-		if (annotation->lack == CODE_FILE_MISSING)
-			text_printf(&w->text, " (%s)", strerror(-annotation->error));
-		put_end(w);
-	}
-	put_end(w);
+	annotation_put_end(w);
 }
 
 /* --- lines and instructions --------------------------------------------------------------- */
 
-static int put_lines(struct writer *w)
+static int put_lines(struct annotation_writer *w)
 {
 	annotated_lines lines = {0};
 	int err = annotation_lines(w->annotation, &lines);
@@ -249,15 +137,72 @@ static int put_lines(struct writer *w)
 			continue;
 		put_samples(w, line->samples);
 		text_put_string(&w->text, "  ");
-		put_place(w, line->file, line->line);
+		annotation_put_place(w, line->file, line->line);
 		put_source(w, line->file, line->line);
-		put_end(w);
+		annotation_put_end(w);
 	}
 	vec_deinit(&lines);
 	return err;
 }
 
-static void put_instruction(struct writer *w, const struct annotated_instruction *instruction)
+/* Returns true if the source line is known. */
+static bool put_runtime_line(struct annotation_writer *w, uint32_t file,
+			     const struct annotated_line *line)
+{
+	const char *path = string_pool_get(w->annotation->strings, file);
+	const struct source_lines *sources = w->options->sources;
+	size_t bytes;
+
+	if (!line->total &&
+	    (!sources || !*path || !sources->line(sources->context, path, line->line, &bytes)))
+		return false;
+	put_samples(w, line->samples);
+	text_put_string(&w->text, "  ");
+	put_samples(w, line->total);
+	if (line->line)
+		text_printf(&w->text, "%9u", line->line);
+	else
+		text_printf(&w->text, "%9s", "no line");
+	put_source(w, file, line->line);
+	annotation_put_end(w);
+	return true;
+}
+
+/* Put the sampled lines of a function of a runtime, and some around them. lines are sorted. */
+static int put_runtime_lines(struct annotation_writer *w)
+{
+	annotated_lines lines = {0};
+	int err = annotation_lines(w->annotation, &lines);
+	uint64_t around = w->options->all ? LINES_ALL : LINES_AROUND, next = 1;
+
+	text_printf(&w->text, "%8s%10s%10s%10s%9s  %s\n", "SELF", "SAMPLES", "TOTAL", "SAMPLES",
+		    "LINE", "SOURCE");
+	for (size_t i = 0; i < lines.size && !err; i++) {
+		const struct annotated_line *now = &lines.data[i];
+		uint64_t end = i + 1 < lines.size ? lines.data[i + 1].line : UINT64_MAX;
+		uint64_t from = now->line > LINES_AROUND ? now->line - LINES_AROUND : 1;
+
+		if (now->line && from > next && i && lines.data[i - 1].line)
+			text_printf(&w->text, "%*s\n", 47, "...");
+		for (uint64_t at = from > next ? from : next; at < now->line; at++)
+			put_runtime_line(w, now->file,
+					 &(struct annotated_line){.line = (uint32_t)at});
+		put_runtime_line(w, now->file, now);
+		next = now->line + 1ull;
+		for (uint64_t k = 0; now->line && k < around && next < end && next <= UINT32_MAX;
+		     k++, next++) {
+			if ((i + 1 == lines.size && k >= LINES_AROUND) ||
+			    !put_runtime_line(w, now->file,
+					      &(struct annotated_line){.line = (uint32_t)next}))
+				break;
+		}
+	}
+	vec_deinit(&lines);
+	return err;
+}
+
+static void put_instruction(struct annotation_writer *w,
+			    const struct annotated_instruction *instruction)
 {
 	put_samples(w, instruction->samples);
 	text_printf(&w->text, "%9llx  %s", (unsigned long long)instruction->offset,
@@ -265,13 +210,13 @@ static void put_instruction(struct writer *w, const struct annotated_instruction
 				      : "-");
 	if (instruction->target != UINT64_MAX)
 		text_printf(&w->text, " <+0x%llx>", (unsigned long long)instruction->target);
-	put_end(w);
+	annotation_put_end(w);
 }
 
 /*
  * Returns the first instruction from `at` on that is shown; the number of instructions if none is.
  */
-static size_t next_shown(const struct writer *w, size_t at)
+static size_t next_shown(const struct annotation_writer *w, size_t at)
 {
 	const struct annotated_instruction *all = w->annotation->instructions.data;
 	size_t count = w->annotation->instructions.size, sampled = at > CONTEXT ? at - CONTEXT : 0;
@@ -285,7 +230,7 @@ static size_t next_shown(const struct writer *w, size_t at)
 	return sampled > at + CONTEXT ? sampled - CONTEXT : at;
 }
 
-static void put_instructions(struct writer *w)
+static void put_instructions(struct annotation_writer *w)
 {
 	const struct annotation *annotation = w->annotation;
 	const struct annotated_instruction *before = NULL;
@@ -314,11 +259,13 @@ static void put_instructions(struct writer *w)
 int annotation_write_text(FILE *out, const struct annotation *annotation,
 			  const struct annotation_output *options)
 {
-	struct writer w = {.annotation = annotation, .options = options, .out = out};
+	struct annotation_writer w = {.annotation = annotation, .options = options, .out = out};
 	int err = 0;
 
-	put_head(&w);
-	if (options->no_instructions)
+	annotation_put_head(&w);
+	if (annotation->function->kind == LOCATION_RUNTIME)
+		err = put_runtime_lines(&w);
+	else if (options->no_instructions)
 		err = put_lines(&w);
 	else
 		put_instructions(&w);
@@ -338,11 +285,12 @@ int annotation_write_choice(FILE *out, const struct function_samples *samples,
 	vec_for_each (number, list) {
 		const struct sampled_function *function = &samples->functions.data[*number];
 
-		text_put_number(&text, function->samples, 10);
+		text_put_number(&text, annotation_whole(function), 10);
 		text_put_string(&text, "  ");
 		text_put_name_cut(&text, function->name, NAME_COLUMNS);
 		text_put_string(&text, " (");
-		text_put_name_cut(&text, function->module, NAME_COLUMNS);
+		text_put_name_cut(&text, *function->file ? function->file : function->module,
+				  NAME_COLUMNS);
 		text_put_string(&text, ")\n");
 	}
 	err = text_write(&text, out);

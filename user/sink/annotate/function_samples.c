@@ -24,28 +24,94 @@ void function_samples_deinit(struct function_samples *samples)
 	vec_deinit(&samples->functions);
 }
 
-/* Count the samples of a view by the location of their innermost frame that is shown. */
-static int count_samples(const struct view *view, uint64_t **ret, uint64_t *ret_total)
-{
-	size_t count = view->locations->locations.size;
-	uint64_t *counts = calloc(count ?: 1, sizeof(*counts));
+/* By location, while the samples of a view are counted. */
+struct counter {
+	struct served {
+		uint64_t samples;
+		uint64_t lead; /* of the served location over all others, as in a majority vote */
+		uint32_t location;
+	} * counts;
+	size_t count;
+	uint64_t total;
+	struct line_totals totals;
+};
 
-	if (!counts)
+static void counter_deinit(struct counter *c)
+{
+	free(c->counts);
+	line_totals_deinit(&c->totals);
+}
+
+static void vote(struct served *count, uint32_t location, uint64_t samples)
+{
+	if (!count->lead || count->location == location) {
+		count->location = location;
+		count->lead += samples;
+	} else if (count->lead >= samples) {
+		count->lead -= samples;
+	} else {
+		count->location = location;
+		count->lead = samples - count->lead;
+	}
+}
+
+/* Count the samples of a node for the machine code that ran, and the runtime's function. */
+static void count_node(struct counter *c, const struct view *view, uint32_t node)
+{
+	const struct profile_node *nodes = view->profile->nodes.data;
+	uint64_t self = nodes[node].self;
+	uint32_t code = shown_profile_code(view, node), runtime;
+
+	if (nodes[code].parent == PROFILE_NODE_NONE || nodes[code].location >= c->count)
+		return;
+	c->counts[nodes[code].location].samples += self;
+	runtime = shown_profile_runtime(view, code);
+	if (runtime == PROFILE_NODE_NONE)
+		return;
+	c->counts[nodes[runtime].location].samples += self;
+	vote(&c->counts[nodes[code].location], nodes[runtime].location, self);
+}
+
+static int count_samples(struct counter *c, const struct view *view)
+{
+	int err;
+
+	c->count = view->locations->locations.size;
+	c->counts = calloc(c->count ?: 1, sizeof(*c->counts));
+	err = line_totals_init(&c->totals, (uint32_t)c->count);
+	for (uint32_t i = 0; i < c->count && !err && c->counts; i++) {
+		if (view->locations->locations.data[i].kind == LOCATION_RUNTIME)
+			err = line_totals_add(&c->totals, view, i);
+	}
+	if (err || !c->counts)
 		return -ENOMEM;
-	*ret_total = 0;
 	for (uint32_t i = 0; i < view->profile->nodes.size; i++) {
-		const struct profile_node *shown;
 		uint64_t self = view->profile->nodes.data[i].self;
 
-		*ret_total += self;
+		c->total += self;
 		if (!self)
 			continue;
-		shown = &view->profile->nodes.data[shown_profile_node(view, i)];
-		if (shown->parent != PROFILE_NODE_NONE && shown->location < count)
-			counts[shown->location] += self;
+		count_node(c, view, i);
+		if (c->totals.lines.size)
+			line_totals_count(&c->totals, view->profile, i);
 	}
-	*ret = counts;
 	return 0;
+}
+
+/* Set the parts of a function of a runtime. Returns false if its name is not known. */
+static bool find_runtime_function(const struct view *view, uint32_t number,
+				  const struct frame_text *text, struct found_place *ret)
+{
+	uint32_t count;
+	const struct frame *frame = frame_table_get(view->frames, number, &count);
+
+	if (!frame || !text->named || frame->function == NAMED_FUNCTION_NONE)
+		return false;
+	ret->function.owner = frame->function;
+	ret->function.file = text->file;
+	ret->function.tier = CODE_TIER_PLAIN;
+	ret->place.offset = text->line;
+	return true;
 }
 
 /* Returns false if the location has no function: it is unknown, or has no name. */
@@ -57,9 +123,14 @@ static bool find_function(const struct view *view, uint32_t number, struct found
 
 	frame_text_get(view, number, frame_text_count(view, number) - 1, &frame);
 	*function = (struct sampled_function){.kind = location->kind,
+					      .frame = frame.kind,
 					      .name = frame.name,
 					      .module = frame.module,
-					      .function = frame.function};
+					      .function = frame.function,
+					      .function_file = frame.function_file,
+					      .file = "",
+					      .tier = frame.tier,
+					      .serves = SERVES_NONE};
 	ret->place.offset = location->offset;
 	switch (location->kind) {
 	case LOCATION_JIT:
@@ -68,6 +139,8 @@ static bool find_function(const struct view *view, uint32_t number, struct found
 			return false;
 		function->owner = code_region_identity(function->region);
 		return true;
+	case LOCATION_RUNTIME:
+		return find_runtime_function(view, number, &frame, ret);
 	case LOCATION_KERNEL_CODE:
 		function->owner = location->owner;
 		return frame.named;
@@ -123,6 +196,8 @@ static int add_place(struct function_samples *samples, const struct found_place 
 	}
 	if (found->function.region && last->region->number < found->function.region->number)
 		last->region = found->function.region;
+	if (last->kind == LOCATION_RUNTIME)
+		last->total = found->function.total;
 	last->samples += found->place.samples;
 	last->count++;
 	return vec_push(&samples->places, found->place);
@@ -139,42 +214,64 @@ static int add_places(struct function_samples *ret, place_list *found)
 	return err;
 }
 
+/* Add a location to the list, unless it has no samples, or no function. */
+static int find_place(place_list *found, const struct view *view,
+		      const struct counted_location *counted, const struct line_totals *totals)
+{
+	struct found_place place = {
+		.place = {.location = counted->location, .samples = counted->samples}};
+	uint64_t whole = 0, total = line_totals_get(totals, counted->location, &whole);
+	uint32_t count;
+
+	if ((!counted->samples && !total) || !find_function(view, counted->location, &place))
+		return 0;
+	place.place.total = total;
+	place.function.total = whole;
+	if (place.function.kind == LOCATION_JIT && counted->served != LOCATION_NO_ROOM) {
+		const struct frame *frame = frame_table_get(view->frames, counted->served, &count);
+
+		if (frame && frame->function != NAMED_FUNCTION_NONE)
+			place.function.serves = frame->function;
+	}
+	return vec_push(found, place);
+}
+
 int function_samples_of(struct function_samples *ret, const struct view *view,
-			const uint32_t *locations, const uint64_t *counts, size_t count)
+			const counted_locations *locations, const struct line_totals *totals)
 {
 	AUTO_FREE struct found_place *owned = NULL;
 	place_list found = {0};
 	int err = 0;
 
 	*ret = (struct function_samples){0};
-	for (size_t i = 0; i < count && !err; i++) {
-		struct found_place place = {
-			.place = {.location = locations[i], .samples = counts[i]}};
-
-		if (counts[i] && find_function(view, locations[i], &place))
-			err = vec_push(&found, place);
-	}
+	vec_for_each (counted, locations)
+		err = err ?: find_place(&found, view, counted, totals);
 	owned = found.data;
 	return err ?: add_places(ret, &found);
 }
 
 int function_samples_init(struct function_samples *ret, const struct view *view)
 {
-	AUTO_FREE struct found_place *owned = NULL;
-	AUTO_FREE uint64_t *counts = NULL;
-	place_list found = {0};
-	int err;
+	AUTO_FREE struct counted_location *owned = NULL;
+	CLEANUP(counter_deinit) struct counter counter = {0};
+	counted_locations locations = {0};
+	int err = count_samples(&counter, view);
 
 	*ret = (struct function_samples){0};
-	err = count_samples(view, &counts, &ret->total);
-	for (uint32_t i = 0; i < view->locations->locations.size && !err; i++) {
-		struct found_place place = {.place = {.location = i, .samples = counts[i]}};
+	for (uint32_t i = 0; i < counter.count && !err; i++) {
+		const struct served *count = &counter.counts[i];
 
-		if (counts[i] && find_function(view, i, &place))
-			err = vec_push(&found, place);
+		if (count->samples || counter.totals.of_location[i])
+			err = vec_push(&locations, ((struct counted_location){
+							   .location = i,
+							   .served = count->lead ? count->location
+										 : LOCATION_NO_ROOM,
+							   .samples = count->samples}));
 	}
-	owned = found.data;
-	return err ?: add_places(ret, &found);
+	owned = locations.data;
+	err = err ?: function_samples_of(ret, view, &locations, &counter.totals);
+	ret->total = counter.total;
+	return err;
 }
 
 /* --- names ---------------------------------------------------------------------------- */
@@ -236,16 +333,48 @@ int function_samples_find(const struct function_samples *samples, const char *na
 		enum name_match match = name_match_of(function->name, function->function, name);
 
 		if (match == NAME_OTHER || match > best ||
-		    (module && !strstr(function->module, module)))
+		    (module && !strstr(function->module, module) &&
+		     !strstr(function->file, module)))
 			continue;
 		if (match < best)
 			count = 0;
 		best = match;
-		ranked[count++] = (struct ranked){i, function->samples};
+		ranked[count++] = (struct ranked){i, function->total ?: function->samples};
 	}
 	if (count)
 		qsort(ranked, count, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < count && !err; i++)
 		err = vec_push(ret, ranked[i].number);
+	return err;
+}
+
+bool sampled_function_is_same(const struct sampled_function *a, const struct sampled_function *b)
+{
+	if (a->kind == LOCATION_RUNTIME)
+		return b->kind == LOCATION_RUNTIME ? a->owner == b->owner : b->serves == a->owner;
+	return a->kind == b->kind && !strcmp(a->function, b->function) &&
+	       !strcmp(a->module, b->module);
+}
+
+int function_samples_add_pieces(const struct function_samples *samples, const char *name,
+				function_list *ret)
+{
+	const struct sampled_function *first;
+	int err = 0;
+
+	if (!ret->size)
+		return 0;
+	first = &samples->functions.data[ret->data[0]];
+	if (first->kind != LOCATION_RUNTIME && !strcmp(first->name, name) &&
+	    strcmp(first->function, name) != 0)
+		return 0;
+	for (uint32_t i = 0; i < samples->functions.size && !err; i++) {
+		bool listed = !sampled_function_is_same(first, &samples->functions.data[i]);
+
+		for (size_t k = 0; k < ret->size && !listed; k++)
+			listed = ret->data[k] == i;
+		if (!listed)
+			err = vec_push(ret, i);
+	}
 	return err;
 }

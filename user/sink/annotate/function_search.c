@@ -28,15 +28,28 @@ int function_search_begin(struct function_search *ret, const struct view *view, 
 		return -ENOENT;
 	ret->location_count = (uint32_t)view->locations->locations.size;
 	ret->matches = calloc(ret->location_count, sizeof(*ret->matches));
-	return ret->matches ? 0 : -ENOMEM;
+	if (!ret->matches)
+		return -ENOMEM;
+	return found->kind == LOCATION_RUNTIME ? line_totals_init(&ret->totals, ret->location_count)
+					       : 0;
 }
 
 void function_search_deinit(struct function_search *search)
 {
 	free(search->matches);
 	vec_deinit(&search->found);
-	vec_deinit(&search->counts);
+	line_totals_deinit(&search->totals);
 	*search = (struct function_search){0};
+}
+
+/* Find samples of a location, too. */
+static int add_location(struct function_search *search, uint32_t location)
+{
+	if (vec_push(&search->found,
+		     ((struct counted_location){.location = location, .served = LOCATION_NO_ROOM})))
+		return -ENOMEM;
+	search->matches[location] = (uint32_t)search->found.size;
+	return 0;
 }
 
 static int find_locations(struct function_search *search, const struct view *view, uint32_t end)
@@ -56,33 +69,84 @@ static int find_locations(struct function_search *search, const struct view *vie
 			continue;
 		if (text.module != wanted.module && strcmp(text.module, wanted.module) != 0)
 			continue;
-		if (vec_push(&search->found, location) || vec_push(&search->counts, 0))
+		if (add_location(search, location) ||
+		    (locations[location].kind == LOCATION_RUNTIME &&
+		     line_totals_add(&search->totals, view, location)))
 			return -ENOMEM;
-		search->matches[location] = (uint32_t)search->found.size;
 	}
 	search->next_location = end;
 	return 0;
 }
 
-static void count_nodes(struct function_search *search, const struct view *view, uint32_t end)
+static struct counted_location *match(struct function_search *search, uint32_t location)
 {
-	for (; search->next_node < end; search->next_node++) {
+	uint32_t number = location < search->location_count ? search->matches[location] : 0;
+
+	return number ? &search->found.data[number - 1] : NULL;
+}
+
+/* Count a node whose JIT code ran for the function. */
+static int count_served(struct function_search *search, const struct view *view, uint32_t code,
+			uint32_t runtime, uint64_t self)
+{
+	const struct profile_node *nodes = view->profile->nodes.data;
+	struct counted_location *found = match(search, nodes[runtime].location);
+	uint32_t location = nodes[code].location;
+
+	if (!found)
+		return 0;
+	found->samples += self;
+	if (location >= search->location_count ||
+	    view->locations->locations.data[location].kind != LOCATION_JIT)
+		return 0;
+	if (!match(search, location) &&
+	    (search->found.size >= FUNCTION_SEARCH_MAX || add_location(search, location)))
+		return search->found.size >= FUNCTION_SEARCH_MAX ? 0 : -ENOMEM;
+	found = match(search, location);
+	found->served = nodes[runtime].location;
+	found->samples += self;
+	return 0;
+}
+
+static int count_node(struct function_search *search, const struct view *view, uint32_t node)
+{
+	const struct profile_node *nodes = view->profile->nodes.data;
+	uint32_t code = shown_profile_code(view, node), runtime;
+	struct counted_location *found;
+
+	if (nodes[code].parent == PROFILE_NODE_NONE)
+		return 0;
+	runtime = search->totals.lines.size ? shown_profile_runtime(view, code) : PROFILE_NODE_NONE;
+	if (runtime != PROFILE_NODE_NONE)
+		return count_served(search, view, code, runtime, nodes[node].self);
+	found = match(search, nodes[code].location);
+	if (found)
+		found->samples += nodes[node].self;
+	return 0;
+}
+
+/* Count nodes until `max` of them, or of the frames of their stacks, were looked at. */
+static int count_nodes(struct function_search *search, const struct view *view, uint32_t max)
+{
+	uint32_t nodes = (uint32_t)view->profile->nodes.size, seen = 0;
+
+	for (; search->next_node < nodes && seen < max; search->next_node++, seen++) {
 		uint64_t self = view->profile->nodes.data[search->next_node].self;
-		const struct profile_node *shown;
 
 		search->total += self;
 		if (!self)
 			continue;
-		shown = &view->profile->nodes.data[shown_profile_node(view, search->next_node)];
-		if (shown->parent != PROFILE_NODE_NONE &&
-		    shown->location < search->location_count && search->matches[shown->location])
-			search->counts.data[search->matches[shown->location] - 1] += self;
+		if (search->totals.lines.size)
+			seen += line_totals_count(&search->totals, view->profile,
+						  search->next_node);
+		if (count_node(search, view, search->next_node))
+			return -ENOMEM;
 	}
+	return search->next_node < nodes;
 }
 
 int function_search_step(struct function_search *search, const struct view *view, uint32_t max)
 {
-	uint32_t nodes = (uint32_t)view->profile->nodes.size;
 	uint32_t left = search->location_count - search->next_location;
 
 	if (view->epoch != search->epoch)
@@ -91,9 +155,7 @@ int function_search_step(struct function_search *search, const struct view *view
 		return find_locations(search, view,
 				      search->next_location + (left < max ? left : max))
 			       ?: 1;
-	left = nodes - search->next_node;
-	count_nodes(search, view, search->next_node + (left < max ? left : max));
-	return search->next_node < nodes;
+	return count_nodes(search, view, max);
 }
 
 int function_search_result(const struct function_search *search, const struct view *view,
@@ -104,8 +166,7 @@ int function_search_result(const struct function_search *search, const struct vi
 	*ret = (struct function_samples){0};
 	if (view->epoch != search->epoch)
 		return -ESTALE;
-	err = function_samples_of(ret, view, search->found.data, search->counts.data,
-				  search->found.size);
+	err = function_samples_of(ret, view, &search->found, &search->totals);
 	ret->total = search->total;
 	return err ?: ret->functions.size ? 0 : -ENOENT;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the samples of a function, all its generations, in a profile that grows meanwhile. The work
+ * Finds the samples of a function, all its generations, in a profile that grows meanwhile; of a
+ * function of a runtime, its lines and the JIT code that ran for it. The work
  * is done in steps, so that an event loop can do other work between them. Names and numbers are
  * untrusted.
  */
@@ -17,13 +18,13 @@
 
 struct function_search {
 	uint32_t epoch, location;
-	uint32_t *
-		matches; /* by location: index in the found locations plus 1; 0: another function */
+	/* By location: index in the found locations plus 1; 0: another function. */
+	uint32_t *matches;
 	uint32_t location_count;
 	uint32_t next_location, next_node;
-	VEC(uint32_t) found;
-	VEC(uint64_t) counts; /* of the found locations */
-	uint64_t total;	      /* samples of the profile */
+	counted_locations found;
+	struct line_totals totals;
+	uint64_t total; /* samples of the profile */
 };
 
 /*
@@ -43,7 +44,7 @@ int function_search_step(struct function_search *search, const struct view *view
 
 /*
  * After function_search_step() returned 0: get the functions of that kind, name and module. They
- * borrow the view. Returns 0, -ESTALE, -ENOENT if they have no samples of their own, or -ENOMEM;
+ * borrow the view. Returns 0, -ESTALE, -ENOENT if they have no samples, or -ENOMEM;
  * the caller calls function_samples_deinit() in any case.
  */
 int function_search_result(const struct function_search *search, const struct view *view,

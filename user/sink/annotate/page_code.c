@@ -14,6 +14,7 @@
 struct group {
 	size_t first, count; /* in writer.order */
 	uint64_t samples;
+	uint64_t weight; /* samples, or totals of functions of runtimes */
 };
 
 struct writer {
@@ -22,7 +23,7 @@ struct writer {
 	struct json *json;
 	struct function_samples samples;
 	const struct sampled_function **order; /* by kind, name and module; then by samples */
-	VEC(struct group) groups;	       /* those with most samples first */
+	VEC(struct group) groups;	       /* by weight */
 	uint64_t bytes;
 	bool full;
 };
@@ -32,6 +33,11 @@ static void writer_deinit(struct writer *w)
 	function_samples_deinit(&w->samples);
 	free(w->order);
 	vec_deinit(&w->groups);
+}
+
+static uint64_t weight_of(const struct sampled_function *function)
+{
+	return function->kind == LOCATION_RUNTIME ? function->total : function->samples;
 }
 
 /* --- groups ------------------------------------------------------------------------------- */
@@ -51,8 +57,8 @@ static int compare_functions(const void *a_, const void *b_)
 
 	if (order)
 		return order;
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
+	if (weight_of(a) != weight_of(b))
+		return weight_of(a) > weight_of(b) ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
@@ -60,8 +66,8 @@ static int compare_groups(const void *a_, const void *b_)
 {
 	const struct group *a = a_, *b = b_;
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
@@ -82,6 +88,7 @@ static int find_groups(struct writer *w)
 		}
 		w->groups.data[w->groups.size - 1].count++;
 		w->groups.data[w->groups.size - 1].samples += w->order[i]->samples;
+		w->groups.data[w->groups.size - 1].weight += weight_of(w->order[i]);
 	}
 	if (w->groups.size)
 		qsort(w->groups.data, w->groups.size, sizeof(*w->groups.data), compare_groups);
@@ -136,7 +143,10 @@ static int write_code(struct writer *w, const struct sampled_function *function)
 
 const char *page_code_kind(const struct sampled_function *function)
 {
-	return frame_kind_info(location_kind_info(function->kind)->frame)->label;
+	return frame_kind_info(function->kind == LOCATION_RUNTIME
+				       ? function->frame
+				       : location_kind_info(function->kind)->frame)
+		->label;
 }
 
 void page_code_write_life(struct json *json, const struct view *view,
@@ -146,6 +156,12 @@ void page_code_write_life(struct json *json, const struct view *view,
 	uint64_t start_ns = view->info->start_ns;
 	char address[24];
 
+	if (generation->function->kind == LOCATION_RUNTIME) {
+		json_member_string(json, "name", generation->function->file);
+		json_member_number(json, "total", generation->function->total);
+	} else if (generation->function->serves != SERVES_NONE) {
+		json_member_string(json, "name", generation->function->name);
+	}
 	if (!region)
 		return;
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)region->address);
@@ -161,18 +177,50 @@ void page_code_write_life(struct json *json, const struct view *view,
 		json_member_number(json, "ended_ns", generation->ended_ns - start_ns);
 }
 
+/* Returns true if JIT code ran for a function of the group. */
+static bool is_served(const struct writer *w, const struct group *group,
+		      const struct sampled_function *code)
+{
+	if (w->order[group->first]->kind != LOCATION_RUNTIME)
+		return false;
+	for (size_t i = 0; i < group->count; i++) {
+		if (sampled_function_is_same(w->order[group->first + i], code))
+			return code->kind == LOCATION_JIT;
+	}
+	return false;
+}
+
+/* List the code of a group, at most PAGE_CODE_GENERATIONS_MAX. Returns how much there is. */
+static size_t find_generations(const struct writer *w, const struct group *group,
+			       struct generation *ret, size_t *ret_count)
+{
+	size_t count = group->count, kept;
+
+	if (count > PAGE_CODE_GENERATIONS_MAX)
+		count = PAGE_CODE_GENERATIONS_MAX;
+	for (kept = 0; kept < count; kept++)
+		generation_init(&ret[kept], w->view, w->from->history,
+				w->order[group->first + kept]);
+	count = group->count;
+	vec_for_each (code, &w->samples.functions) {
+		if (!is_served(w, group, code))
+			continue;
+		count++;
+		if (kept < PAGE_CODE_GENERATIONS_MAX)
+			generation_init(&ret[kept++], w->view, w->from->history, code);
+	}
+	generations_sort(ret, kept);
+	*ret_count = kept;
+	return count;
+}
+
 static int write_generations(struct writer *w, const struct group *group)
 {
-	size_t count =
-		group->count < PAGE_CODE_GENERATIONS_MAX ? group->count : PAGE_CODE_GENERATIONS_MAX;
 	struct generation generations[PAGE_CODE_GENERATIONS_MAX];
+	size_t count, all = find_generations(w, group, generations, &count);
 	int err = 0;
 
-	for (size_t i = 0; i < count; i++)
-		generation_init(&generations[i], w->view, w->from->history,
-				w->order[group->first + i]);
-	generations_sort(generations, count);
-	json_member_number(w->json, "more", group->count - count);
+	json_member_number(w->json, "more", all - count);
 	json_key(w->json, "generations");
 	json_begin(w->json, '[');
 	for (size_t i = 0; i < count && !err; i++) {
@@ -201,6 +249,21 @@ static int write_group(struct writer *w, const struct group *group)
 	return err;
 }
 
+/* Put the groups that have room in the page first, with the same order. Returns their number. */
+static size_t keep_groups(struct writer *w)
+{
+	size_t kept = 0, runtime = 0, other = 0;
+
+	for (size_t i = 0; i < w->groups.size; i++) {
+		struct group group = w->groups.data[i];
+		bool is_runtime = w->order[group.first]->kind == LOCATION_RUNTIME;
+
+		if ((is_runtime ? runtime++ : other++) < PAGE_CODE_FUNCTIONS_MAX)
+			w->groups.data[kept++] = group;
+	}
+	return kept;
+}
+
 int page_code_write(void *page_code, const struct view *view, struct json *json)
 {
 	CLEANUP(writer_deinit)
@@ -209,7 +272,7 @@ int page_code_write(void *page_code, const struct view *view, struct json *json)
 	size_t count;
 
 	err = err ?: find_groups(&w);
-	count = w.groups.size < PAGE_CODE_FUNCTIONS_MAX ? w.groups.size : PAGE_CODE_FUNCTIONS_MAX;
+	count = keep_groups(&w);
 	json_key(json, "functions");
 	json_begin(json, '{');
 	json_member_number(json, "total", w.samples.total);

@@ -5,11 +5,13 @@
  * (annotation_page.h) until the limits are reached. It is an object with these members.
  *
  *   total      samples of the profile
- *   left_out   functions beyond PAGE_CODE_FUNCTIONS_MAX
+ *   left_out   functions beyond PAGE_CODE_FUNCTIONS_MAX; of runtimes, the limit counts apart
  *   max_bytes  PAGE_CODE_BYTES_MAX
- *   list       name, module, kind ("JIT", "native", "kernel"), samples, and `generations` by the
- *              time of their load: samples, address, bytes, loaded_ns, ended_ns (from the start of
- *              the run), before_run, live, and `code`, unless there was no room for it
+ *   list       name, module, kind ("JIT", "native", "kernel", "Python"), samples, and `generations`
+ *              by the time of their load: samples, address, bytes, loaded_ns, ended_ns (from the
+ *              start of the run), before_run, live, and `code`, unless there was no room for it.
+ *              A function of a runtime has a generation for each source file, with its name as
+ *              `name`, its total as `total` and samples, and those of the JIT code that ran for it
  */
 #ifndef JITBPF_SINK_ANNOTATE_PAGE_CODE_H
 #define JITBPF_SINK_ANNOTATE_PAGE_CODE_H
@@ -35,10 +37,10 @@ struct page_code {
 /* Implements page_extra.write, with a struct page_code as context. */
 int page_code_write(void *page_code, const struct view *view, struct json *json);
 
-/* Returns "JIT", "native" or "kernel". */
+/* Returns the label of its kind of frame: "JIT", "native", "kernel", "Python". */
 const char *page_code_kind(const struct sampled_function *function);
 
-/* Write the members of a generation but `code`, into an object that was begun. */
+/* Write the members of a generation but `samples` and `code`, into an object that was begun. */
 void page_code_write_life(struct json *json, const struct view *view,
 			  const struct generation *generation);
 

@@ -15,6 +15,7 @@ static int add_label(struct page_data *page, const struct frame_diff_label *labe
 		.module = label->module,
 		.kind = label->kind,
 		.inlined = label->inlined,
+		.tier = label->inlined ? CODE_TIER_INLINED : CODE_TIER_PLAIN,
 		.function = label->name,
 		.function_file = label->kind == FRAME_KIND_JIT ? label->file : "",
 		.function_kind = label->kind,
@@ -46,10 +47,10 @@ static int add_node(struct page_data *page, const struct frame_diff_node *node, 
 	for (uint32_t side = 0; side < DIFF_SIDES; side++) {
 		struct page_count count = {number, side, node->self[side]};
 
-		if (count.samples && vec_push(&page->counts, count))
+		if (count.samples && vec_push(&page->samples[0].counts, count))
 			return -ENOMEM;
 	}
-	return vec_push(&page->nodes, out);
+	return vec_push(&page->samples[0].nodes, out);
 }
 
 int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct view *before,

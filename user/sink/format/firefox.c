@@ -50,10 +50,11 @@ static void write_categories(struct json *json)
 		json_begin(json, '{');
 		json_member_string(json, "name", frame_kind_info(i)->category);
 		json_member_string(json, "color", frame_kind_info(i)->category_colour);
-		json_key(json, "subcategories"); /* enum firefox_subcategory */
+		json_key(json, "subcategories"); /* enum code_tier */
 		json_begin(json, '[');
-		json_string(json, "Other");
-		json_string(json, "Inlined");
+		json_string(json, "Other"); /* as in the Profiler's own categories */
+		for (uint32_t tier = 1; tier < CODE_TIER_COUNT; tier++)
+			json_string(json, code_tier_word(tier));
 		json_end(json, ']');
 		json_end(json, '}');
 	}

@@ -123,7 +123,7 @@ static int number_frame(void *context, uint32_t location, uint32_t index, uint32
 	frame_text_get(tables->view, location, index, &frame);
 	row.inline_depth = frame_text_count(tables->view, location) - 1 - index;
 	row.category = frame.kind;
-	row.subcategory = frame.inlined ? FIREFOX_INLINED : FIREFOX_NOT_INLINED;
+	row.subcategory = frame.tier;
 	row.line = frame.line ?: ROW_NONE;
 	err = add_symbol(tables, location, &row);
 	err = err ?: add_func(tables, &frame, &row.func);

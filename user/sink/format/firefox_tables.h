@@ -13,9 +13,6 @@
 #include "sink/write/row_table.h"
 #include "sink/timeline/stack_table.h"
 
-/* Numbers of the subcategories; each category, which is a kind of frame, has both. */
-enum firefox_subcategory { FIREFOX_NOT_INLINED, FIREFOX_INLINED };
-
 /* A file, or a module without a file. */
 struct firefox_lib {
 	uint32_t path;
@@ -37,10 +34,10 @@ struct firefox_func {
 
 struct firefox_frame {
 	uint32_t func;
-	uint32_t lib, symbol;  /* ROW_NONE: none; the symbol is in the lib */
-	uint32_t inline_depth; /* 0: the outermost of its location */
-	uint32_t category, subcategory;
-	uint32_t line; /* ROW_NONE: not known */
+	uint32_t lib, symbol;		/* ROW_NONE: none; the symbol is in the lib */
+	uint32_t inline_depth;		/* 0: the outermost of its location */
+	uint32_t category, subcategory; /* kind of frame; enum code_tier: each category has all */
+	uint32_t line;			/* ROW_NONE: not known */
 };
 
 struct firefox_tables {

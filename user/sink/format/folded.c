@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Folded stacks: "process;outermost;...;leaf COUNT", the input of FlameGraph, speedscope and
- * others. As with stackcollapse-perf.pl --all, kernel frames end with _[k], JIT code with _[j], and
- * inlined frames of any kind with _[i]. Each stack is one line, and lines are sorted by their
- * bytes.
+ * others. As with stackcollapse-perf.pl --all, kernel frames end with _[k], JIT code with _[j],
+ * and, if the view does not merge the code of a function, inlined frames of any kind with _[i].
+ * Each stack is one line, and lines are sorted by their bytes.
  */
 #include "sink/format/folded.h"
 
@@ -19,6 +19,7 @@
 
 /* Labels are texts of frames, so frames with equal text are one. */
 struct labels {
+	const struct view *view;
 	struct string_pool *pool;
 	struct text scratch;
 };
@@ -48,8 +49,10 @@ void folded_put_process(struct text *text, const char *comm)
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
 	struct labels *labels = context;
+	struct frame_text shown = *frame;
 
-	folded_put_frame(&labels->scratch, frame);
+	frame_text_merge(labels->view, &shown);
+	folded_put_frame(&labels->scratch, &shown);
 	return label_add(labels, ret);
 }
 
@@ -186,7 +189,7 @@ static int write_lines(const struct frame_tree *tree, const struct string_pool *
 static int folded_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	struct labels labels = {0};
+	struct labels labels = {.view = view};
 	const struct frame_labels ops = {label_frame, label_process, &labels};
 	int err = string_pool_create(&labels.pool);
 

@@ -76,13 +76,14 @@ static int add_node(struct page_data *page, const struct view *view,
 		frame_text_get(view, node->location, node->frame, &frame);
 	if (page_data_source(page, frame.file, frame.line, &out.source))
 		return -ENOMEM;
-	return vec_push(&page->nodes, out);
+	return vec_push(&page->samples[view->event].nodes, out);
 }
 
 static int add_samples(struct page_data *page, const struct view *view,
 		       const struct frame_tree *tree)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
+	struct page_samples *samples = &page->samples[view->event];
 	const struct thread_counts *counts;
 
 	if (shown_profile_counts(view, &scratch, &counts))
@@ -90,8 +91,9 @@ static int add_samples(struct page_data *page, const struct view *view,
 	vec_for_each (thread, &counts->threads) {
 		const char *comm = frame_text_comm(view, thread->comm);
 
-		if (page_data_thread(page, thread->pid, thread->tid, comm,
-				     cgroup_text(view, thread->container, thread->unit)))
+		if (page_data_thread(page, samples,
+				     &(struct page_thread){.pid = thread->pid, .tid = thread->tid},
+				     comm, cgroup_text(view, thread->container, thread->unit)))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < counts->counts.size; i++) {
@@ -101,7 +103,7 @@ static int add_samples(struct page_data *page, const struct view *view,
 					 .group = count->thread,
 					 .samples = count->samples};
 
-		if (vec_push(&page->counts, out))
+		if (vec_push(&samples->counts, out))
 			return -ENOMEM;
 	}
 	return 0;
@@ -111,13 +113,14 @@ static int add_samples(struct page_data *page, const struct view *view,
 static int add_slices(struct page_data *page, const struct view *view)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
+	struct time_slices *slices = &page->samples[view->event].slices;
 	const struct thread_counts *shown;
 
 	if (!view->slices)
 		return 0;
 	if (shown_profile_counts(view, &scratch, &shown))
 		return -ENOMEM;
-	memcpy(page->slices.ends, view->slices->ends, sizeof(page->slices.ends));
+	memcpy(slices->ends, view->slices->ends, sizeof(slices->ends));
 	vec_for_each (slice, &view->slices->slices) {
 		const struct thread_count *count = &view->threads->counts.data[slice->count];
 		struct time_slice out = *slice;
@@ -126,7 +129,7 @@ static int add_slices(struct page_data *page, const struct view *view)
 		    thread_counts_add(&scratch, shown_profile_node(view, count->node),
 				      count->thread, 0, &out.count))
 			return -ENOMEM;
-		if (vec_push(&page->slices.slices, out))
+		if (vec_push(&slices->slices, out))
 			return -ENOMEM;
 	}
 	return 0;
@@ -142,19 +145,32 @@ static int add_lives(struct page_data *page, const struct view *view,
 	return page_lives_take(page, view, lives, PAGE_LIVES_BYTES_MAX);
 }
 
+/* Add the samples of the event that a view shows. */
+static int add_event(struct page_data *page, const struct view *view)
+{
+	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
+	struct labels context = {page, view_is_exact(&view->options)};
+	const struct frame_labels labels = {label_frame, label_process, &context};
+	int err = frame_tree_build(&tree, view, &labels);
+
+	for (size_t i = 0; !err && i < tree.nodes.size; i++)
+		err = add_node(page, view, &tree.nodes.data[i]);
+	err = err ?: add_samples(page, view, &tree);
+	return err ?: add_slices(page, view);
+}
+
 static int html_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
-	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	struct labels context = {&page, view_is_exact(&view->options)};
-	const struct frame_labels labels = {label_frame, label_process, &context};
 	int err = page_data_init(&page);
 
-	err = err ?: frame_tree_build(&tree, view, &labels);
-	for (size_t i = 0; !err && i < tree.nodes.size; i++)
-		err = add_node(&page, view, &tree.nodes.data[i]);
-	err = err ?: add_samples(&page, view, &tree);
-	err = err ?: add_slices(&page, view);
+	err = err ?: add_event(&page, view);
+	for (uint32_t i = 0; view->by_event && i <= view->info->more_events && !err; i++) {
+		struct view other = page_view_of(view, i);
+
+		if (i != view->event)
+			err = add_event(&page, &other);
+	}
 	err = err ?: add_lives(&page, view, &sink->lives);
 	return err ?: page_data_write(&page, sink->out, &view, 1);
 }

@@ -46,6 +46,9 @@ static void write_sample_names(struct json *json)
 	write_names(json, "samples.", ledger_fates, FATE_COUNT);
 	write_names(json, "samples.cut.", ledger_cuts, LEDGER_CUT_COUNT);
 	json_string(json, "samples.frame_pointers");
+	json_string(json, "samples.runtime_functions");
+	json_string(json, "samples.runtime_cut");
+	json_string(json, "samples.runtime_unknown");
 }
 
 static void write_runtime_names(struct json *json)
@@ -119,7 +122,10 @@ static int write_live(void *view_, struct json *json)
 	json_member_literal(json, "inlined", view->no_inline ? "false" : "true");
 	json_member_string(json, "merge", view_merge_names[view->merge]);
 	json_member_literal(json, "kernel", view->kernel == VIEW_KERNEL_HIDDEN ? "false" : "true");
+	json_member_literal(json, "interpreter",
+			    view->interpreter == VIEW_INTERPRETER_HIDDEN ? "false" : "true");
 	json_member_string(json, "by", view_by_names[view->by]);
+	json_member_string(json, "event", view->event ?: "");
 	write_fields(json);
 	write_places(json);
 	write_kinds(json);

@@ -29,10 +29,12 @@ void page_data_deinit(struct page_data *page)
 	row_table_deinit(&page->labels);
 	row_table_deinit(&page->functions);
 	row_table_deinit(&page->sources);
-	vec_deinit(&page->nodes);
-	vec_deinit(&page->counts);
-	vec_deinit(&page->threads);
-	time_slices_deinit(&page->slices);
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++) {
+		vec_deinit(&page->samples[i].nodes);
+		vec_deinit(&page->samples[i].counts);
+		vec_deinit(&page->samples[i].threads);
+		time_slices_deinit(&page->samples[i].slices);
+	}
 	page_lives_deinit(&page->lives);
 }
 
@@ -60,7 +62,8 @@ static int add_label(struct page_data *page, struct page_label *label, const cha
 int page_data_frame(struct page_data *page, const struct frame_text *frame, bool exact,
 		    uint32_t *ret)
 {
-	struct page_label label = {.kind = page_data_kind(frame->kind, frame->inlined)};
+	struct page_label label = {.kind = page_data_kind(frame->kind, frame->inlined),
+				   .tier = frame->tier};
 
 	if (page_data_string(page, frame->name, &label.name) ||
 	    page_data_string(page, frame->module, &label.module))
@@ -87,20 +90,31 @@ int page_data_source(struct page_data *page, const char *file, uint32_t line, ui
 	return row_table_add(&page->sources, &source, ret);
 }
 
-int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm,
-		     const char *container)
+int page_data_thread(struct page_data *page, struct page_samples *samples,
+		     const struct page_thread *ids, const char *comm, const char *container)
 {
-	struct page_thread thread = {.pid = pid, .tid = tid};
+	struct page_thread thread = *ids;
 
 	if (page_data_string(page, comm, &thread.comm) ||
 	    page_data_string(page, container, &thread.container))
 		return -ENOMEM;
-	return vec_push(&page->threads, thread);
+	return vec_push(&samples->threads, thread);
 }
 
 uint32_t page_data_kind(enum frame_kind kind, bool inlined)
 {
-	_Static_assert((int)PAGE_PROCESS < (int)PAGE_INLINED, "bits of kinds");
+	_Static_assert((int)FRAME_KIND_COUNT <= (int)PAGE_PROCESS, "bits of kinds");
 
 	return kind | (inlined ? PAGE_INLINED : 0);
+}
+
+struct view page_view_of(const struct view *view, uint32_t event)
+{
+	struct view other = *view->by_event[event];
+
+	other.options = view->options;
+	other.packages = view->packages;
+	other.events = view->events;
+	other.event_count = view->event_count;
+	return other;
 }

@@ -25,15 +25,16 @@
 
 #define PAGE_NONE UINT32_MAX
 
-/* Kinds of frames, as in data.ts, and a bit for inlined ones. */
+/* Kinds of frames, as in page/kinds.ts: those of enum frame_kind, and a bit for inlined ones. */
 enum page_kind {
-	PAGE_PROCESS = FRAME_KIND_COUNT, /* behind those of enum frame_kind */
-	PAGE_INLINED = 8,
+	PAGE_PROCESS = 127,
+	PAGE_INLINED = 128,
 };
 
 struct page_label {
 	uint32_t name, module; /* strings */
 	uint32_t kind;
+	uint32_t tier;	   /* enum code_tier */
 	uint32_t function; /* row; labels of one function are counted together */
 };
 
@@ -63,17 +64,23 @@ struct page_count {
 	uint64_t samples;
 };
 
+/* The samples of an event. */
+struct page_samples {
+	VEC(struct page_node) nodes;
+	VEC(struct page_count) counts; /* several counts of a node and group are added up */
+	VEC(struct page_thread) threads;
+	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
+};
+
 struct page_data {
 	struct string_pool *strings;
 	uint32_t string_count;
 	struct row_table labels;    /* of struct page_label; number 0 is "all" */
 	struct row_table functions; /* of struct page_function */
 	struct row_table sources;   /* of struct page_source; number 0 is none */
-	VEC(struct page_node) nodes;
-	VEC(struct page_count) counts; /* several counts of a node and group are added up */
-	VEC(struct page_thread) threads;
-	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
-	struct page_lives lives;   /* likewise */
+	struct page_lives lives;    /* in a difference there are none */
+	/* By number of the event; in a difference, [0] only. */
+	struct page_samples samples[JITBPF_EVENTS_MAX];
 };
 
 /*
@@ -87,15 +94,19 @@ int page_data_frame(struct page_data *page, const struct frame_text *frame, bool
 		    uint32_t *ret);
 int page_data_process(struct page_data *page, const char *name, uint32_t *ret);
 int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret);
-int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm,
-		     const char *container);
+int page_data_thread(struct page_data *page, struct page_samples *samples,
+		     const struct page_thread *ids, const char *comm, const char *container);
 
 void page_data_deinit(struct page_data *page);
 
 uint32_t page_data_kind(enum frame_kind kind, bool inlined);
 
+/* Returns the view of another event, with options and packages as in `view`. */
+struct view page_view_of(const struct view *view, uint32_t event);
+
 /*
- * Write the page. With one view, groups are its threads. With two, the page shows a difference, and
+ * Write the page. With one view, groups are its threads, and there are samples of all of its
+ * events; the page shows that of the view first. With two, the page shows a difference, and
  * the groups are 0 (before) and 1 (after). Returns 0, -ENOMEM or the error of out.
  */
 int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],

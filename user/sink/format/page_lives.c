@@ -45,7 +45,7 @@ static void count_samples(const struct view *view, const struct code_lives *live
 
 		if (!self)
 			continue;
-		shown = &view->profile->nodes.data[shown_profile_node(view, i)];
+		shown = &view->profile->nodes.data[shown_profile_code(view, i)];
 		location = shown->parent == PROFILE_NODE_NONE
 				   ? NULL
 				   : frame_text_location(view, shown->location);

@@ -40,6 +40,7 @@ static void write_word_tables(struct json *json,
 	write_word_table(json, "cuts", ledger_cuts, LEDGER_CUT_COUNT, write);
 	write_word_table(json, "counters", ledger_counters, JITBPF_COUNTER_MAX, write);
 	write_word_table(json, "singles", ledger_singles, LEDGER_SINGLE_COUNT, write);
+	write_word_table(json, "runtimes", ledger_runtimes, LEDGER_RUNTIME_COUNT, write);
 	json_key(json, "jit");
 	json_begin(json, '{');
 	for (int i = 0; i < LEDGER_JIT_COUNT; i++)

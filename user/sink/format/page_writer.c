@@ -13,28 +13,35 @@
 #include "sink/format/page_words.h"
 #include "sink/format/summary_json.h"
 
-/* State of writing the page. */
+/* State of writing the page. All but `ranks` is of the samples that are being written. */
 struct writer {
 	const struct page_data *page;
 	const struct view *const *views;
 	uint32_t view_count;
 	struct json *json;
 	struct page_column column;
-	uint32_t *ranks;  /* by label: position in the order of names */
+	uint32_t *ranks; /* by label: position in the order of names */
+	const struct page_samples *samples;
 	uint32_t *order;  /* nodes in the order of the page: parents before children */
 	uint32_t *depths; /* by node */
 	uint32_t *places; /* by node: position in `order` */
 	uint32_t *rows;	  /* by count: its row */
 };
 
-static void writer_deinit(struct writer *w)
+static void end_samples(struct writer *w)
 {
-	page_column_deinit(&w->column);
-	free(w->ranks);
 	free(w->order);
 	free(w->depths);
 	free(w->places);
 	free(w->rows);
+	w->order = w->depths = w->places = w->rows = NULL;
+}
+
+static void writer_deinit(struct writer *w)
+{
+	page_column_deinit(&w->column);
+	free(w->ranks);
+	end_samples(w);
 }
 
 static const struct page_label *label_at(const struct page_data *page, uint32_t number)
@@ -42,7 +49,7 @@ static const struct page_label *label_at(const struct page_data *page, uint32_t 
 	return row_table_get(&page->labels, number);
 }
 
-/* By name, module and kind. No two labels are equal. */
+/* By name, module, kind and tier. Labels that are equal then are of different functions. */
 static int compare_labels(const void *a, const void *b, void *context)
 {
 	const struct page_data *page = context;
@@ -54,7 +61,8 @@ static int compare_labels(const void *a, const void *b, void *context)
 	if (!order)
 		order = strcmp(string_pool_get(page->strings, la->module),
 			       string_pool_get(page->strings, lb->module));
-	return order ? order : (int)la->kind - (int)lb->kind;
+	order = order ?: (int)la->kind - (int)lb->kind;
+	return order ?: (int)la->tier - (int)lb->tier;
 }
 
 static int rank_labels(struct writer *w)
@@ -76,21 +84,21 @@ static int rank_labels(struct writer *w)
 /* Sort nodes by parent, and siblings by name. */
 static int sort_siblings(const struct writer *w, struct sort_key *keys)
 {
-	const struct page_node *nodes = w->page->nodes.data;
+	const struct page_node *nodes = w->samples->nodes.data;
 
-	for (uint32_t i = 0; i < w->page->nodes.size; i++)
+	for (uint32_t i = 0; i < w->samples->nodes.size; i++)
 		keys[i] = (struct sort_key){
 			.key = (uint64_t)(nodes[i].parent + 1) << 32 | w->ranks[nodes[i].label],
 			.item = i,
 		};
-	return sort_keys(keys, w->page->nodes.size);
+	return sort_keys(keys, w->samples->nodes.size);
 }
 
 /* Fill order, depths and places, in depth-first order. */
 static int put_in_order(struct writer *w)
 {
-	const struct page_node *nodes = w->page->nodes.data;
-	size_t count = w->page->nodes.size, size = 0;
+	const struct page_node *nodes = w->samples->nodes.data;
+	size_t count = w->samples->nodes.size, size = 0;
 	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
 	AUTO_FREE uint32_t *ends =
 		calloc(count + 1, sizeof(*ends)); /* by parent: end of its children in keys */
@@ -150,6 +158,7 @@ static int write_labels(struct writer *w)
 	err = PAGE_COLUMN_WRITE(&w->column, w->json, "name", count, labels[i].name) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "module", count, labels[i].module) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "kind", count, labels[i].kind) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "tier", count, labels[i].tier) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "twin", count, i - first[labels[i].function]) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "plain", count,
 				functions[labels[i].function].name == labels[i].name
@@ -173,8 +182,8 @@ static int write_sources(struct writer *w)
 
 static int write_threads(struct writer *w)
 {
-	const struct page_thread *threads = w->page->threads.data;
-	size_t count = w->page->threads.size;
+	const struct page_thread *threads = w->samples->threads.data;
+	size_t count = w->samples->threads.size;
 	int err;
 
 	page_column_begin_table(w->json, "threads", count);
@@ -189,8 +198,8 @@ static int write_threads(struct writer *w)
 /* "up" is the number of levels from the previous node up to this node's parent, usually 0. */
 static int write_nodes(struct writer *w)
 {
-	const struct page_node *nodes = w->page->nodes.data;
-	size_t count = w->page->nodes.size;
+	const struct page_node *nodes = w->samples->nodes.data;
+	size_t count = w->samples->nodes.size;
 	const uint32_t *order = w->order, *depths = w->depths;
 	int err;
 
@@ -205,8 +214,8 @@ static int write_nodes(struct writer *w)
 /* Nodes are written as differences to the previous one. */
 static int write_counts(struct writer *w)
 {
-	const struct page_count *counts = w->page->counts.data;
-	size_t count = w->page->counts.size;
+	const struct page_count *counts = w->samples->counts.data;
+	size_t count = w->samples->counts.size;
 	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
 	int err;
 
@@ -231,10 +240,60 @@ static int write_counts(struct writer *w)
 	return err;
 }
 
+static int write_samples(struct writer *w, const struct page_samples *samples)
+{
+	int err;
+
+	end_samples(w);
+	w->samples = samples;
+	err = put_in_order(w);
+	err = err ?: write_threads(w) ?: write_nodes(w) ?: write_counts(w);
+	return err ?: page_time_write_slices(&samples->slices, w->rows, w->json);
+}
+
+/* The names of all events, and which one the page shows first. */
+static void write_events(struct json *json, const struct view *view)
+{
+	json_member_string(json, "event", view->event ? view->info->event : RUN_CPU_TIME);
+	json_key(json, "events");
+	json_begin(json, '[');
+	json_string(json, RUN_CPU_TIME);
+	for (uint32_t i = 0; i < view->info->more_events; i++)
+		json_string(json, view->info->events[i].name);
+	json_end(json, ']');
+}
+
+/* The samples of the events that the page does not show first. */
+static int write_others(struct writer *w, const struct view *view)
+{
+	struct json *json = w->json;
+	int err = 0;
+
+	json_key(json, "others");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i <= view->info->more_events && !err; i++) {
+		struct view other = page_view_of(view, i);
+
+		if (i == view->event)
+			continue;
+		json_begin(json, '{');
+		json_member_string(json, "event", i ? other.info->event : RUN_CPU_TIME);
+		json_key(json, "runs");
+		json_begin(json, '[');
+		err = summary_json_write(json, &other);
+		json_end(json, ']');
+		err = err ?: write_samples(w, &w->page->samples[i]);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+	return err;
+}
+
 static int write_data(void *writer, struct json *json)
 {
 	struct writer *w = writer;
 	const struct view *const *views = w->views;
+	bool has_events = w->view_count == 1 && views[0]->by_event;
 	int err = 0;
 
 	w->json = json;
@@ -244,21 +303,26 @@ static int write_data(void *writer, struct json *json)
 	for (uint32_t i = 0; !err && i < w->view_count; i++)
 		err = summary_json_write(json, views[i]);
 	json_end(json, ']');
+	if (has_events)
+		write_events(json, views[0]);
 	page_words_write(json);
+	json_member_literal(json, "exact",
+			    view_merges_graphs(&views[0]->options) ? "false" : "true");
 	json_key(json, "strings");
 	json_begin(json, '[');
 	for (uint32_t i = 0; i < w->page->string_count; i++)
 		json_string(json, string_pool_get(w->page->strings, i));
 	json_end(json, ']');
-	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
-	err = err ?: write_nodes(w) ?: write_counts(w);
-	err = err ?: page_time_write_slices(&w->page->slices, w->rows, json);
+	err = err ?: write_labels(w) ?: write_sources(w);
+	err = err ?: write_samples(w, &w->page->samples[w->view_count == 1 ? views[0]->event : 0]);
 	err = err
 		      ?: page_time_write_code(views[0], w->view_count == 1 ? views[0]->lane : NULL,
 					      json);
 	err = err ?: page_lives_write(&w->page->lives, json);
 	if (!err && w->view_count == 1 && views[0]->extra)
 		err = views[0]->extra->write(views[0]->extra->context, views[0], json);
+	if (!err && has_events)
+		err = write_others(w, views[0]);
 	json_end(json, '}');
 	return err;
 }
@@ -270,6 +334,5 @@ int page_data_write(const struct page_data *page, FILE *out, const struct view *
 	struct writer w = {.page = page, .views = views, .view_count = view_count};
 	int err = rank_labels(&w);
 
-	err = err ?: put_in_order(&w);
 	return err ?: page_embed(out, PAGE_CONNECTS_NOWHERE, write_data, &w);
 }

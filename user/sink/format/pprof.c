@@ -175,6 +175,7 @@ static void put_labels(struct pprof_writer *w, const struct thread_count *count,
 	frame_text_get(w->view, leaf->location, 0, &frame);
 	put_label(w, "kind", PB_LABEL_STRING,
 		  pprof_string_of(w, frame_kind_info(frame.kind)->word));
+	put_name(w, "tier", code_tier_word(frame.tier));
 }
 
 static void put_sample(struct pprof_writer *w, const struct thread_count *count)
@@ -185,14 +186,16 @@ static void put_sample(struct pprof_writer *w, const struct thread_count *count)
 	uint32_t node = count->node;
 
 	begin = protobuf_begin(message, PB_SAMPLE_LOCATION);
-	for (; nodes[node].parent != PROFILE_NODE_NONE; node = nodes[node].parent)
-		protobuf_put_packed(message, pprof_use_location(w, nodes[node].location));
+	for (; nodes[node].parent != PROFILE_NODE_NONE; node = nodes[node].parent) {
+		if (!shown_profile_hides(w->view, node))
+			protobuf_put_packed(message, pprof_use_location(w, nodes[node].location));
+	}
 	protobuf_end(message, begin);
 	begin = protobuf_begin(message, PB_SAMPLE_VALUE);
 	protobuf_put_packed(message, count->samples);
 	protobuf_put_packed(message, weight_of(count->samples, period_of(w->view)));
 	protobuf_end(message, begin);
-	put_labels(w, count, nodes[node].comm);
+	put_labels(w, count, profile_comm(w->view->profile, node));
 	protobuf_end(message, sample);
 }
 

@@ -39,11 +39,27 @@ void pprof_pass_on(struct pprof_writer *w, size_t bytes)
 	w->error = w->error ?: err;
 }
 
+/* A place in code is one location, whether or not it serves a runtime's frames in a stack. */
+static uint32_t place_of(const struct pprof_writer *w, uint32_t location)
+{
+	const struct location_table *table = w->view->locations;
+	struct location place = table->locations.data[location];
+	uint32_t found;
+
+	if (!place.is_interpreter)
+		return location;
+	place.is_interpreter = false;
+	found = location_table_find(table, &place);
+	return found < w->layout.location_count ? found : location;
+}
+
 /* All unknown location numbers share one ID, behind the last location. */
 uint64_t pprof_use_location(struct pprof_writer *w, uint32_t location)
 {
 	if (location >= w->layout.location_count)
 		location = (uint32_t)w->layout.location_count;
+	else
+		location = place_of(w, location);
 	w->used[location] = true;
 	return (uint64_t)location + 1;
 }

@@ -25,7 +25,7 @@
 #define WRITE_BYTES   (64u << 10)
 #define STACK_FIELDS                                                                               \
 	(1u << SCRIPT_IP | 1u << SCRIPT_SYM | 1u << SCRIPT_SYMOFF | 1u << SCRIPT_DSO |             \
-	 1u << SCRIPT_SRCLINE)
+	 1u << SCRIPT_SRCLINE | 1u << SCRIPT_TIER)
 
 struct kept_sample {
 	uint64_t time_ns;
@@ -219,7 +219,8 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 			      frame->named || frame->kind != FRAME_KIND_NATIVE ? frame->name
 									       : "[unknown]",
 			      0, 0);
-		if (has(view, SCRIPT_SYMOFF) && frame->named && offset) {
+		if (has(view, SCRIPT_SYMOFF) && frame->named && offset &&
+		    !frame_kind_is_runtime(frame->kind)) {
 			text_put_string(text, "+0x");
 			put_hex(text, *offset, 0);
 		}
@@ -229,6 +230,10 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 		text_put_string(text, "(");
 		text_put_name(text, frame->module, 0, 0);
 		text_put_string(text, ")");
+	}
+	if (has(view, SCRIPT_TIER) && *code_tier_word(frame->tier) && !frame->inlined) {
+		put_gap(text, line);
+		text_printf(text, "[%s]", code_tier_word(frame->tier));
 	}
 	if (has(view, SCRIPT_SRCLINE) && *frame->file) {
 		text_put_string(text, "\n  ");
@@ -282,7 +287,8 @@ static int put_sample(struct text *text, const struct sink *sink, const struct v
 	     node = nodes[node].parent) {
 		const struct location *location = frame_text_location(view, nodes[node].location);
 
-		if (location && location->kind == LOCATION_CUT) {
+		if (location &&
+		    (location->kind == LOCATION_CUT || location->kind == LOCATION_OTHERS)) {
 			err = put_frames(text, sink->out, view, nodes[node].location, 0);
 			continue;
 		}

@@ -59,6 +59,7 @@ static int number_frame(void *context, uint32_t location, uint32_t index, uint32
 	int err;
 
 	frame_text_get(w->view, location, index, &frame);
+	frame_text_merge(w->view, &frame);
 	file = *frame.file ? frame.file : frame.module;
 	err = string_pool_add(w->strings, frame.name, strlen(frame.name), &row.name);
 	err = err ?: string_pool_add(w->strings, file, strlen(file), &row.file);

@@ -2,16 +2,16 @@
 /* The summary: the ledger in a few lines of text. */
 #include "sink/sink.h"
 
-#include <errno.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/scope.h"
 #include "base/text.h"
 #include "sink/engine_advice.h"
 #include "sink/ledger_rows.h"
 #include "sink/format/summary_rows.h"
+#include "sink/format/summary_trouble.h"
+#include "sink/runtime_rows.h"
 #include "sink/sample_groups.h"
-#include "sink/write/columns.h"
 #include "sink/write/escapes.h"
 #include "sink/write/out.h"
 #include "sink/write/paragraph.h"
@@ -19,17 +19,6 @@
 #define ROWS_SHOWN    20
 #define LABEL_BYTES   28
 #define EVENT_COLUMNS 40
-#define NAME_COLUMNS  4 /* a name is not shortened to fewer */
-
-#define UNNAMED_FILES	  5  /* files that are listed, at most */
-#define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
-
-/* --- samples ------------------------------------------------------------------------- */
-
-static void put_colour(struct text *text, const struct view *view, const char *colour)
-{
-	text_put_string(text, view->options.colours ? colour : "");
-}
 
 /* Put the reasons of lost samples. */
 static void put_losses(struct text *text, const struct view *view)
@@ -68,9 +57,9 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 		if (!ledger->fate[i])
 			continue;
 		snprintf(label, sizeof(label), "  %s", ledger_fates[i].words);
-		put_colour(text, view, colours[i]);
+		summary_rows_put_colour(text, view, colours[i]);
 		summary_rows_put_share(text, view, label, ledger->fate[i], taken);
-		put_colour(text, view, *colours[i] ? ESCAPE_PLAIN : "");
+		summary_rows_put_colour(text, view, *colours[i] ? ESCAPE_PLAIN : "");
 		if (i == FATE_STACK_CUT)
 			summary_rows_put_reasons(text, view, ledger_cuts, ledger->cut,
 						 LEDGER_CUT_COUNT);
@@ -80,6 +69,9 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	if (naming->samples)
 		summary_rows_put_share(text, view, ledger_singles[LEDGER_NAMED].words,
 				       naming->named, naming->samples);
+	if (ledger->runtime_functions)
+		summary_rows_put_share(text, view, ledger_singles[LEDGER_RUNTIME_FUNCTIONS].words,
+				       ledger->runtime_functions, taken);
 	if (ledger->frame_pointers)
 		summary_rows_put_share(text, view, ledger_singles[LEDGER_FRAME_POINTERS].words,
 				       ledger->frame_pointers, taken);
@@ -92,28 +84,18 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	}
 }
 
-/* --- JIT code ------------------------------------------------------------------------ */
-
-/* Returns the command that was run with the environment of engines; "" if there was none. */
-static const char *command_of(const struct view *view)
-{
-	const char *command = view->info->command;
-
-	return begins_with(command, RUN_OF_PROCESSES) ? "" : command;
-}
-
 /* Returns why the recorded command had no JIT code, although its engine has a JIT; or NULL. */
 static const char *without_code(const struct view *view)
 {
 	const struct ledger *ledger = view->ledger;
 
-	if (!*command_of(view) || ledger->jit.methods || ledger->fate[FATE_CODE_UNKNOWN])
+	if (!*summary_command(view) || ledger->jit.methods || ledger->fate[FATE_CODE_UNKNOWN])
 		return NULL;
 	vec_for_each (process, &ledger->processes) {
 		const char *why = engine_advice_without_code(process);
 		uint64_t taken = ledger_process_taken(process);
 
-		if (why && taken && taken >= ledger_taken(ledger) / UNPUBLISHED_SHARE)
+		if (why && taken && taken >= ledger_taken(ledger) / SUMMARY_SHARE)
 			return why;
 	}
 	return NULL;
@@ -154,175 +136,28 @@ static void put_jit(struct text *text, const struct view *view)
 	summary_rows_put_note(text, view, note.failed ? "" : note.bytes.data);
 }
 
-/*
- * Returns the samples in unknown code of processes without any published code. Sets *ret to the
- * process with most of them, NULL if there are none.
- */
-static uint64_t samples_unpublished(const struct ledger *ledger, const struct ledger_process **ret)
+/* Put whether the functions of each runtime are shown. */
+static void put_runtimes(struct text *text, const struct view *view)
 {
-	uint64_t samples = 0, most = 0;
+	runtime_rows rows = {0};
 
-	*ret = NULL;
-	vec_for_each (process, &ledger->processes) {
-		if (process->jit.methods || process->jit.other_version)
-			continue;
-		samples += process->fate[FATE_CODE_UNKNOWN];
-		if (process->fate[FATE_CODE_UNKNOWN] > most) {
-			most = process->fate[FATE_CODE_UNKNOWN];
-			*ret = process;
-		}
-	}
-	return samples;
-}
-
-/* If many samples are in code without a name, put the reason and the advice. */
-static void put_unpublished(struct text *text, const struct view *view)
-{
-	const struct ledger_process *most;
-	uint64_t samples = samples_unpublished(view->ledger, &most);
-	CLEANUP(text_deinit) struct text words = {0};
-
-	if (!most || samples < ledger_taken(view->ledger) / UNPUBLISHED_SHARE ||
-	    view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
-		return;
-	text_put_string(&words, "samples in [unknown] code that no engine published: ");
-	engine_advice_put(&words, most, command_of(view));
-	text_put(&words, "", 1);
-	text->failed |= words.failed;
-	if (!words.failed)
-		summary_rows_put(text, view, words.bytes.data, NULL, samples);
-}
-
-/* --- names --------------------------------------------------------------------------- */
-
-/*
- * Put the files with more than a tenth of the samples of the first one, at most UNNAMED_FILES, and
- * how many of `all` files they leave out. Sets *ret_count to their number.
- */
-static void put_unnamed_files(struct text *text, const struct view *view,
-			      const unnamed_file_list *files, size_t all, size_t *ret_count)
-{
-	uint32_t column = summary_rows_column(view), columns = view->options.columns;
-	size_t count = 0;
-
-	while (count < files->size && count < UNNAMED_FILES &&
-	       files->data[count].samples > files->data[0].samples / 10)
-		count++;
-	text_printf(text, "%*sin ", (int)column, "");
-	for (size_t i = 0; i < count; i++) {
-		if (i && summary_rows_are_narrow(view))
-			text_printf(text, ",\n%*s", (int)column, "");
-		else
-			text_put_string(text, i ? ", " : "");
-		if (summary_rows_are_narrow(view) &&
-		    columns > column + NAME_COLUMNS + 4) /* "in ", "," */
-			columns_put_name(text, files->data[i].path, columns - column - 4);
-		else
-			text_put_name(text, files->data[i].path, 0, 0);
-	}
-	if (count < all && summary_rows_are_narrow(view))
-		text_printf(text, "\n%*s", (int)column - 1, "");
-	if (count < all)
-		text_printf(text, " and %zu other%s", all - count, all - count == 1 ? "" : "s");
-	text_put_string(text, "\n");
-	*ret_count = count;
-}
-
-/* Put how many samples lack names, in which files, and the packages that have them. */
-static void put_unnamed(struct text *text, const struct view *view)
-{
-	unnamed_file_list files = {0};
-	struct unnamed_total total = {0};
-	struct text next = {0};
-	size_t shown;
-
-	if (naming_files(view, &files, &total))
+	if (runtime_rows_fill(view->ledger, &rows))
 		text->failed = true;
-	if (total.samples && total.samples >= ledger_taken(view->ledger) / UNPUBLISHED_SHARE) {
-		summary_rows_put(text, view, ledger_singles[LEDGER_UNNAMED].words, NULL,
-				 total.samples);
-		put_unnamed_files(text, view, &files, total.files, &shown);
-		if (view->ledger->counters[JITBPF_COUNT_BROKER_LOST])
-			text_put_string(&next, LEDGER_RECORD_AGAIN);
-		else
-			naming_put_advice(&next, view, &files, 0, shown);
-		text_put(&next, "", 1);
-		text->failed |= next.failed;
-		if (!next.failed)
-			summary_rows_put_next(text, view, next.bytes.data);
+	if (rows.size) {
+		text_put_string(text, "\n");
+		summary_rows_put_heading(text, view, "samples of runtimes");
 	}
-	vec_deinit(&files);
-	text_deinit(&next);
-}
+	vec_for_each (row, &rows) {
+		CLEANUP(text_deinit) struct text words = {0};
 
-/* --- trouble ------------------------------------------------------------------------- */
-
-/*
- * The kernel's count of samples is no trouble by itself: put_trouble() compares it with the ledger.
- */
-static bool is_trouble(enum jitbpf_counter counter)
-{
-	return ledger_counters[counter].why && counter != JITBPF_COUNT_SAMPLES_TAKEN;
-}
-
-static void put_term(struct text *text, const struct view *view, const struct ledger_word *term,
-		     uint64_t value)
-{
-	if (value)
-		summary_rows_put(text, view, term->words, term->next, value);
-}
-
-static void put_owner(struct text *text, const struct view *view, enum ledger_memory memory,
-		      const struct ledger_owner *owner)
-{
-	char words[200], user[32] = "an unknown user";
-
-	if (owner->uid != JITBPF_UNKNOWN_USER)
-		snprintf(user, sizeof(user), "user %u", (uint32_t)owner->uid);
-	snprintf(words, sizeof(words), "%s not kept, %s (cgroup %llu) used its share of the memory",
-		 ledger_memories[memory].words, user, (unsigned long long)owner->cgroup);
-	summary_rows_put(text, view, words, ledger_memories[memory].next, owner->refused);
-}
-
-/* Put the counts that should be 0 and are not. Returns true if there are any. */
-static bool put_trouble(struct text *text, const struct view *view)
-{
-	const struct ledger *ledger = view->ledger;
-	uint64_t taken = ledger_taken(ledger);
-	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
-	size_t before = text->bytes.size, heading;
-
-	put_colour(text, view, ESCAPE_BOLD);
-	text_put_string(text, "to look into\n");
-	put_colour(text, view, ESCAPE_PLAIN);
-	heading = text->bytes.size;
-	put_unpublished(text, view);
-	put_unnamed(text, view);
-	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
-		uint64_t value = ledger_jit_value(&ledger->jit, i);
-		char words[80];
-
-		snprintf(words, sizeof(words), "JIT: %s", ledger_jit[i].word.words);
-		if (value)
-			summary_rows_put(text, view, words, ledger_jit[i].word.next, value);
+		runtime_row_put(&words, row);
+		text_put(&words, "", 1);
+		text->failed |= words.failed;
+		if (!words.failed)
+			summary_rows_put(text, view, words.bytes.data, runtime_row_next(row),
+					 row->samples);
 	}
-	for (int memory = 0; memory < LEDGER_MEMORY_COUNT; memory++) {
-		const struct ledger_owner *owners = ledger->owners[memory];
-
-		for (int i = 0; i < LEDGER_OWNERS_MAX && owners[i].refused; i++)
-			put_owner(text, view, memory, &owners[i]);
-	}
-	put_term(text, view, &ledger_singles[LEDGER_MALFORMED_RECORDS], ledger->malformed_records);
-	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
-		if (is_trouble(i))
-			put_term(text, view, &ledger_counters[i], ledger->counters[i]);
-	}
-	if (!ledger->filtered && counted && counted != taken)
-		put_term(text, view, &ledger_counters[JITBPF_COUNT_SAMPLES_TAKEN], counted);
-	if (text->bytes.size > heading)
-		return true;
-	text->bytes.size = before;
-	return false;
+	vec_deinit(&rows);
 }
 
 /* The events of the run, if there are several; the view shows one of them. */
@@ -331,9 +166,7 @@ static void put_events(struct text *text, const struct view *view)
 	if (view->event_count < 2)
 		return;
 	text_put_string(text, "\n");
-	put_colour(text, view, ESCAPE_BOLD);
-	text_put_string(text, "events\n");
-	put_colour(text, view, ESCAPE_PLAIN);
+	summary_rows_put_heading(text, view, "events");
 	for (uint32_t i = 0; i < view->event_count; i++) {
 		const struct event_total *event = &view->events[i];
 		CLEANUP(text_deinit) struct text words = {0};
@@ -363,8 +196,6 @@ static void put_events(struct text *text, const struct view *view)
 	}
 }
 
-/* --- all of it ----------------------------------------------------------------------- */
-
 static void put_explain(struct text *text, const struct view *view)
 {
 	paragraph_put(text, "'jitbpf explain TERM' says what each of these means", 0, 0,
@@ -386,8 +217,9 @@ static int put_all(struct text *text, const struct view *view, struct naming *na
 	text_put_string(text, "\n");
 	put_fates(text, view, &naming->all);
 	put_jit(text, view);
-	if (put_trouble(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
+	if (summary_trouble_put(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
 		put_explain(text, view);
+	put_runtimes(text, view);
 	put_events(text, view);
 	if (!groups->groups.size)
 		return 0;

@@ -37,11 +37,12 @@ static void write_run(struct json *json, const struct run_info *info)
 }
 
 /*
- * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut; frame_pointers
- * and named (see naming.h) count samples of all fates but lost.
+ * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut; `others`, which
+ * are frame_pointers, runtime_functions, runtime_cut and runtime_unknown, and named (see naming.h)
+ * count samples of all fates but lost.
  */
 static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
-			  const uint64_t cut[LEDGER_CUT_COUNT], uint64_t frame_pointers,
+			  const uint64_t cut[LEDGER_CUT_COUNT], const uint64_t others[4],
 			  const struct naming_count *naming)
 {
 	json_key(json, "samples");
@@ -54,7 +55,10 @@ static void write_samples(struct json *json, uint64_t taken, const uint64_t fate
 	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
 		json_member_number(json, ledger_cuts[i].key, cut[i]);
 	json_end(json, '}');
-	json_member_number(json, "frame_pointers", frame_pointers);
+	json_member_number(json, ledger_singles[LEDGER_FRAME_POINTERS].key, others[0]);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_FUNCTIONS].key, others[1]);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_CUT].key, others[2]);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_UNKNOWN].key, others[3]);
 	json_member_number(json, "named", naming->named);
 	json_end(json, '}');
 }
@@ -120,8 +124,10 @@ static void write_owners(struct json *json, const struct ledger *ledger)
 static void write_totals(struct json *json, const struct ledger *ledger,
 			 const struct naming_count *naming)
 {
-	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut, ledger->frame_pointers,
-		      naming);
+	const uint64_t others[] = {ledger->frame_pointers, ledger->runtime_functions,
+				   ledger->runtime_cut, ledger->runtime_unknown};
+
+	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut, others, naming);
 	write_jit(json, &ledger->jit);
 	json_key(json, "throttled");
 	json_begin(json, '{');
@@ -167,6 +173,27 @@ static void write_cgroup(struct json *json, const struct view *view,
 	write_name(json, "cgroup", texts.path);
 }
 
+static void write_process(struct json *json, const struct view *view,
+			  const struct ledger_process *process, const struct naming_count *naming)
+{
+	const uint64_t others[] = {process->frame_pointers, process->runtime_functions,
+				   process->runtime_cut, process->runtime_unknown};
+
+	json_begin(json, '{');
+	json_member_number(json, "pid", process->pid);
+	if (process->inner_pid)
+		json_member_number(json, "pid_inside", process->inner_pid);
+	if (process->processes)
+		json_member_number(json, "processes", process->processes);
+	json_member_string(json, "comm", frame_text_comm(view, process->comm));
+	engine_advice_write_runtimes(json, process->runtimes);
+	write_cgroup(json, view, process);
+	write_samples(json, ledger_process_taken(process), process->fate, process->cut, others,
+		      naming);
+	write_jit(json, &process->jit);
+	json_end(json, '}');
+}
+
 int summary_json_write(struct json *json, const struct view *view)
 {
 	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
@@ -183,24 +210,9 @@ int summary_json_write(struct json *json, const struct view *view)
 		return -ENOMEM;
 	json_key(json, "processes");
 	json_begin(json, '[');
-	vec_for_each (item, &ranking.processes) {
-		const struct ledger_process *process = *item;
-
-		json_begin(json, '{');
-		json_member_number(json, "pid", process->pid);
-		if (process->inner_pid)
-			json_member_number(json, "pid_inside", process->inner_pid);
-		if (process->processes)
-			json_member_number(json, "processes", process->processes);
-		json_member_string(json, "comm", frame_text_comm(view, process->comm));
-		engine_advice_write_runtimes(json, process->runtimes);
-		write_cgroup(json, view, process);
-		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
-			      process->frame_pointers,
-			      &naming.processes.data[process - view->ledger->processes.data]);
-		write_jit(json, &process->jit);
-		json_end(json, '}');
-	}
+	vec_for_each (item, &ranking.processes)
+		write_process(json, view, *item,
+			      &naming.processes.data[*item - view->ledger->processes.data]);
 	json_end(json, ']');
 	json_end(json, '}');
 	return 0;

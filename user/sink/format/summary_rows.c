@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "sink/ledger_rows.h"
 #include "sink/run_text.h"
+#include "sink/write/escapes.h"
 #include "sink/write/paragraph.h"
 
 #define COMMAND_COLUMNS 1000
@@ -29,6 +30,18 @@ static uint32_t number_columns(const struct view *view)
 uint32_t summary_rows_column(const struct view *view)
 {
 	return number_columns(view) + 2;
+}
+
+void summary_rows_put_colour(struct text *text, const struct view *view, const char *colour)
+{
+	text_put_string(text, view->options.colours ? colour : "");
+}
+
+void summary_rows_put_heading(struct text *text, const struct view *view, const char *heading)
+{
+	summary_rows_put_colour(text, view, ESCAPE_BOLD);
+	text_printf(text, "%s\n", heading);
+	summary_rows_put_colour(text, view, ESCAPE_PLAIN);
 }
 
 /* Put a number in front of its text, which goes on behind the column of the numbers. */

@@ -19,6 +19,12 @@ bool summary_rows_are_narrow(const struct view *view);
 /* Returns the column of the text after a number at the begin of a row. */
 uint32_t summary_rows_column(const struct view *view);
 
+/* Put an escape sequence for a colour, if the output has colours. */
+void summary_rows_put_colour(struct text *text, const struct view *view, const char *colour);
+
+/* Put a line that begins a part of the summary. */
+void summary_rows_put_heading(struct text *text, const struct view *view, const char *heading);
+
 /* Put the lines about the run, the first one wrapped between its words. */
 void summary_rows_put_run(struct text *text, const struct view *view);
 

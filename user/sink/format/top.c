@@ -9,6 +9,7 @@
 
 #include "base/scope.h"
 #include "sink/run_text.h"
+#include "sink/runtime_rows.h"
 #include "sink/sample_groups.h"
 #include "sink/top/hot_tree.h"
 #include "sink/top/top_rows.h"
@@ -113,6 +114,22 @@ static void put_tree(struct top *top)
 	}
 }
 
+/* Put whether the functions of each runtime are shown, a line for each. */
+static void put_runtimes(struct top *top)
+{
+	runtime_rows rows = {0};
+
+	if (runtime_rows_fill(top->view->ledger, &rows))
+		top->text.failed = true;
+	vec_for_each (row, &rows) {
+		text_put_number(&top->text, row->samples, 0);
+		text_put_string(&top->text, row->samples == 1 ? " sample of " : " samples of ");
+		runtime_row_put(&top->text, row);
+		text_put_string(&top->text, "\n");
+	}
+	vec_deinit(&rows);
+}
+
 static void put_all(struct top *top)
 {
 	struct text *text = &top->text;
@@ -121,6 +138,7 @@ static void put_all(struct top *top)
 	run_text_put(text, top->view->info, columns ?: COMMAND_COLUMNS);
 	run_text_put_fates(text, top->view->ledger);
 	text_put_string(text, "\n");
+	put_runtimes(top);
 	if (!top->tree.nodes.data[0].total)
 		return;
 	text_put_string(text, "\n");

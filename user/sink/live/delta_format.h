@@ -13,7 +13,8 @@
  * which are folded first if `levels` has items (time_slices_follow()).
  *
  *   strings   text; number 0 is empty and is not sent
- *   locations kind, owner, offset (struct location), names
+ *   locations kind, plus DELTA_INTERPRETER if is_interpreter; owner, offset (struct location),
+ *             names
  *   nodes     number minus that of the parent, 0 for a root; location; and, for roots
  *             only, the string of the process's name. The location of a root is a row
  *   threads   pid, tid, name, container, unit
@@ -29,13 +30,23 @@
  *   code      0 if nothing has changed; else the shift of code_lane.h plus 1, the number of
  *             engines, and their names. Bins that were sent are void if the shift has grown.
  *             Then bins, with their number first: step, loads, unloads, bytes of each engine
- *   totals    only if the delta is complete: `filtered`, fields of delta_totals
+ *
+ * If DELTA_EVENTS is set, the samples of further events follow. First, if `from` is 0, their
+ * number, and of each the texts name and unit, and the period. Then, of each event in turn:
+ *
+ *   nodes, threads, counts, counted   as above, with numbers of their own
+ *   fates     step, fields of delta_fates: rows whose fates of the event have changed
+ *   void, levels, slices              as above, of the event's counts
+ *
+ * A complete delta ends with `filtered`, the fields of delta_totals, and again these fields for
+ * each further event.
  *
  * A node, location, row and the like is referred to by its number in its list, and a
  * name, module or file by that of a string. Samples are counts so far, not differences.
  * `names` is twice the number of frames, plus 1 if they are placeholders for unknown names,
- * and each frame: name, module, file, line, symbol_offset, kind, flags (struct frame), and of its
- * function the name, or 0 if that is the frame's, and the source file, or 0.
+ * and each frame: name, module, file, line, symbol_offset, kind, flags (struct frame) and, from bit
+ * DELTA_TIER_SHIFT on, the tier; and of its function the name, or 0 if that is the frame's, and the
+ * source file, or 0.
  * `fields` has a pair for each field that is not 0: the distance of its index from the
  * previous one (from -1 for the first), and its value. A 0 ends it. A step is the distance
  * of a number from that of the item before, or from 0.
@@ -50,16 +61,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/ledger.h"
+#include "profile/event_fates.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 7
+#define DELTA_VERSION 10
+
+#define DELTA_INTERPRETER 128
+#define DELTA_TIER_SHIFT  4 /* below 8 bits */
+
+#define DELTA_COMPLETE 1 /* the profile is complete as of time_ns; else more deltas follow */
+#define DELTA_EVENTS   2 /* with the samples of further events */
 
 /* Little-endian. */
 struct delta_header {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t complete; /* 1: the profile is complete as of time_ns; 0: more deltas follow */
+	uint16_t flags;
 	uint32_t epoch;
 	uint32_t oldest_epoch; /* older epochs are closed: no more deltas of them */
 	uint32_t from, to;     /* states */
@@ -80,7 +97,7 @@ struct delta_fields {
 static const struct delta_fields delta_totals[] = {
 	{offsetof(struct ledger, fate), FATE_COUNT},
 	{offsetof(struct ledger, cut), LEDGER_CUT_COUNT},
-	{offsetof(struct ledger, frame_pointers), 1},
+	{offsetof(struct ledger, frame_pointers), 4}, /* and those of runtimes */
 	{offsetof(struct ledger, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 	{offsetof(struct ledger, malformed_records), 1},
 	{offsetof(struct ledger, throttled_ns), 1},
@@ -94,23 +111,33 @@ _Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) 
 						sizeof(((struct ledger *)0)->changed_blocks) +
 						sizeof(struct jit_counts) +
 						(FATE_COUNT + LEDGER_CUT_COUNT +
-						 JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 6) *
+						 JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 9) *
 							sizeof(uint64_t),
 	       "delta_totals, and `filtered`, are all of it");
+
+/* Of struct event_fates. */
+static const struct delta_fields delta_fates[] = {
+	{offsetof(struct event_fates, fate), FATE_COUNT},
+	{offsetof(struct event_fates, cut), LEDGER_CUT_COUNT},
+	{offsetof(struct event_fates, frame_pointers), 4},
+};
+
+_Static_assert(sizeof(struct event_fates) == (FATE_COUNT + LEDGER_CUT_COUNT + 5) * sizeof(uint64_t),
+	       "delta_fates, and changed_round, are all of it");
 
 static const struct delta_fields delta_row[] = {
 	{offsetof(struct ledger_process, start_ns), 1},
 	{offsetof(struct ledger_process, processes), 1},
 	{offsetof(struct ledger_process, fate), FATE_COUNT},
 	{offsetof(struct ledger_process, cut), LEDGER_CUT_COUNT},
-	{offsetof(struct ledger_process, frame_pointers), 1},
+	{offsetof(struct ledger_process, frame_pointers), 4},
 	{offsetof(struct ledger_process, runtimes), LEDGER_RUNTIMES_MAX},
 	{offsetof(struct ledger_process, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 };
 
 _Static_assert(sizeof(struct ledger_process) ==
 		       6 * sizeof(uint32_t) + sizeof(struct jit_counts) +
-			       (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_RUNTIMES_MAX + 3) *
+			       (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_RUNTIMES_MAX + 6) *
 				       sizeof(uint64_t),
 	       "delta_row, and pid, inner_pid, names, changed_round, are all of it");
 

@@ -88,7 +88,7 @@ void delta_put_names(struct delta_bytes *out, const struct view *view, uint32_t 
 		delta_put(out, frames[i].line);
 		delta_put(out, frames[i].symbol_offset);
 		delta_put(out, frames[i].kind);
-		delta_put(out, frames[i].flags);
+		delta_put(out, frames[i].flags | (uint32_t)frames[i].tier << DELTA_TIER_SHIFT);
 		put_function(out, view, &frames[i]);
 	}
 }
@@ -122,7 +122,7 @@ static void put_location(struct delta_bytes *out, const struct view *view, uint3
 {
 	const struct location *location = &view->locations->locations.data[number];
 
-	delta_put(out, location->kind);
+	delta_put(out, location->kind + (location->is_interpreter ? DELTA_INTERPRETER : 0));
 	delta_put(out, location->owner);
 	delta_put(out, location->offset);
 	delta_put_names(out, view, number);
@@ -136,7 +136,7 @@ static void put_node(struct delta_bytes *out, const struct view *view, uint32_t 
 	delta_put(out, root ? 0 : number - node->parent);
 	delta_put(out, node->location);
 	if (root)
-		delta_put(out, node->comm);
+		delta_put(out, profile_comm(view->profile, number));
 }
 
 static void put_thread(struct delta_bytes *out, const struct view *view, uint32_t number)
@@ -174,6 +174,21 @@ void delta_put_row(struct delta_bytes *out, const struct view *view, uint32_t nu
 	delta_put(out, row->container);
 	delta_put(out, row->unit);
 	delta_put_fields(out, row, delta_row, ARRAY_SIZE(delta_row));
+}
+
+void delta_put_fates(struct delta_bytes *out, const struct view *view, uint32_t number)
+{
+	const struct ledger_process *row = &view->ledger->processes.data[number];
+	struct event_fates fates = {
+		.frame_pointers = row->frame_pointers,
+		.runtime_functions = row->runtime_functions,
+		.runtime_cut = row->runtime_cut,
+		.runtime_unknown = row->runtime_unknown,
+	};
+
+	memcpy(fates.fate, row->fate, sizeof(fates.fate));
+	memcpy(fates.cut, row->cut, sizeof(fates.cut));
+	delta_put_fields(out, &fates, delta_fates, ARRAY_SIZE(delta_fates));
 }
 
 static const delta_put_fn put_item[DELTA_LIST_COUNT] = {

@@ -56,6 +56,9 @@ typedef void (*delta_put_fn)(struct delta_bytes *out, const struct view *view, u
 void delta_put_counted(struct delta_bytes *out, const struct view *view, uint32_t number);
 void delta_put_row(struct delta_bytes *out, const struct view *view, uint32_t number);
 
+/* Put the fates of a row of an event's ledger. */
+void delta_put_fates(struct delta_bytes *out, const struct view *view, uint32_t number);
+
 /* Returns the number of items of a list of the view; put one of them. */
 size_t delta_list_size(const struct view *view, enum delta_list list);
 void delta_put_item(enum delta_list list, struct delta_bytes *out, const struct view *view,

@@ -11,19 +11,6 @@
 
 #define FRAMES_MAX 1024 /* of a location */
 
-/* Take a text without NUL bytes. Returns it, borrowed from the delta; NULL after an error. */
-static const char *take_text(struct delta_reading *r, size_t *ret_bytes)
-{
-	uint64_t size = delta_take(r);
-	const void *bytes = NULL;
-
-	if (!r->error && (size > cursor_left(&r->at) || cursor_take(&r->at, size, &bytes) ||
-			  memchr(bytes, 0, size)))
-		delta_fail(r, -EBADMSG);
-	*ret_bytes = size;
-	return r->error ? NULL : bytes;
-}
-
 static void take_run(struct delta_reading *r)
 {
 	struct delta_profile *p = r->profile;
@@ -36,7 +23,7 @@ static void take_run(struct delta_reading *r)
 	info->cpus = delta_take_u32(r);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		size_t size;
-		const char *text = take_text(r, &size);
+		const char *text = delta_take_text(r, &size);
 
 		if (text)
 			delta_charge(r, size);
@@ -55,7 +42,7 @@ static void take_string(struct delta_reading *r)
 	struct string_pool *strings = r->profile->strings;
 	uint32_t number, expected = string_pool_size(strings);
 	size_t size;
-	const char *text = take_text(r, &size);
+	const char *text = delta_take_text(r, &size);
 
 	delta_charge(r, size + 64);
 	if (r->error)
@@ -77,8 +64,8 @@ static struct frame take_frame(struct delta_reading *r)
 	frame.line = delta_take_u32(r);
 	frame.symbol_offset = delta_take(r);
 	frame.kind = (uint16_t)delta_take_below(r, FRAME_KIND_COUNT);
-	frame.flags = (uint8_t)delta_take_below(r, 1u << 8);
-	delta_take_string_number(r); /* the function, which the table sets */
+	frame.flags = (uint8_t)(delta_take_below(r, 1u << 8) & ((1u << DELTA_TIER_SHIFT) - 1));
+	delta_take_string_number(r); /* the function, which the table sets, as the tier */
 	delta_take_string_number(r);
 	return frame;
 }
@@ -110,89 +97,19 @@ static void take_names(struct delta_reading *r, uint32_t location)
 static void take_location(struct delta_reading *r)
 {
 	struct location location = {0};
+	uint32_t kind = delta_take_below(r, DELTA_INTERPRETER + LOCATION_KIND_COUNT);
 
-	location.kind = delta_take_below(r, LOCATION_KIND_COUNT);
+	location.is_interpreter = kind >= DELTA_INTERPRETER;
+	kind %= DELTA_INTERPRETER;
+	if (kind >= LOCATION_KIND_COUNT)
+		delta_fail(r, -EBADMSG);
+	location.kind = kind;
 	location.owner = delta_take(r);
 	location.offset = delta_take(r);
+	r->profile->locations.interpreters += location.is_interpreter;
 	DELTA_ADD(r, &r->profile->locations.locations, location);
 	if (!r->error)
 		take_names(r, (uint32_t)r->profile->locations.locations.size - 1);
-}
-
-static void take_node(struct delta_reading *r)
-{
-	struct delta_profile *p = r->profile;
-	uint32_t number = (uint32_t)p->profile.nodes.size;
-	uint32_t above = delta_take_below(r, (uint64_t)number + 1);
-	struct profile_node node = {.parent = above ? number - above : PROFILE_NODE_NONE};
-
-	if (above) {
-		node.location = delta_take_below(r, p->locations.locations.size);
-		node.comm = p->profile.nodes.data[node.parent].comm;
-	} else {
-		node.location = delta_take_below(r, PROFILE_NODE_NONE);
-		node.comm = delta_take_string_number(r);
-		if (node.location >= p->rows_due)
-			p->rows_due = node.location + 1;
-	}
-	DELTA_ADD(r, &p->profile.nodes, node);
-}
-
-static void take_thread(struct delta_reading *r)
-{
-	struct sampled_thread thread;
-
-	thread.pid = delta_take_u32(r);
-	thread.tid = delta_take_u32(r);
-	thread.comm = delta_take_string_number(r);
-	thread.container = delta_take_string_number(r);
-	thread.unit = delta_take_string_number(r);
-	DELTA_ADD(r, &r->profile->threads.threads, thread);
-}
-
-static void take_count(struct delta_reading *r)
-{
-	struct delta_profile *p = r->profile;
-	struct thread_count count;
-
-	count.node = delta_take_below(r, p->profile.nodes.size);
-	count.thread = delta_take_below(r, p->threads.threads.size);
-	count.samples = delta_take(r);
-	DELTA_ADD(r, &p->threads.counts, count);
-	if (!r->error)
-		p->profile.nodes.data[count.node].self += count.samples;
-}
-
-static void take_counted(struct delta_reading *r, uint32_t number)
-{
-	struct delta_profile *p = r->profile;
-	struct thread_count *count = &p->threads.counts.data[number];
-	uint64_t samples = delta_take(r);
-
-	if (r->error)
-		return;
-	p->profile.nodes.data[count->node].self += samples - count->samples;
-	count->samples = samples;
-}
-
-static void take_fields(struct delta_reading *r, void *object, const struct delta_fields *fields,
-			size_t field_count)
-{
-	uint64_t distance = delta_take(r);
-
-	for (size_t i = 0; i < field_count; i++) {
-		uint64_t *values = (uint64_t *)((char *)object + fields[i].offset);
-
-		for (uint32_t k = 0; k < fields[i].count; k++) {
-			values[k] = distance == 1 ? delta_take(r) : 0;
-			if (distance == 1)
-				distance = delta_take(r);
-			else if (distance)
-				distance--;
-		}
-	}
-	if (distance)
-		delta_fail(r, -EBADMSG);
 }
 
 static struct ledger_process take_row_item(struct delta_reading *r)
@@ -204,7 +121,7 @@ static struct ledger_process take_row_item(struct delta_reading *r)
 	row.comm = delta_take_string_number(r);
 	row.container = delta_take_string_number(r);
 	row.unit = delta_take_string_number(r);
-	take_fields(r, &row, delta_row, ARRAY_SIZE(delta_row));
+	delta_take_fields(r, &row, delta_row, ARRAY_SIZE(delta_row));
 	return row;
 }
 
@@ -229,53 +146,34 @@ static void take_named(struct delta_reading *r)
 		take_names(r, location);
 }
 
-static void take_items(struct delta_reading *r, void (*take_item)(struct delta_reading *r))
-{
-	uint64_t count = delta_take(r);
-
-	for (uint64_t i = 0; i < count && !r->error; i++)
-		take_item(r);
-}
-
-/* Take the changed items of a list of `size` items, each by its step. */
-static void take_changed(struct delta_reading *r, size_t size,
-			 void (*take_item)(struct delta_reading *r, uint32_t number))
-{
-	uint64_t count = delta_take(r);
-	uint32_t number = 0;
-
-	for (uint64_t i = 0; i < count && !r->error; i++) {
-		number += delta_take_below(r, size - number);
-		if (!r->error)
-			take_item(r, number);
-	}
-}
-
 static void take_totals(struct delta_reading *r)
 {
-	struct ledger *ledger = &r->profile->ledger;
+	struct delta_profile *p = r->profile;
+	struct ledger *ledger = &p->ledger;
 
 	ledger->filtered = delta_take_below(r, 2);
-	take_fields(r, ledger, delta_totals, ARRAY_SIZE(delta_totals));
-	if (r->profile->rows_due > ledger->processes.size)
+	delta_take_fields(r, ledger, delta_totals, ARRAY_SIZE(delta_totals));
+	if (p->samples.rows_due > ledger->processes.size)
 		delta_fail(r, -EBADMSG);
+	delta_complete_events(r);
 }
 
-static void take_sections(struct delta_reading *r, bool complete)
+static void take_sections(struct delta_reading *r, const struct delta_header *header)
 {
-	static void (*const lists[])(struct delta_reading *) = {
-		take_string, take_location, take_node,	take_thread,
-		take_count,  take_row,	    take_named,
-	};
 	struct delta_profile *p = r->profile;
 
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		take_items(r, lists[i]);
-	take_changed(r, p->threads.counts.size, take_counted);
-	take_changed(r, p->ledger.processes.size, take_recounted);
+	r->to = &p->samples;
+	delta_take_items(r, take_string);
+	delta_take_items(r, take_location);
+	delta_take_samples(r);
+	delta_take_items(r, take_row);
+	delta_take_items(r, take_named);
+	delta_take_counted(r);
+	delta_take_changed(r, p->ledger.processes.size, take_recounted);
 	delta_take_slices(r);
 	delta_take_code(r);
-	if (complete)
+	delta_take_events(r, header);
+	if (header->flags & DELTA_COMPLETE)
 		take_totals(r);
 	if (!r->error && cursor_left(&r->at))
 		delta_fail(r, -EBADMSG);
@@ -313,10 +211,10 @@ static int begin(struct delta_profile *p, uint32_t epoch)
 		.modules = &p->modules,
 		.locations = &p->locations,
 		.frames = p->frames,
-		.profile = &p->profile,
+		.profile = &p->samples.profile,
 		.ledger = &p->ledger,
-		.threads = &p->threads,
-		.slices = &p->slices,
+		.threads = &p->samples.threads,
+		.slices = &p->samples.slices,
 		.epoch = epoch,
 		.options = p->view.options,
 	};
@@ -329,7 +227,8 @@ int delta_profile_apply(struct delta_profile *p, const void *delta, size_t size_
 	struct delta_header header = {0};
 
 	if (cursor_read(&r.at, &header, sizeof(header)) || header.magic != DELTA_MAGIC ||
-	    header.version != DELTA_VERSION || header.complete > 1 || !header.to)
+	    header.version != DELTA_VERSION || header.flags & ~(DELTA_COMPLETE | DELTA_EVENTS) ||
+	    !header.to)
 		r.error = -EBADMSG;
 	else if (header.from && (header.from != p->state || header.epoch != p->view.epoch))
 		return -ESTALE;
@@ -339,14 +238,14 @@ int delta_profile_apply(struct delta_profile *p, const void *delta, size_t size_
 	if (!r.error && !header.from)
 		take_run(&r);
 	if (!r.error)
-		take_sections(&r, header.complete);
+		take_sections(&r, &header);
 	if (r.error) {
 		clear(p);
 		return r.error;
 	}
 	p->view.oldest_epoch = header.oldest_epoch;
 	p->state = header.to;
-	p->complete = header.complete;
+	p->complete = header.flags & DELTA_COMPLETE;
 	p->time_ns = header.time_ns;
 	return 0;
 }
@@ -362,10 +261,9 @@ void delta_profile_deinit(struct delta_profile *p)
 	for (size_t i = 0; i < ARRAY_SIZE(p->texts); i++)
 		free(p->texts[i]);
 	ledger_deinit(&p->ledger);
-	thread_counts_deinit(&p->threads);
-	time_slices_deinit(&p->slices);
+	delta_samples_deinit(&p->samples);
+	delta_events_deinit(p);
 	free(p->lane);
-	profile_deinit(&p->profile);
 	frame_table_destroy(p->frames);
 	location_table_deinit(&p->locations);
 	string_pool_destroy(p->strings);

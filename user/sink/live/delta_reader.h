@@ -11,8 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/ledger.h"
+#include "profile/event_fates.h"
 #include "sink/sink.h"
+
+/* The samples of an event. */
+struct delta_samples {
+	struct profile profile;
+	struct thread_counts threads;
+	struct time_slices slices;
+	size_t sliced_max; /* the largest number of slices so far, which are charged */
+	uint32_t rows_due; /* rows that the roots refer to */
+};
+
+/* An event from 1 on. */
+struct delta_event {
+	struct delta_samples samples;
+	struct run_info info;
+	char *texts[2]; /* of info: event, unit */
+	struct event_rows fates;
+	struct ledger ledger; /* that of CPU time with `fates`, once the profile is complete */
+	size_t rows_max;      /* rows of the ledger that are charged */
+	struct view view;
+};
 
 /*
  * Numbers are those of the writer. Modules, the code of locations, and indexes for look-ups
@@ -23,7 +43,6 @@ struct delta_profile {
 	bool complete;	/* complete as of time_ns; else more deltas follow */
 	bool takes_string;
 	uint64_t time_ns;
-	uint32_t rows_due; /* rows that the roots refer to */
 	size_t used_bytes, max_bytes;
 	struct run_info info;
 	char *texts[4]; /* of info: event, command, host, kernel */
@@ -31,13 +50,12 @@ struct delta_profile {
 	struct module_table modules; /* empty */
 	struct location_table locations;
 	struct frame_table *frames;
-	struct profile profile;
-	struct thread_counts threads;
-	struct time_slices slices;
-	struct code_lane *lane; /* NULL: no JIT code so far */
-	size_t sliced_max;	/* the largest number of slices so far, which are charged */
+	struct delta_samples samples; /* of CPU time */
+	struct code_lane *lane;	      /* NULL: no JIT code so far */
 	struct ledger ledger;
-	struct view view; /* of the members above; valid in any state but 0 */
+	struct view view;	    /* of the members above; valid in any state but 0 */
+	struct delta_event *events; /* info.more_events of them; NULL: none */
+	const struct view *by_event[JITBPF_EVENTS_MAX]; /* for view.by_event */
 };
 
 /* Initialize an empty profile, limited to about max_bytes. */

@@ -12,10 +12,15 @@
 #include "base/leb128.h"
 #include "sink/live/delta_reader.h"
 
+struct delta_fields;
+struct delta_header;
+
 /* After an error, reads return 0 and nothing is added. */
 struct delta_reading {
 	struct cursor at; /* in the delta */
 	struct delta_profile *profile;
+	struct delta_samples *to;  /* of the event whose samples are taken */
+	struct delta_event *event; /* from event 1 on */
 	int error;
 };
 
@@ -77,8 +82,40 @@ static inline void delta_charge(struct delta_reading *r, size_t size_bytes)
 			delta_fail(r, -ENOMEM);                                                    \
 	} while (0)
 
-/* Samples by time, and JIT code by time: delta_reading_time.c. */
+/* --- delta_reading_samples.c ---------------------------------------------------------- */
+
+/* Take a text without NUL bytes. Returns it, borrowed from the delta; NULL after an error. */
+const char *delta_take_text(struct delta_reading *r, size_t *ret_bytes);
+
+/* Take the counts of a struct, of which those that are 0 are left out. */
+void delta_take_fields(struct delta_reading *r, void *object, const struct delta_fields *fields,
+		       size_t field_count);
+
+/* Take the items of a section; those of a list of `size` items that have changed, each by its step.
+ */
+void delta_take_items(struct delta_reading *r, void (*take_item)(struct delta_reading *r));
+void delta_take_changed(struct delta_reading *r, size_t size,
+			void (*take_item)(struct delta_reading *r, uint32_t number));
+
+/* Take nodes, threads and counts; take changed counts. */
+void delta_take_samples(struct delta_reading *r);
+void delta_take_counted(struct delta_reading *r);
+
+void delta_samples_deinit(struct delta_samples *samples);
+
+/* --- delta_reading_time.c: samples by time, and JIT code by time ------------------------ */
+
 void delta_take_slices(struct delta_reading *r);
 void delta_take_code(struct delta_reading *r);
+
+/* --- delta_reading_events.c --------------------------------------------------------------- */
+
+/* Take the samples of events from 1 on. */
+void delta_take_events(struct delta_reading *r, const struct delta_header *header);
+
+/* Take their totals, once those of CPU time are taken. */
+void delta_complete_events(struct delta_reading *r);
+
+void delta_events_deinit(struct delta_profile *profile);
 
 #endif

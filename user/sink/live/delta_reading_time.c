@@ -20,7 +20,7 @@ static void take_levels(struct delta_reading *r)
 	}
 	for (uint32_t i = 0; i < TIME_SLICES_LEVELS; i++)
 		ends[i] = delta_take_u32(r);
-	err = r->error ?: time_slices_follow(&r->profile->slices, ends);
+	err = r->error ?: time_slices_follow(&r->to->slices, ends);
 	delta_fail(r, err == -EINVAL ? -EBADMSG : err);
 }
 
@@ -35,25 +35,25 @@ static uint32_t take_distance(struct delta_reading *r, uint32_t from)
 
 void delta_take_slices(struct delta_reading *r)
 {
-	struct delta_profile *p = r->profile;
+	struct delta_samples *to = r->to;
 	struct time_slice slice = {0};
 	uint64_t again = delta_take_below(r, 2), count;
 
 	if (again)
-		p->slices.slices.size = 0;
+		to->slices.slices.size = 0;
 	take_levels(r);
 	count = delta_take(r);
 	for (uint64_t i = 0; i < count && !r->error; i++) {
 		slice.tick = take_distance(r, slice.tick);
 		slice.count = take_distance(r, slice.count);
 		slice.samples = delta_take_u32(r);
-		if (slice.count >= p->threads.counts.size || !slice.samples)
+		if (slice.count >= to->threads.counts.size || !slice.samples)
 			delta_fail(r, -EBADMSG);
-		if (p->slices.slices.size >= p->sliced_max) {
+		if (to->slices.slices.size >= to->sliced_max) {
 			delta_charge(r, sizeof(slice));
-			p->sliced_max++;
+			to->sliced_max++;
 		}
-		if (!r->error && vec_push(&p->slices.slices, slice))
+		if (!r->error && vec_push(&to->slices.slices, slice))
 			delta_fail(r, -ENOMEM);
 	}
 }

@@ -8,19 +8,21 @@
 #include "base/scope.h"
 #include "base/zigzag.h"
 #include "profile/ledger.h"
+#include "sink/ledger_rows.h"
 #include "sink/live/delta_format.h"
 
 /* --- sections: each returns true if all of it is sent ---------------------------- */
 
 static bool put_list(struct delta_writer *w, const struct view *view, enum delta_list list)
 {
-	uint32_t first = w->sent[list], size = (uint32_t)delta_list_size(view, list), at = first;
+	uint32_t *sent = &w->events[view->event].sent[list], first = *sent;
+	uint32_t size = (uint32_t)delta_list_size(view, list), at = first;
 	size_t begin = delta_items_begin(&w->out);
 
 	for (; at < size && !delta_is_full(&w->out); at++)
 		delta_put_item(list, &w->out, view, at);
 	delta_items_end(&w->out, begin, at - first);
-	w->sent[list] = at;
+	*sent = at;
 	return at == size;
 }
 
@@ -83,34 +85,51 @@ static bool put_set(struct delta_bytes *out, const struct view *view, struct del
 	return set->first == set->words.size;
 }
 
-int delta_writer_count(struct delta_writer *w, uint32_t count)
+int delta_writer_count(struct delta_writer *w, uint32_t event, uint32_t count)
 {
-	return count < w->sent[DELTA_COUNTS] ? add_to_set(&w->counted, count) : 0;
+	struct delta_samples_sent *own = &w->events[event];
+
+	return count < own->sent[DELTA_COUNTS] ? add_to_set(&own->counted, count) : 0;
 }
 
 /* Find the rows that were sent and have changed since. */
 static void find_recounted(struct delta_writer *w, const struct view *view)
 {
+	struct delta_samples_sent *own = &w->events[0];
 	const struct ledger *ledger = view->ledger;
 
-	for (uint32_t i = 0; i < w->sent[DELTA_ROWS]; i++) {
+	for (uint32_t i = 0; i < own->sent[DELTA_ROWS]; i++) {
 		if (i % LEDGER_BLOCK_ROWS == 0 &&
-		    ledger->changed_blocks.data[i / LEDGER_BLOCK_ROWS] < w->rows_round)
+		    ledger->changed_blocks.data[i / LEDGER_BLOCK_ROWS] < own->rows_round)
 			i += LEDGER_BLOCK_ROWS - 1;
-		else if (ledger->processes.data[i].changed_round >= w->rows_round &&
-			 add_to_set(&w->recounted, i))
+		else if (ledger->processes.data[i].changed_round >= own->rows_round &&
+			 add_to_set(&own->recounted, i))
 			w->out.failed = true;
 	}
-	w->rows_round = view->round + 1;
+	own->rows_round = view->round + 1;
+}
+
+/* Find the rows whose fates of an event have changed since they were sent. */
+static void find_fates(struct delta_writer *w, const struct view *view, uint32_t round)
+{
+	struct delta_samples_sent *own = &w->events[view->event];
+	const struct ledger_process *rows = view->ledger->processes.data;
+
+	for (uint32_t i = 0; i < view->ledger->processes.size; i++) {
+		if (rows[i].changed_round >= own->rows_round && ledger_process_taken(&rows[i]) &&
+		    add_to_set(&own->recounted, i))
+			w->out.failed = true;
+	}
+	own->rows_round = round + 1;
 }
 
 /* Writes the slices that were not sent yet; all slices if these were folded with sent ones. */
-static bool put_slices(struct delta_writer *w, const struct time_slices *slices)
+static bool put_slices(struct delta_bytes *out, const struct time_slices *slices,
+		       struct delta_samples_sent *own)
 {
-	struct delta_bytes *out = &w->out;
-	bool folded = w->folds != slices->folds;
-	bool again = folded && w->sliced < slices->folded + slices->removed;
-	size_t begin, at = again ? 0 : (size_t)(w->sliced - slices->removed);
+	bool folded = own->folds != slices->folds;
+	bool again = folded && own->sliced < slices->folded + slices->removed;
+	size_t begin, at = again ? 0 : (size_t)(own->sliced - slices->removed);
 	struct time_slice last = {0};
 	uint32_t count = 0;
 
@@ -128,8 +147,8 @@ static bool put_slices(struct delta_writer *w, const struct time_slices *slices)
 		last = *slice;
 	}
 	delta_items_end(out, begin, count);
-	w->sliced = at + slices->removed;
-	w->folds = slices->folds;
+	own->sliced = at + slices->removed;
+	own->folds = slices->folds;
 	return at == slices->slices.size;
 }
 
@@ -176,10 +195,31 @@ static void put_no_slices(struct delta_bytes *out)
 		delta_put(out, 0);
 }
 
+/* The samples of an event, up to the first section that does not fit. */
+static bool put_event(struct delta_writer *w, const struct view *view, uint32_t round, bool all)
+{
+	struct delta_samples_sent *own = &w->events[view->event];
+	struct delta_bytes *out = &w->out;
+
+	for (enum delta_list list = DELTA_NODES; list <= DELTA_COUNTS; list++)
+		all = all ? put_list(w, view, list) : (delta_put(out, 0), false);
+	all = all ? put_set(out, view, &own->counted, delta_put_counted)
+		  : (delta_put(out, 0), false);
+	if (all)
+		find_fates(w, view, round);
+	all = all ? put_set(out, view, &own->recounted, delta_put_fates)
+		  : (delta_put(out, 0), false);
+	if (all && view->slices)
+		return put_slices(out, view->slices, own);
+	put_no_slices(out);
+	return all;
+}
+
 /* Writes the sections up to the first that does not fit; the later ones are empty. */
 static bool put_sections(struct delta_writer *w, const struct view *view)
 {
-	uint32_t locations = w->sent[DELTA_LOCATIONS];
+	struct delta_samples_sent *own = &w->events[0];
+	uint32_t locations = own->sent[DELTA_LOCATIONS];
 	struct delta_bytes *out = &w->out;
 	bool all = true;
 
@@ -187,20 +227,52 @@ static bool put_sections(struct delta_writer *w, const struct view *view)
 	for (enum delta_list list = 0; list < DELTA_LIST_COUNT; list++)
 		all = all ? put_list(w, view, list) : (delta_put(out, 0), false);
 	all = all ? put_named(w, view, locations) : (delta_put(out, 0), false);
-	all = all ? put_set(out, view, &w->counted, delta_put_counted) : (delta_put(out, 0), false);
-	all = all ? put_set(out, view, &w->recounted, delta_put_row) : (delta_put(out, 0), false);
+	all = all ? put_set(out, view, &own->counted, delta_put_counted)
+		  : (delta_put(out, 0), false);
+	all = all ? put_set(out, view, &own->recounted, delta_put_row) : (delta_put(out, 0), false);
 	if (all && view->slices)
-		all = put_slices(w, view->slices);
+		all = put_slices(out, view->slices, own);
 	else
 		put_no_slices(out);
 	if (all && view->lane)
 		put_code(w, view->lane);
 	else
 		delta_put(out, 0);
+	return all;
+}
+
+static void put_totals(struct delta_bytes *out, const struct ledger *ledger)
+{
+	delta_put_fields(out, ledger, delta_totals, ARRAY_SIZE(delta_totals));
+}
+
+static void put_event_infos(struct delta_bytes *out, const struct run_info *info)
+{
+	delta_put(out, info->more_events);
+	for (uint32_t i = 0; i < info->more_events; i++) {
+		delta_put_text(out, info->events[i].name);
+		delta_put_text(out, info->events[i].unit);
+		delta_put(out, info->events[i].period);
+	}
+}
+
+/* Writes the samples of all events. Returns true if the delta is complete. */
+static bool put_samples(struct delta_writer *w, const struct view *view)
+{
+	uint32_t events = view->by_event ? view->info->more_events : 0;
+	struct delta_bytes *out = &w->out;
+	bool all = put_sections(w, view);
+
+	if (events && !w->state)
+		put_event_infos(out, view->info);
+	for (uint32_t i = 1; i <= events; i++)
+		all = put_event(w, view->by_event[i], view->round, all);
 	if (!all)
 		return false;
 	delta_put(out, view->ledger->filtered);
-	delta_put_fields(out, view->ledger, delta_totals, ARRAY_SIZE(delta_totals));
+	put_totals(out, view->ledger);
+	for (uint32_t i = 1; i <= events; i++)
+		put_totals(out, view->by_event[i]->ledger);
 	return true;
 }
 
@@ -233,6 +305,7 @@ int delta_writer_next(struct delta_writer *w, const struct view *view, uint64_t 
 		.to = to,
 		.time_ns = time_ns,
 	};
+	bool complete;
 
 	w->out.bytes.size = 0;
 	w->out.max_bytes = max_bytes;
@@ -240,18 +313,19 @@ int delta_writer_next(struct delta_writer *w, const struct view *view, uint64_t 
 	delta_put(&w->out, view->info->duration_ns);
 	if (!w->state) {
 		put_run(&w->out, view->info);
-		w->sent[DELTA_STRINGS] = 1; /* the empty string is in every pool */
+		w->events[0].sent[DELTA_STRINGS] = 1; /* the empty string is in every pool */
 		/*
 		 * Locations that have names already are sent with them, not in the section `named`.
 		 */
 		frame_table_named(view->frames, &w->named);
 	}
-	header.complete = put_sections(w, view);
+	complete = put_samples(w, view);
+	header.flags = (complete ? DELTA_COMPLETE : 0) | (view->by_event ? DELTA_EVENTS : 0);
 	if (w->out.failed)
 		return -ENOMEM;
 	put_header(w, &header);
 	w->state = to;
-	return header.complete;
+	return complete;
 }
 
 void delta_writer_rename(struct delta_writer *w, uint32_t to)
@@ -265,7 +339,9 @@ void delta_writer_rename(struct delta_writer *w, uint32_t to)
 
 void delta_writer_deinit(struct delta_writer *w)
 {
-	vec_deinit(&w->counted.words);
-	vec_deinit(&w->recounted.words);
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++) {
+		vec_deinit(&w->events[i].counted.words);
+		vec_deinit(&w->events[i].recounted.words);
+	}
 	vec_deinit(&w->out.bytes);
 }

@@ -80,8 +80,8 @@ static int live_sample(struct sink *sink, const struct view *view, const struct 
 
 	if (!epoch)
 		return 0;
-	err = delta_writer_count(&epoch->common, sample->count);
-	return err ?: delta_writer_count(&epoch->snapshot, sample->count);
+	err = delta_writer_count(&epoch->common, view->event, sample->count);
+	return err ?: delta_writer_count(&epoch->snapshot, view->event, sample->count);
 }
 
 /* Publish the delta that was written. Returns 0 or -ENOMEM. */

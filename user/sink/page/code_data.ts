@@ -8,6 +8,7 @@ export interface Annotation {
 	address?: string;               // of the function in its file
 	skipped: number;
 	unshown: number;
+	sampled?: [file: number, line: number, samples: number, total: number][];      // of a runtime: instead of instructions
 	instructions: [offset: number, samples: number, length: number, text: number, frames: number, target: number, code: string][];
 	frames: number[][];
 	lines?: [file: number, line: number, text: string][];
@@ -15,9 +16,11 @@ export interface Annotation {
 	strings: string[];
 }
 
-/** Machine code that a function had for some time. Times are in ns from the start of the run. */
+/** Machine code that a function had for some time, or the source lines of a function of a runtime. Times are in ns from the start of the run. */
 export interface Generation {
+	name?: string;                  // of code of a function whose code has several names; of source lines, their file
 	samples: number;
+	total?: number;                 // of source lines: with what they call
 	address?: string;
 	bytes?: number;
 	loaded_ns?: number;
@@ -32,8 +35,15 @@ export interface CodeFunction { name: string; module: string; kind: string; samp
 
 export interface Functions { total: number; left_out: number; max_bytes: number; list: CodeFunction[] }
 
-export function functionOf(functions: Functions, names: Names, label: number): CodeFunction | undefined {
-	return functions.list.find(f => f.name === names.raw(label) && f.module === names.rawModule(label));
+/** Source lines come before JIT code, and then what has most samples. */
+export const generationWeight = ({ samples, total }: Generation) => total === undefined ? samples : Number.MAX_SAFE_INTEGER / 2 + total;
+
+/** The code of labels of one function, as generations with names if it has several names; undefined: there is none. */
+export function codeOf(functions: Functions, names: Names, labels: number[]): CodeFunction | undefined {
+	const is = (f: CodeFunction) => labels.some(label => f.name === names.raw(label) && f.module === names.rawModule(label));
+	const found = functions.list.filter(is), sum = (of: (f: CodeFunction) => number) => found.reduce((all, f) => all + of(f), 0);
+	return found.length < 2 ? found[0] : { ...found[0], samples: sum(f => f.samples), more: sum(f => f.more),
+		generations: found.flatMap(({ name, generations }) => generations.map(generation => ({ ...generation, name }))) };
 }
 
 /** Returns the index of a generation, given by number (from 1 on) or by the text of a life (lives.ts); -1: there is none. */
@@ -55,7 +65,8 @@ export interface Instruction {
 	gap: boolean;                   // instructions before it were left out
 }
 
-export interface Line { file: string; line: number; text: string | null; samples: number; hasCode: boolean; key: string }
+/** total: of a runtime, with what the line calls. line 0: not known. */
+export interface Line { file: string; line: number; text: string | null; samples: number; total?: number; hasCode: boolean; key: string }
 
 const keyOf = (file: string, line: number) => `${line}:${file}`;
 
@@ -105,6 +116,8 @@ export function linesOf(annotation: Annotation, instructions: Instruction[]): Li
 			at.samples += samples;
 			files.set(file, (files.get(file) ?? 0) + samples);
 		});
+	for (const [file, line, samples, total] of annotation.sampled ?? [])
+		Object.assign(get(strings[file] ?? '', line), { samples, total, hasCode: true });
 	const weight = (line: Line) => files.get(line.file) ?? 0;
 	return [...lines.values()].sort((a, b) => weight(b) - weight(a) || (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The code pane: source lines beside machine code of a function, with their samples, by generation.
 
-import { functionOf, generationIndex, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
+import { codeOf, generationIndex, generationWeight, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
 	type Line } from './code_data';
 import { CodeRows, type CodeRow } from './code_rows';
-import { INLINED, PROCESS } from './kinds';
+import { INLINED, KIND_ROWS, PROCESS, UNKNOWN, plainKind } from './kinds';
 import { byId, bytes, element, number, percent, plural, visible } from './text';
 import type { LiveCode } from './live_code_pane';
 import type { View } from './view';
@@ -23,6 +23,9 @@ function lifeOf({ loaded_ns: loaded, ended_ns: ended, before_run: before, live }
 	return from && `${from} – ${live ? 'the end' : ended === undefined ? '?' : seconds(ended)}`;
 }
 
+/** What tells a generation apart from others of its function. */
+const nameOf = ({ name, total }: Generation) => visible((total === undefined ? name : name && fileName(name)) ?? '').slice(0, LONGEST);
+
 const sizeOf = ({ bytes: size }: Generation) => size === undefined ? '' : bytes(size);
 
 export class CodePane {
@@ -37,10 +40,11 @@ export class CodePane {
 	private readonly chain = element('div', '', 'chain');
 	private instructions: Instruction[] = [];
 	private lines: (Line | null)[] = [];    // by row; null: a row of a file
+	private line = '';                      // key of the current line
 	private shown = '';                     // function and generation that the lists show
 	private drawn: Annotation | undefined;  // the version of the code that the lists show
 
-	private wanted = { text: '', known: 0, labels: [] as number[] };
+	private wanted = { text: '', merged: true, known: 0, labels: [] as number[] };
 
 	constructor(private readonly view: View, private readonly live: LiveCode | null) {
 		const { box } = this, close = element('button', 'Close ✕'), source = element('div', '', 'source'), machine = element('div', '', 'machine');
@@ -83,7 +87,7 @@ export class CodePane {
 	open(label: number): void {
 		this.view.change({ code: this.view.texts.functionOf(label), generation: '' });
 		if (!this.box.hidden)
-			(this.instructions.length ? this.machine.box : byId('code-close')).focus();
+			(this.instructions.length ? this.machine.box : this.lines.length ? this.source.box : byId('code-close')).focus();
 		this.view.say(`Code of ${this.view.names.name(label)}`);
 	}
 
@@ -106,26 +110,26 @@ export class CodePane {
 	/** Labels of the function: as a frame of its own first. */
 	private labels(): number[] {
 		const { names, texts, state } = this.view;
-		if (this.wanted.text !== state.code)
-			this.wanted = { text: state.code, known: 1, labels: [] };
+		if (this.wanted.text !== state.code || this.wanted.merged !== names.merged)
+			this.wanted = { text: state.code, merged: names.merged, known: 1, labels: [] };
 		const { wanted } = this;
 		for (; wanted.known < names.labels; wanted.known++)
 			if (texts.functionOf(wanted.known) === state.code)
 				wanted.labels.push(wanted.known);
-		return [...wanted.labels].sort((a, b) => (names.kind(a) & INLINED) - (names.kind(b) & INLINED));
+		return [...wanted.labels].sort((a, b) => (names.ownKind(a) & INLINED) - (names.ownKind(b) & INLINED));
 	}
 
 	/** Functions that labels are inlined into, those with most samples first. */
 	private enclosing(labels: number[]): number[] {
-		const { base, names } = this.view, samples = new Map<number, number>(), side = base.sides - 1;
-		for (let i = 1; i < base.count; i++) {
-			if (!labels.includes(base.label[i]))
+		const { profile: { tree }, names, pieces } = this.view, samples = new Map<number, number>();
+		for (let i = 1; i < tree.count; i++) {
+			if (!pieces.total[i] || !labels.includes(tree.label[i]))
 				continue;
 			let at = i;
-			while (at > 0 && names.kind(base.label[at]) & INLINED)
-				at = base.parent[at];
-			if (at > 0 && names.kind(base.label[at]) !== PROCESS)
-				samples.set(base.label[at], (samples.get(base.label[at]) ?? 0) + base.total[side][i]);
+			while (at > 0 && names.ownKind(tree.label[at]) & INLINED)
+				at = tree.parent[at];
+			if (at > 0 && names.ownKind(tree.label[at]) !== PROCESS)
+				samples.set(tree.label[at], (samples.get(tree.label[at]) ?? 0) + pieces.total[i]);
 		}
 		return [...samples.keys()].sort((a, b) => samples.get(b)! - samples.get(a)!);
 	}
@@ -135,24 +139,24 @@ export class CodePane {
 		const { profile, names } = this.view, { functions } = this, kind = names.kind(label);
 		if (profile.runs.length > 1)
 			return 'A page of a difference has no code. Open the pages of the two recordings.';
-		if (kind === PROCESS || (kind & 7) === 0)
+		if (kind === PROCESS || plainKind(kind) === UNKNOWN)
 			return 'This frame is no function of which the code is known.';
-		if (this.live && this.hasOwn(label))
+		const shown = this.hasOwn(label) || KIND_ROWS[plainKind(kind)]?.unknown;
+		if (this.live && shown)
 			return this.live.state === 'asking' ? 'The code is on its way.' : 'The server has no code of this function now.';
+		if (!functions && !this.live && profile.events.length)
+			return `This page has no code with samples of ${profile.event}. 'jitbpf annotate -e ${profile.event}' shows it in the terminal.`;
 		if (!functions && !this.live)
 			return `This page has no code. Make one that has it, with source lines: ${COMMAND}`;
-		if (functions && this.hasOwn(label))
-			return `No code here: the page has that of the ${functions.list.length} functions with most samples of their own; ` +
+		if (functions && shown)
+			return `No code here: the page has that of the ${functions.list.length} functions with most samples; ` +
 				`${plural(functions.left_out, 'function')} with fewer samples are left out. 'jitbpf annotate' shows it in the terminal.`;
 		return 'No sample was taken in this function itself, only in what it calls.';
 	}
 
 	private hasOwn(label: number): boolean {
-		const { base } = this.view;
-		for (let i = 1; i < base.count; i++)
-			if (base.label[i] === label && base.self.some(self => self[i]))
-				return true;
-		return false;
+		const { profile: { tree }, pieces: { self } } = this.view;
+		return self.some((samples, node) => samples && tree.label[node] === label);
 	}
 
 	private get functions(): Functions | null {
@@ -168,9 +172,9 @@ export class CodePane {
 			this.live?.want('', [], '');
 			return;
 		}
-		const labels = this.labels(), own = labels.filter(label => !(names.kind(label) & INLINED)), label = own[0] ?? labels[0];
+		const labels = this.labels(), own = labels.filter(label => !(names.ownKind(label) & INLINED)), label = own[0] ?? labels[0];
 		this.live?.want(state.code, own, state.generation);
-		const { functions } = this, found = functions && labels.map(each => functionOf(functions, names, each)).find(Boolean);
+		const { functions } = this, found = functions && codeOf(functions, names, labels);
 		this.title.textContent = label === undefined ? 'No such function' : names.name(label);
 		this.title.title = this.title.textContent;
 		if (found)
@@ -214,12 +218,15 @@ export class CodePane {
 
 	private showFunction(found: CodeFunction): void {
 		const { view, functions } = this, { generations } = found;
-		const most = generations.reduce((best, g, i) => g.samples > generations[best].samples ? i : best, 0);
+		const most = generations.reduce((best, g, i) => generationWeight(g) > generationWeight(generations[best]) ? i : best, 0);
 		const hottest = found.shown && !view.state.generation ? found.shown - 1 : most;
 		const wanted = generationIndex(found, view.state.generation), chosen = wanted < 0 ? hottest : wanted, generation = generations[chosen];
-		const key = `${view.state.code} ${generation.address ?? ''} ${generation.loaded_ns ?? chosen}`, same = this.shown === key;
+		const key = `${view.state.code} ${generation.address ?? generation.name ?? ''} ${generation.loaded_ns ?? chosen}`, same = this.shown === key;
+		const own = generations.some(({ total }) => total !== undefined) ? generation.samples : found.samples;
 		this.facts.textContent = [`${found.kind}${found.module ? ' · ' + visible(found.module) : ''}`,
-			`${plural(found.samples, 'sample')} in its own instructions, ${percent(found.samples, functions!.total)}`,
+			...(generation.total === undefined ? [`${plural(own, 'sample')} in its own instructions, ${percent(own, functions!.total)}`]
+				: [`${plural(generation.total, 'sample')} with what it calls, ${percent(generation.total, functions!.total)}`,
+					`${number(generation.samples)} in itself, ${percent(generation.samples, functions!.total)}`]),
 			...(generations.length > 1 ? [] : [sizeOf(generation), lifeOf(generation)]),
 			generation.code?.address ? `at ${generation.code.address} in the file` : ''].filter(Boolean).join(' · ');
 		this.facts.title = this.facts.textContent;
@@ -235,8 +242,8 @@ export class CodePane {
 		const focused = this.tabs.contains(document.activeElement);
 		this.tabs.hidden = generations.length < 2;
 		this.tabs.replaceChildren(...generations.map((generation, i) => {
-			const tab = element('button', '', '', element('b', String(i + 1)), element('span', [sizeOf(generation), lifeOf(generation)].filter(Boolean).join(' · ')),
-				element('span', plural(generation.samples, 'sample')));
+			const tab = element('button', '', '', element('b', String(i + 1)), element('span', [nameOf(generation), sizeOf(generation), lifeOf(generation)].filter(Boolean).join(' · ')),
+				element('span', plural(generation.total ?? generation.samples, 'sample')));
 			tab.role = 'tab';
 			tab.ariaSelected = String(i === chosen);
 			tab.tabIndex = i === chosen ? 0 : -1;
@@ -288,11 +295,11 @@ export class CodePane {
 		this.say(...this.notes(generation).map(text => element('p', text)));
 		this.instructions = code ? instructionsOf(code) : [];
 		this.chain.replaceChildren();
-		this.machine.box.hidden = !code;
+		this.machine.box.hidden = !code || Boolean(code.sampled);
 		this.machine.show(this.instructions.map((i): CodeRow => ({ samples: i.samples, mark: i.offset.toString(16), text: (visible(i.text) || '?') +
 			(i.target >= 0 ? `  → ${this.instructions[i.target].offset.toString(16)}` : ''),
 			gap: i.gap })), generation.samples);
-		this.showLines(code, generation.samples);
+		this.showLines(code, generation.total ?? generation.samples);
 		const kept = stay ? this.instructions.findIndex(each => each.offset === offset) : -1, row = kept < 0 ? this.machine.hottest() : kept;
 		if (this.instructions.length) {
 			this.machine.choose(row, true);
@@ -300,10 +307,23 @@ export class CodePane {
 			if (document.activeElement === byId('code-close') && !stay)
 				this.machine.box.focus();
 		}
+		if (code?.sampled && this.lines.length)
+			this.showSampled(stay, sourceTop);
 		if (kept >= 0) {
 			this.machine.box.scrollTop = top;
 			this.source.box.scrollTop = sourceTop;
 		}
+	}
+
+	/** Lines of a function of a runtime, of which the current one is kept in a newer version. */
+	private showSampled(stay: boolean, top: number): void {
+		const row = stay ? this.lines.findIndex(line => line?.key === this.line) : -1, at = row < 0 ? this.source.hottest() : row;
+		this.source.choose(at, true);
+		this.chooseLine(at);
+		if (row >= 0)
+			this.source.box.scrollTop = top;
+		if ((document.activeElement === byId('code-close') || document.activeElement === this.machine.box) && !stay)
+			this.source.box.focus();
 	}
 
 	private showLines(code: Annotation | undefined, whole: number): void {
@@ -312,19 +332,21 @@ export class CodePane {
 		this.lines = [];
 		for (const line of lines) {
 			if (line.file !== last?.file) {
-				rows.push({ samples: 0, mark: '', text: visible(line.file), heading: true });
+				rows.push({ samples: 0, ...(code?.sampled ? { total: 0 } : {}), mark: '', text: visible(line.file), heading: true });
 				this.lines.push(null);
 			}
-			rows.push({ samples: line.samples, mark: String(line.line), text: line.text === null ? '' : visible(line.text.replace(/\t/g, '        ')),
+			rows.push({ samples: line.samples, ...(code?.sampled ? { total: line.total ?? 0 } : {}), mark: line.line ? String(line.line) : '',
+				text: line.text !== null ? visible(line.text.replace(/\t/g, '        ')) : line.line ? '' : 'line not known',
 				faint: !line.hasCode, gap: last?.file === line.file && line.line > last.line + 1 });
 			this.lines.push(line);
 			last = line;
 		}
 		this.source.show(rows, whole);
-		this.source.box.hidden = this.sides.hidden = !rows.length;
+		this.source.box.hidden = !rows.length;
+		this.sides.hidden = !rows.length || this.machine.box.hidden;
 		if (!rows.length)
 			this.turn('machine');
-		this.box.classList.toggle('both', rows.length > 0);
+		this.box.classList.toggle('both', !this.sides.hidden);
 	}
 
 	// ---- the current instruction ------------------------------------------------------------------------
@@ -339,9 +361,12 @@ export class CodePane {
 	}
 
 	private chooseLine(row: number): void {
-		const { key } = this.lines[row]!, on = this.instructions.map((each, i) => each.line === key ? i : -1).filter(i => i >= 0);
+		const { key, line, samples, total } = this.lines[row]!, on = this.instructions.map((each, i) => each.line === key ? i : -1).filter(i => i >= 0);
 		const hottest = on.reduce((best, i) => this.instructions[i].samples > this.instructions[best].samples ? i : best, on[0] ?? -1);
 		this.source.link(i => i === row, -1);
+		this.line = key;
+		if (total !== undefined)
+			return this.chain.replaceChildren(element('span', `${line ? `Line ${line}` : 'Line not known'}: ${plural(samples, 'sample')} in the line itself, ${number(total)} with what it calls`));
 		this.machine.choose(hottest, true);
 		this.machine.link(i => this.instructions[i].line === key, hottest);
 		if (hottest >= 0)

@@ -5,6 +5,7 @@ import { element, number, percent } from './text';
 
 export interface CodeRow {
 	samples: number;
+	total?: number;                 // with what it calls; in a heading: there are such columns
 	mark: string;                   // line or offset
 	text: string;
 	faint?: boolean;
@@ -45,23 +46,31 @@ export class CodeRows {
 	}
 
 	private element(row: CodeRow, index: number, whole: number): HTMLElement {
-		const { samples, mark, text } = row, share = whole ? samples / whole : 0, e = element('div');
+		const { samples, mark, text } = row, e = element('div');
 		e.className = row.heading ? 'file' : 'row' + (row.faint ? ' faint' : '') + (row.gap ? ' gap' : '');
 		if (row.heading) {
+			e.classList.toggle('counted', row.total !== undefined);
+			if (row.total !== undefined)
+				e.append(element('span', 'self', 'count'), element('span', '', 'share'), element('span', 'total', 'count'), element('span', '', 'share'));
 			e.append(element('span', text));
 			e.title = text;
 			return e;
 		}
-		const count = element('span', samples ? number(samples) : '', 'count');
-		if (samples) {
-			e.style.setProperty('--heat', heat(share) + '%');
-			e.title = `${number(samples)} of ${number(whole)}, ${percent(samples, whole)}`;
-		}
 		e.id = `${this.box.id}-${index}`;
 		e.role = 'option';
 		e.ariaSelected = 'false';
-		e.append(count, element('span', samples ? percent(samples, whole) : '', 'share'), element('span', mark, 'mark'), element('code', text));
+		e.append(...this.counts(samples, whole), ...(row.total === undefined ? [] : this.counts(row.total, whole)),
+			element('span', mark, 'mark'), element('code', text));
+		if (samples)
+			e.title = `${number(samples)} of ${number(whole)}, ${percent(samples, whole)}`;
 		return e;
+	}
+
+	private counts(samples: number, whole: number): HTMLElement[] {
+		const count = element('span', samples ? number(samples) : '', 'count');
+		if (samples)
+			count.style.setProperty('--heat', heat(samples / (whole || samples)) + '%');
+		return [count, element('span', samples ? percent(samples, whole) : '', 'share')];
 	}
 
 	/** Mark rows that belong to the current one of another list, and show the first. */
@@ -105,9 +114,10 @@ export class CodeRows {
 		return at >= 0 && at < rows.length ? at : this.current;
 	}
 
-	/** The row that follows the current one in the order of samples; the row with most samples after the last one. */
+	/** The row that follows the current one in the order of samples, or totals; the row with most of them after the last one. */
 	hottest(): number {
-		const order = this.rows.map((_, i) => i).filter(i => this.rows[i].samples).sort((a, b) => this.rows[b].samples - this.rows[a].samples || a - b);
+		const weight = (row: number) => this.rows[row].total ?? this.rows[row].samples;
+		const order = this.rows.map((_, i) => i).filter(i => !this.rows[i].heading && weight(i)).sort((a, b) => weight(b) - weight(a) || a - b);
 		return order[(order.indexOf(this.current) + 1) % (order.length || 1)] ?? this.next(0, 1);
 	}
 

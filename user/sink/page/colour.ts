@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Colours of frames: by kind or, in a difference, by change.
 
-import { INLINED, KINDS, KIND_ROWS, PROCESS, type Hsl } from './kinds';
+import { INLINED, INTERPRETED, KIND_ROWS, PROCESS, UNKNOWN, kindLabel, plainKind, type Hsl } from './kinds';
 import type { Names } from './names';
 
 interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page: string; strip: string;
@@ -26,11 +26,13 @@ export const dark = matchMedia('(prefers-color-scheme: dark)');
 let current = dark.matches ? DARK : LIGHT;      // the query is slow
 dark.addEventListener('change', () => { current = dark.matches ? DARK : LIGHT; });
 export const palette = () => current;
-export const LEGEND = ['kernel', 'native', 'JIT', 'inlined', 'interpreted', 'unknown kind'];
-export const colourKey = (kind: number) => kind & INLINED ? 'inlined' : KINDS[kind & 7];
+/** Kinds that the legend has only if there are samples of them. */
+export const RARE = KIND_ROWS.slice(INTERPRETED).map(kind => kind.label);
+export const LEGEND = [...KIND_ROWS.slice(UNKNOWN + 1, INTERPRETED).map(kind => kind.label), 'inlined', ...RARE, KIND_ROWS[UNKNOWN].label];
+export const colourKey = (kind: number) => kind & INLINED ? 'inlined' : kindLabel(kind);
 
 export function kindColour(key: string, shade: number): string {
-	const { kinds, step } = palette(), [h, s, l] = kinds[key];
+	const { kinds, step } = palette(), [h, s, l] = kinds[key] ?? kinds[KIND_ROWS[UNKNOWN].label];
 	return `hsl(${h} ${s}% ${l + (shade - 1) * step}%)`;
 }
 
@@ -57,7 +59,7 @@ export class ModuleColours {
 	/** What a label counts as: its module or, of code without one, its kind. */
 	key(label: number): string {
 		const { names } = this;
-		return (names.kind(label) & 7) === PROCESS ? 'process' : names.module(label).split('/').pop() || names.kindWords(label);
+		return plainKind(names.kind(label)) === PROCESS ? 'process' : names.module(label).split('/').pop() || names.kindWords(label);
 	}
 
 	/** Give the free colours to modules, those with most samples first. */

@@ -10,9 +10,10 @@ import { noSlices, type Slices } from './slices';
 import { Tree, type LabelOrder } from './tree';
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
-	cut: Record<string, number>; frame_pointers: number }
+	cut: Record<string, number>; frame_pointers: number; runtime_functions: number; runtime_cut: number; runtime_unknown: number }
 
-export interface Runtime { name: string; version?: string }
+/** functions: whether they are shown, a key of Words.runtimes; missing: nothing is known of that. */
+export interface Runtime { name: string; version?: string; functions?: string }
 
 /** processes: the number of processes that share the entry, which has no pid then. */
 export interface Process { pid: number; pid_inside?: number; processes?: number; comm: string; runtimes?: Runtime[]; container?: string; unit?: string; cgroup?: string;
@@ -43,7 +44,7 @@ export interface CodeLane {
 }
 
 /** Texts of the ledger's keys (user/sink/ledger_terms.h); about: what they mean, and what to do. */
-type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles', Record<string, string>>;
+type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles' | 'runtimes', Record<string, string>>;
 /** symbols: the advice for a file without names of functions whose package is not known. */
 export type Words = WordTables & { about: WordTables; engines: Engine[]; symbols: string };
 
@@ -55,8 +56,13 @@ export interface Profile {
 	runs: Run[];                    // two: a difference
 	words: Words;
 	strings: string[];
-	/** function: the first label of the function; plain: its name, a string. They are equal for all code of a function. */
-	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array; function: Uint32Array; plain: Uint32Array };
+	exact: boolean;                 // graphs begin with names in full
+	/**
+	 * function: the first label of the function; plain: its name, a string. They are equal for all code of a function.
+	 * tier: number in TIERS.
+	 */
+	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array; tier: Uint32Array; function: Uint32Array;
+		plain: Uint32Array };
 	sources: { file: Uint32Array; line: Uint32Array };
 	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array;
 		container: Uint32Array };
@@ -67,6 +73,8 @@ export interface Profile {
 	code: CodeLane;
 	lives: Lives | null;            // of JIT code; null: only pages of recordings have them
 	functions: Functions | null;    // with their code; null: the page has none
+	event: string;                  // whose samples these are; "" if the run has one event only
+	events: string[];               // of the run; empty if it has one only
 }
 
 type Table = { rows: number } & Record<string, string>;
@@ -101,17 +109,22 @@ function sums(steps: Uint32Array): Uint32Array {
 }
 
 /** The data in the page: those of a profile, or of a page that reads deltas. */
-export function readData(text: string): { profile: Profile; live?: undefined } | { live: Live; words: Words } {
+export function readData(text: string): { profile: Profile; others: Profile[]; live?: undefined } | { live: Live; words: Words } {
 	const data = JSON.parse(text);
-	return data.live ? data : { profile: readProfile(data) };
+	if (data.live)
+		return data;
+	const profile = readProfile(data), others: Profile[] = (data.others ?? []).map((other: any) => ({ ...profile, ...readSamples(other, profile.order), event: other.event, functions: null }));
+	for (const one of [profile, ...others])
+		one.events = data.events ?? [];
+	return { profile, others };
 }
 
 /** A profile without samples. */
 export function noProfile(words: Words): Profile {
 	const none = () => new Uint32Array(0), one = () => new Uint32Array(1), order = () => 0;
 	return {
-		runs: [], words, strings: ['all'], order, tree: new Tree(1, order),
-		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS), function: one(), plain: one() },
+		runs: [], words, exact: false, strings: ['all'], order, tree: new Tree(1, order),
+		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS), tier: one(), function: one(), plain: one() },
 		sources: { file: one(), line: one() },
 		threads: { rows: 0, pid: none(), tid: none(), comm: none(), container: none() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
@@ -119,6 +132,7 @@ export function noProfile(words: Words): Profile {
 		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
 		lives: null,
 		functions: null,
+		event: '', events: [],
 	};
 }
 
@@ -157,17 +171,11 @@ export function readLives(lives: Table | undefined, strings: string[]): Lives | 
 	};
 }
 
-function readProfile(data: any): Profile {
-	const { runs, words, strings, labels, sources, threads, nodes, counts } = data, name = integers(labels, 'name');
-	const order: LabelOrder = (a, b) => strings[name[a]] < strings[name[b]] ? -1 : strings[name[a]] > strings[name[b]] ? 1 : a - b;
+/** The samples of an event. */
+function readSamples(data: any, order: LabelOrder): Pick<Profile, 'runs' | 'threads' | 'tree' | 'counts' | 'slices'> {
+	const { runs, threads, nodes, counts } = data;
 	return {
 		runs,
-		words,
-		strings,
-		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind'),
-			function: integers(labels, 'twin').map((distance, label) => label - distance),
-			plain: integers(labels, 'plain').map((plain, label) => plain || name[label]) },
-		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
 			comm: integers(threads, 'comm'), container: integers(threads, 'container') },
 		tree: nodes.rows ? Tree.ofPreorder(integers(nodes, 'label'), integers(nodes, 'source'), depths(integers(nodes, 'up')),
@@ -175,9 +183,26 @@ function readProfile(data: any): Profile {
 		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),
 			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
 		slices: readSlices(data),
+	};
+}
+
+function readProfile(data: any): Profile {
+	const { words, strings, labels, sources } = data, name = integers(labels, 'name');
+	const order: LabelOrder = (a, b) => strings[name[a]] < strings[name[b]] ? -1 : strings[name[a]] > strings[name[b]] ? 1 : a - b;
+	return {
+		...readSamples(data, order),
+		words,
+		exact: Boolean(data.exact),
+		strings,
+		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind'),
+			tier: integers(labels, 'tier'),
+			function: integers(labels, 'twin').map((distance, label) => label - distance),
+			plain: integers(labels, 'plain').map((plain, label) => plain || name[label]) },
+		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		order,
 		code: readCode(data),
 		lives: readLives(data.lives, strings),
 		functions: data.functions ?? null,
+		event: data.event ?? '', events: [],
 	};
 }

@@ -89,25 +89,37 @@ function livesOf({ lives }: Profile): Record<string, unknown> {
 		forgotten_lives: forgotten.lives, forgotten_bytes: forgotten.bytes } };
 }
 
-export function encodeProfile(profile: Profile): Record<string, unknown> {
-	const { runs, words, strings, labels, sources, threads, tree, counts } = profile, { order, places } = nodesOf(profile);
+/** The samples of an event. sourceRows: at least the number of rows of `sources` that are used. */
+function samplesOf(profile: Profile): { data: Record<string, unknown>; sourceRows: number } {
+	const { runs, event, threads, tree, counts } = profile, { order, places } = nodesOf(profile);
 	const rows = ordered(counts.rows, row => places[counts.node[row]], row => counts.group[row]).filter(row => counts.samples[row]);
 	const nodes = Uint32Array.from(rows, row => places[counts.node[row]]), numbers = new Uint32Array(counts.rows);
 	rows.forEach((row, i) => { numbers[row] = i; });
 	const sourceRows = order.reduce((most, node) => Math.max(most, tree.source[node] + 1), 1);
-	return {
-		runs, words, strings,
-		labels: table(labels.rows, { name: labels.name, module: labels.module, kind: labels.kind,
-			twin: label => label - labels.function[label],
-			plain: label => labels.plain[label] === labels.name[label] ? 0 : labels.plain[label] }),
-		sources: table(sourceRows, { file: sources.file, line: sources.line }),
+	const data = {
+		...(event ? { event } : {}), runs,
 		threads: table(threads.rows, { pid: threads.pid, tid: threads.tid, comm: threads.comm, container: threads.container }),
 		nodes: table(order.length, { up: i => i ? tree.depth[order[i - 1]] + 1 - tree.depth[order[i]] : 0,
 			label: i => tree.label[order[i]], source: i => tree.source[order[i]] }),
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),
 		...slicesOf(profile, numbers),
+	};
+	return { data, sourceRows };
+}
+
+/** others: the same profile, with the samples of other events. The last one has the labels of all. */
+export function encodeProfile(profile: Profile, others: Profile[] = []): Record<string, unknown> {
+	const { words, strings } = profile, { labels, sources } = others[others.length - 1] ?? profile, [own, ...rest] = [profile, ...others].map(samplesOf);
+	const sourceRows = Math.max(own.sourceRows, ...rest.map(other => other.sourceRows));
+	return {
+		...own.data, ...(profile.events.length ? { events: profile.events } : {}), words, exact: profile.exact, strings,
+		labels: table(labels.rows, { name: labels.name, module: labels.module, kind: labels.kind, tier: labels.tier,
+			twin: label => label - labels.function[label],
+			plain: label => labels.plain[label] === labels.name[label] ? 0 : labels.plain[label] }),
+		sources: table(sourceRows, { file: sources.file, line: sources.line }),
 		...codeOf(profile),
 		...livesOf(profile),
 		...(profile.functions ? { functions: profile.functions } : {}),
+		...(rest.length ? { others: rest.map(other => other.data) } : {}),
 	};
 }

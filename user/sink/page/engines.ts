@@ -22,13 +22,33 @@ export function adviceOf(engines: Engine[], runtimes: Runtime[]): string {
 }
 
 /** The runtimes of a ledger's row: numbers as engine_runtime_number() makes them. */
-export function runtimesFrom(engines: Engine[], numbers: number[]): Runtime[] {
+export function runtimesFrom(engines: Engine[], statuses: string[], numbers: number[]): Runtime[] {
 	const part = (number: number, at: number, size: number) => Math.floor(number / 2 ** at) % 2 ** size;
 	return numbers.filter(number => part(number, 0, 8) && engines[part(number, 0, 8) - 1]).map(number => {
 		const { runtime } = engines[part(number, 0, 8) - 1];
-		const version = [0, 1, 2].slice(0, part(number, 8, 8)).map(i => part(number, 16 + 12 * i, 12)).join('.');
-		return { name: runtime, ...(version ? { version } : {}) };
+		const version = [0, 1, 2].slice(0, part(number, 8, 2)).map(i => part(number, 16 + 12 * i, 12)).join('.');
+		const functions = statuses[part(number, 10, 6) - 1];
+		return { name: runtime, ...(version ? { version } : {}), ...(functions ? { functions } : {}) };
 	});
+}
+
+export interface RuntimeRow extends Runtime { samples: number; shown: number; cut: number; unknown: number }
+
+/** The runtimes of all processes whose functions are shown, or could be (user/sink/runtime_rows.h): most samples first. */
+export function runtimeRows(processes: Process[]): RuntimeRow[] {
+	const rows = new Map<string, RuntimeRow>();
+	for (const { samples, runtimes = [] } of processes) {
+		for (const runtime of runtimes.filter(({ functions }) => functions)) {
+			const key = [runtime.name, runtime.version, runtime.functions].join(' ');
+			const row = rows.get(key) ?? { ...runtime, samples: 0, shown: 0, cut: 0, unknown: 0 };
+			row.samples += samples.taken - samples.lost;
+			row.shown += samples.runtime_functions;
+			row.cut += samples.runtime_cut;
+			row.unknown += samples.runtime_unknown;
+			rows.set(key, row);
+		}
+	}
+	return [...rows.values()].filter(row => row.samples).sort((a, b) => b.samples - a.samples);
 }
 
 /** Processes of engines that have run no JIT code at all: their JIT may be off. The list is in order of samples. */

@@ -2,7 +2,7 @@
 // The tables of the Firefox Profiler's format, as user/sink/format/firefox_tables.h has them: a stack consists of
 // frames, a frame belongs to a function, and a function to a resource and a source file. No frame has an address.
 
-import { INLINED } from './kinds';
+import { KIND_ROWS, plainKind } from './kinds';
 import { Rows } from './rows';
 import { SavedTexts, type SavedFrames, type Shown } from './saved';
 import { jsonOf } from './text';
@@ -51,10 +51,10 @@ class TablesWriter {
 		});
 	}
 
-	/** Code of which nothing is known is in no file. */
+	/** Code of which nothing is known, and functions of runtimes, are in no file. */
 	private libOf(label: number): number {
 		const { labels } = this.shown.profile;
-		return labels.kind[label] & 7 ? this.libs.add(this.texts.ofString(labels.module[label])) : NONE;
+		return KIND_ROWS[plainKind(labels.kind[label])]?.code ? this.libs.add(this.texts.ofString(labels.module[label])) : NONE;
 	}
 
 	/** The functions of lines, by number. */
@@ -77,8 +77,8 @@ class TablesWriter {
 		const column = (of: (line: number) => number) => Int32Array.from({ length: count }, (_, i) => of(a[i]));
 		const kind = (line: number) => labels.kind[lines.a[line]];
 		return table(count, [
-			['address', '-1'], ['lib', b], ['inlineDepth', c], ['category', column(line => kind(line) & 7)],
-			['subcategory', column(line => Number(Boolean(kind(line) & INLINED)))], ['func', column(line => functions[line])],
+			['address', '-1'], ['lib', b], ['inlineDepth', c], ['category', column(line => plainKind(kind(line)))],
+			['subcategory', column(line => labels.tier[lines.a[line]])], ['func', column(line => functions[line])],
 			['nativeSymbol', 'null'], ['innerWindowID', '0'], ['line', column(line => sources.line[lines.b[line]] || NONE), true],
 			['column', 'null'], ['originalLocation', 'null'],
 		]);

@@ -215,13 +215,14 @@ export class Input {
 		clicked('graph-view', () => view.change({ callers: false, table: false, sandwich: '', zoom: view.state.callers ? [] : view.state.zoom }));
 		clicked('callers-view', () => view.change({ callers: true, table: false, sandwich: '', zoom: view.state.callers ? view.state.zoom : [] }));
 		clicked('table-view', () => view.state.table || toggle('table'));
-		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const)
+		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'exact', 'modules'] as const)
 			clicked(key, () => toggle(key));
 		clicked('reset', () => this.reset());
 		clicked('help-button', help);
 		search.addEventListener('input', () => view.change({ search: search.value }, 'replace'));
 		byId('threads').addEventListener('change', () =>
 			view.change({ threads: byId<HTMLSelectElement>('threads').value }));
+		byId('event').addEventListener('change', () => view.change({ event: byId<HTMLSelectElement>('event').value }));
 		for (const event of ['popstate', 'hashchange'])
 			addEventListener(event, () => view.follow());
 		dark.addEventListener('change', () => view.recolour());

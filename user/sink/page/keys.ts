@@ -3,7 +3,7 @@
 
 import type { Graph } from './graph';
 
-export type Switch = 'callers' | 'table' | 'flipped' | 'absolute' | 'nokernel' | 'collapse' | 'modules';
+export type Switch = 'callers' | 'table' | 'flipped' | 'absolute' | 'nokernel' | 'collapse' | 'exact' | 'modules';
 /** What can be done with a frame. */
 export type FrameAct = 'code' | 'sandwich' | 'hide' | 'only' | 'hideModule' | 'onlyModule';
 
@@ -42,7 +42,7 @@ function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): bool
 
 /** Keys anywhere except in input fields. */
 function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
-	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute', k: 'nokernel', r: 'collapse', c: 'modules' } as const;
+	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute', k: 'nokernel', r: 'collapse', e: 'exact', c: 'modules' } as const;
 	const frames = { a: 'code', s: 'sandwich', h: 'hide', o: 'only', m: 'menu' } as const;
 	if (key in toggles)
 		actions.toggle(toggles[key as keyof typeof toggles]);

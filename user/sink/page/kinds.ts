@@ -13,12 +13,14 @@ interface Kind {
 	category: string[];             // in the Firefox Profiler: name and colour; the first grey category is the default
 	code: Code;                     // of its mappings
 	ofEngine: boolean;              // an engine reports its names
+	unknown?: string;               // in place of a name, of functions of a runtime
 	light: Hsl;
 	dark: Hsl;
 }
 
 // The colours were found by search: with any colour blindness, two of them differ by at least 18 (CIE76), and names
 // have a contrast of 5. So do those of inlined frames and processes (colour.ts).
+/** The first is of [unknown] and [cut]; "named" is another question, and has its own number (naming.ts). */
 export const KIND_ROWS: readonly Kind[] = [
 	{ label: 'unknown kind', word: 'unknown', suffix: '', category: ['Other', 'grey'], code: Code.none, ofEngine: false,
 		light: [0, 0, 68], dark: [0, 0, 41] },
@@ -30,14 +32,28 @@ export const KIND_ROWS: readonly Kind[] = [
 		light: [152, 52, 43], dark: [150, 78, 26] },
 	{ label: 'interpreted', word: 'interpreted', suffix: '', category: ['Interpreted', 'yellow'], code: Code.jit, ofEngine: true,
 		light: [58, 78, 62], dark: [46, 84, 27] },
+	{ label: 'Python', word: 'python', suffix: '_[p]', category: ['Python', 'purple'], code: Code.none, ofEngine: true,
+		unknown: '[unknown python function]',
+		light: [240, 80, 74], dark: [264, 80, 53] },
+	{ label: 'PHP', word: 'php', suffix: '_[p]', category: ['PHP', 'brown'], code: Code.none, ofEngine: true,
+		unknown: '[unknown php function]',
+		light: [30, 80, 47], dark: [276, 80, 26] },
 ];
 export const UNKNOWN = 0;
 export const KERNEL = 1;
 export const NATIVE = 2;
 export const JIT = 3;
 export const INTERPRETED = 4;
-export const PROCESS = KIND_ROWS.length;
-export const INLINED = 8;
+// As enum page_kind (user/sink/format/page_data.h): a kind of frames is a number below PROCESS, and INLINED is a bit beside it.
+export const PROCESS = 127;
+export const INLINED = 128;
 
-/** The first is of [unknown] and [cut]; "named" is another question, and has its own number (naming.ts). */
-export const KINDS = [...KIND_ROWS.map(kind => kind.label), 'process'];
+export const plainKind = (kind: number) => kind & ~INLINED;
+export const kindLabel = (kind: number) =>
+	plainKind(kind) === PROCESS ? 'process' : (KIND_ROWS[plainKind(kind)] ?? KIND_ROWS[UNKNOWN]).label;
+
+/** The kind as which all code of a function counts. */
+export const functionKind = (kind: number) => plainKind(kind) === INTERPRETED ? JIT : plainKind(kind);
+
+/** Rows of user/engines/code_tier.c, by number. */
+export const TIERS = ['', 'interpreted', 'baseline', 'mid-tier', 'optimized', 'trace', 'generated', 'clone', 'part', 'cold', 'inlined', 'compiled'];

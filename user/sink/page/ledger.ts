@@ -3,13 +3,14 @@
 
 import { adviceTable } from './advice_table';
 import type { Run, Words } from './data';
-import { withoutCode } from './engines';
+import { runtimeRows, withoutCode } from './engines';
 import type { Naming } from './naming';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
 
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 const ROWS = 200;
 const IDLE = 10;                // processes without JIT code
+const RUNTIMES = 3;             // those with most samples, above the tables
 
 // Making it is slow.
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -29,13 +30,19 @@ function factsOf({ run }: Run): string {
 	].filter(Boolean).join(' · ');
 }
 
-function fatesOf({ samples, jit, throttled }: Run, words: Words, naming: Naming | null): HTMLElement {
+function fatesOf({ run, processes, samples, jit, throttled }: Run, words: Words, naming: Naming | null): HTMLElement {
 	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
 	const line = (title: string, ...parts: (Node | string)[]) => fates.append(Object.assign(element('span', '', '', ...parts), { title }));
 	const { about } = words;
 
 	bar.ariaHidden = 'true';
-	line(about.singles.taken, element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken');
+	line(about.singles.taken, element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken',
+		...(run.unit && run.period ? [why(` for ${number(samples.taken * run.period)} ${visible(run.unit)}`)] : []));
+	for (const row of runtimeRows(processes).slice(0, RUNTIMES)) {
+		const name = [row.name, row.version].filter(Boolean).join(' '), shown = row.functions === 'shown';
+		line(shown ? about.singles.runtime_functions : about.runtimes[row.functions!], element('b', shown ? percent(row.shown, row.samples) : name),
+			shown ? ` with functions of ${name}` : ` functions ${words.runtimes[row.functions!]}`);
+	}
 	for (const fate of FATES) {
 		const part = element('i');
 		part.style.cssText = `flex: ${samples[fate]} 0 0; background: var(--${fate})`;
@@ -77,10 +84,14 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key], words.about.jit[key]] as const),
 		[malformed_records, words.singles.malformed_records, words.about.singles.malformed_records] as const,
 	].filter(([value]) => value).map(([value, text, about]) => [number(value), text, about]);
+	const runtimes = runtimeRows(processes).map(({ name, version = '', functions, samples, shown, cut, unknown }) => [
+		number(samples), `${name} ${version}`, functions === 'shown' ? `in ${percent(shown, samples)} of the samples` +
+			(cut ? `; some could not be read in ${number(cut)}` : '') + (unknown ? `; some ended before they were read in ${number(unknown)}` : '') : words.runtimes[functions!], words.about.runtimes[functions!]]);
 	const idle = withoutCode(words.engines, processes, IDLE);
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of', 'What it means'], counts),
+		...(runtimes.length ? [table(['Samples', 'Runtime', 'Its functions are', 'What it means'], runtimes)] : []),
 		...(naming?.missing.length ? [adviceTable(['Unnamed', 'In, below what helps'], naming.missing.map(({ module, samples, advice }) =>
 			({ samples, where: visible(module), advice })))] : []),
 		...(idle.length ? [adviceTable(['Samples', 'Without JIT code, below what helps'], idle.map(({ process, samples, advice }) =>

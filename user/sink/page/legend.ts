@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The legend below the graph: the share of each kind of frame or, in a difference, the ramp of changes.
 
-import { LEGEND, changeColour, colourKey, kindColour } from './colour';
+import { LEGEND, RARE, changeColour, colourKey, kindColour } from './colour';
 import { byId, element, percent, shortened, swatch } from './text';
 import type { View } from './view';
 
@@ -49,6 +49,6 @@ export function showLegend(view: View): void {
 		return showModules(view);
 	const samples = samplesBy(view, label => colourKey(names.kind(label)));
 	byId('legend').title = 'Share of the samples whose innermost frame is of the kind';
-	byId('legend').replaceChildren(...LEGEND.filter(key => samples[key] || key !== 'interpreted').map(key =>
+	byId('legend').replaceChildren(...LEGEND.filter(key => samples[key] || !RARE.includes(key)).map(key =>
 		item(kindColour(key, 1), `${key} ${percent(samples[key] ?? 0, base.total[0][0])}`)));
 }

@@ -5,6 +5,7 @@
 import { naturals } from './columns';
 import type { Counts, Profile, Run, Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
+import type { EventSamples } from './delta_samples';
 import type { StackFinder } from './kept_frames';
 import { PROCESS } from './kinds';
 import { codeLane } from './live_code';
@@ -54,7 +55,8 @@ export class LiveVersion {
 	unnamed: Run['unnamed'];
 	private readonly threads = [naturals(), naturals(), naturals(), naturals()];
 
-	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: DeltaProfile) {
+	/** Of the samples of an event. event: its name; "" if the run has one event only. */
+	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: EventSamples, readonly event = '') {
 		this.tree = new LiveTree(labels, from);
 	}
 
@@ -76,10 +78,11 @@ export class LiveVersion {
 	/** The profile as of the last update. */
 	get profile(): Profile {
 		const { labels, words, from, unnamed, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
-		return { runs: [Object.assign(runOf(from, labels.live, words.engines), unnamed && { unnamed })], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
+		return { runs: [Object.assign(runOf(from, labels.live, words), unnamed && { unnamed })], words,
+			exact: !['graphs', 'all'].includes(labels.live.merge), strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
 			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
-			order: labels.order, lives: null, functions: null };
+			order: labels.order, lives: null, functions: null, event: this.event, events: from.events };
 	}
 }
 
@@ -99,7 +102,8 @@ export class LiveProfile {
 		this.due = true;
 		this.plan();
 	});
-	private version: LiveVersion | null = null;     // the version that deltas are applied to
+	private deltas: DeltaProfile | null = null;     // what deltas are applied to
+	private versions: LiveVersion[] = [];           // of it, by event
 	private shown: LiveVersion | null = null;
 	private paused = false;
 	private due = false;
@@ -111,16 +115,47 @@ export class LiveProfile {
 	private cameAt = 0;             // time of the last data, by Date.now(); 0: none came
 	private away = 0;               // length of the last pause in ms, kept for AGAIN_MS after it; 0: none
 
-	constructor(private readonly live: Live, private readonly words: Words, private readonly page: Page) {
+	/** event: the name of the event that is shown; unless there is such an event, the first one is. */
+	constructor(private readonly live: Live, private readonly words: Words, private readonly page: Page, private event: string) {
 		this.labels = new LiveLabels(live);
+		this.event ||= live.event;
 		this.labels.string('');
 		this.labels.label('all', '', PROCESS);
 		this.labels.source('', 0);
 	}
 
-	private begin(): LiveVersion {
-		const { row, totals } = this.live;
-		return this.version = new LiveVersion(this.labels, this.words, new DeltaProfile(row.length, totals.length));
+	private begin(): DeltaProfile {
+		const { row, totals } = this.live, fates = [...row.keys()].filter(field => row[field].startsWith('samples.'));
+		this.versions = [];
+		return this.deltas = new DeltaProfile(row.length, totals.length, fates);
+	}
+
+	/** The version of the event that is shown. */
+	private get version(): LiveVersion {
+		const { deltas, versions, labels, words } = this, number = Math.max(0, deltas!.events.indexOf(this.event));
+		return versions[number] ??= new LiveVersion(labels, words, deltas!.ofEvent(number), deltas!.events[number]);
+	}
+
+	/** Show an event by its name; "": the first one. */
+	show(event: string): void {
+		this.event = event || this.live.event;
+		if (!this.shown || this.version === this.shown)
+			return;
+		this.due = true;
+		this.refresh();
+	}
+
+	/** The samples of the events that are not shown. */
+	get others(): Profile[] {
+		const { deltas, versions, labels, words, shown } = this;
+		if (!deltas?.complete || shown?.from.epoch !== deltas.epoch)
+			return [];
+		const others = deltas.events.map((name, number) => versions[number] ??= new LiveVersion(labels, words, deltas.ofEvent(number), name))
+			.filter(version => version !== shown);
+		// A version that is shown anew is counted anew, so the changes are not needed.
+		for (const version of others)
+			version.update();
+		return others.map(version => version.profile);
 	}
 
 	start(): void {
@@ -142,13 +177,16 @@ export class LiveProfile {
 	/** Epoch of the shown version, and whether more versions follow; null: none is shown. */
 	get state(): Shown | null {
 		const ended = this.connection === 'ended' || this.connection === 'gone';
-		return this.shown && { epoch: this.shown.from.epoch, still: this.paused || ended, ended };
+		if (!this.shown)
+			return null;
+		const { epoch, events } = this.shown.from, event = events.indexOf(this.shown.event);
+		return { epoch, of: event > 0 ? `events/${event}/` : '', still: this.paused || ended, ended };
 	}
 
 	/** The server's address for the code of a function; null: no sample was taken in it. */
 	codeAddress(label: number): string | null {
 		const location = this.shown ? this.shown.tree.locationOf(label) : -1;
-		return location < 0 ? null : `code/${this.shown!.from.epoch}/${location}`;
+		return location < 0 ? null : `${this.state!.of}code/${this.shown!.from.epoch}/${location}`;
 	}
 
 	pause(on: boolean): void {
@@ -192,15 +230,15 @@ export class LiveProfile {
 	/** Apply a delta. A delta of a newer epoch begins a new profile; the recording of the epoch before was closed. */
 	private take(bytes: Uint8Array): void {
 		const { epoch, from } = headerOf(bytes);
-		if (epoch < this.version!.from.epoch)
+		if (epoch < this.deltas!.epoch)
 			return;
-		const version = from ? this.version! : this.begin();
-		if (!version.from.apply(bytes))
+		const deltas = from ? this.deltas! : this.begin();
+		if (!deltas.apply(bytes))
 			return;
 		// Place the parts of a snapshot as they arrive, so that the first version takes less time.
-		if (version !== this.shown)
-			version.update();
-		if (version.from.complete) {
+		if (this.version !== this.shown)
+			this.version.update();
+		if (deltas.complete) {
 			this.due = true;
 			this.plan();
 		}
@@ -215,8 +253,8 @@ export class LiveProfile {
 	}
 
 	private refresh(): void {
-		const version = this.version!;
-		if (!version.from.complete)     // more deltas follow
+		const { version } = this;
+		if (!this.deltas!.complete)     // more deltas follow
 			return;
 		this.due = false;
 		const begun = performance.now();

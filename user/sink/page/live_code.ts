@@ -2,11 +2,11 @@
 // The JIT code of a live profile by time.
 
 import type { CodeLane } from './data';
-import type { DeltaProfile } from './delta';
+import type { EventSamples } from './delta_samples';
 
 const MOST_NAMED = 7;                   // engines with a name (user/profile/code_lane.h)
 
-export function codeLane({ code, strings }: DeltaProfile): CodeLane {
+export function codeLane({ code, strings }: EventSamples): CodeLane {
 	const bins = Object.keys(code.bins).map(Number), { engines } = code;
 	return {
 		ticks: code.ticks, rows: bins.length, bin: Uint32Array.from(bins),

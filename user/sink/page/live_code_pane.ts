@@ -18,7 +18,7 @@ export class LiveCode {
 	private askedAt = -Infinity;
 	private pending = false;
 	private timer = 0;
-	private readonly codes = new Map<string, Annotation>();         // by generation
+	private readonly codes = new Map<string, Annotation>();         // by generation; of a runtime, by file
 
 	/** address: returns the server's address for a label, or null if no sample was taken in that function. */
 	constructor(private readonly address: (label: number) => string | null) {}
@@ -85,7 +85,7 @@ export class LiveCode {
 	 * of that time.
 	 */
 	private take({ total, shown, function: found }: Answer): void {
-		const key = ({ address, loaded_ns: loaded }: Generation) => `${address} ${loaded}`;
+		const key = ({ name, address, loaded_ns: loaded }: Generation) => address === undefined ? `${name}` : `${address} ${loaded}`;
 		for (const generation of found.generations) {
 			if (generation.code) {
 				this.codes.delete(key(generation));

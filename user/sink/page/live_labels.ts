@@ -4,16 +4,18 @@
 
 import { naturals, type Column } from './columns';
 import type { Profile } from './data';
-import type { DeltaProfile, Frame } from './delta';
-import { INLINED, INTERPRETED, JIT, NATIVE, PROCESS } from './kinds';
+import type { EventSamples, Frame } from './delta_samples';
+import { INLINED, KIND_ROWS, NATIVE, PROCESS, TIERS, functionKind } from './kinds';
 import type { LabelOrder } from './tree';
 
 /** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
 export interface Live {
 	inlined: boolean;
-	merge: 'tables' | 'all' | 'none';       // enum view_merge
+	merge: 'graphs' | 'tables' | 'all' | 'none';    // enum view_merge
 	kernel: boolean;
+	interpreter: boolean;
 	by: 'comm' | 'pid' | 'tid' | 'container';
+	event: string;          // name of the event that is shown first
 	row: string[];
 	totals: string[];
 	places: { name: string; module: string; kind: number }[];
@@ -24,6 +26,8 @@ export interface Live {
 export interface Texts { labels: number[]; sources: number[] }
 
 const FLAG_INLINED = 1;
+const TIER_SHIFT = 4;           // DELTA_TIER_SHIFT
+const TIER_INLINED = TIERS.indexOf('inlined');
 
 /** The words of user/sink/cgroup_text.h for a container, or else a unit or path. */
 export function cgroupText(name: string | undefined): string {
@@ -46,7 +50,7 @@ function intern(numbers: Map<string, number>, columns: Columns, ...row: number[]
 export class LiveLabels {
 	readonly strings: string[] = [];
 	private readonly stringNumbers = new Map<string, number>();
-	private readonly labelColumns: Columns = [naturals(), naturals(), naturals(), naturals(), naturals()];
+	private readonly labelColumns: Columns = [naturals(), naturals(), naturals(), naturals(), naturals(), naturals()];
 	private readonly functions = new Map<string, number>();         // first labels
 	private readonly labelNumbers = new Map<string, number>();
 	private readonly sourceColumns: Columns = [naturals(), naturals()];
@@ -62,9 +66,9 @@ export class LiveLabels {
 	}
 
 	/** The number of a label. plain, file: name of its function, and the source file that tells this one apart. */
-	label(name: string, module: string, kind: number, plain = name, file = ''): number {
-		const row = [this.string(name), this.string(module), kind];
-		const counted = this.live.merge === 'none' ? kind : (kind & 7) === INTERPRETED ? JIT : kind & 7;
+	label(name: string, module: string, kind: number, tier = 0, plain = name, file = ''): number {
+		const row = [this.string(name), this.string(module), kind, tier];
+		const counted = this.live.merge === 'none' ? kind : functionKind(kind);
 		const key = [this.string(plain), row[1], counted, this.string(file)].join(' ');
 		let first = this.functions.get(key);
 		if (first === undefined)
@@ -77,8 +81,8 @@ export class LiveLabels {
 	}
 
 	get labels(): Profile['labels'] {
-		const [name, module, kind, first, plain] = this.labelColumns;
-		return { rows: name.size, name: name.data, module: module.data, kind: kind.data, function: first.data, plain: plain.data };
+		const [name, module, kind, tier, first, plain] = this.labelColumns;
+		return { rows: name.size, name: name.data, module: module.data, kind: kind.data, tier: tier.data, function: first.data, plain: plain.data };
 	}
 
 	get sources(): Profile['sources'] {
@@ -92,18 +96,19 @@ export class LiveLabels {
 		return first < second ? -1 : first > second ? 1 : a - b;
 	};
 
-	private frame(from: DeltaProfile, place: number, frame: Frame): [number, number] {
+	private frame(from: EventSamples, place: number, frame: Frame): [number, number] {
 		const { live } = this, unknown = live.places[place] ?? live.places[0];
 		const module = from.strings[frame.module], file = module.split('/').pop() || module;
-		const stand = frame.kind === NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
+		const stand = frame.kind === NATIVE && file ? file[0] === '[' ? file : `[${file}]` : KIND_ROWS[live.kinds[frame.kind]]?.unknown ?? '';
 		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
 		const whole = from.strings[frame.name] || stand || unknown.name, exact = live.merge === 'none';
 		const plain = exact ? whole : from.strings[frame.plain] || whole, name = live.merge === 'all' ? plain : whole;
-		return [this.label(name, module || unknown.module, kind, plain, exact ? '' : from.strings[frame.functionFile]),
+		const tier = frame.flags & FLAG_INLINED ? TIER_INLINED : frame.flags >> TIER_SHIFT;
+		return [this.label(name, module || unknown.module, kind, tier, plain, exact ? '' : from.strings[frame.functionFile]),
 			this.source(from.strings[frame.file], frame.line)];
 	}
 
-	textsOf(from: DeltaProfile, location: number): Texts {
+	textsOf(from: EventSamples, location: number): Texts {
 		const frames = from.frames[location], place = from.places[location];
 		const shown = frames && !this.live.inlined ? frames.slice(-1) : frames;
 		const { name, module, kind } = this.live.places[place] ?? this.live.places[0];
@@ -122,7 +127,7 @@ export class LiveLabels {
 	}
 
 	/** The group of a thread: the label of its container, or its own. */
-	groupOf(from: DeltaProfile, number: number): number {
+	groupOf(from: EventSamples, number: number): number {
 		const { by } = this.live, { pid, tid, comm, container, unit } = from.threads[number];
 		if (by === 'container')
 			return this.label(cgroupText(from.strings[container || unit]), '', PROCESS);
@@ -131,7 +136,7 @@ export class LiveLabels {
 	}
 
 	/** The labels of a root of the profile for a group, the outermost first. */
-	rootLabels(from: DeltaProfile, node: number, group: number): number[] {
+	rootLabels(from: EventSamples, node: number, group: number): number[] {
 		const { by } = this.live, name = from.strings[from.comm.get(node)!] || '[unknown]';
 		if (by === 'tid')
 			return [group];

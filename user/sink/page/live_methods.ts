@@ -10,8 +10,8 @@ const REST = 4;                 // but at least this many times the time that th
 const PAUSE_MS = 150;           // from a request to the next
 const MOST = 0xffffffff;        // the largest number in a request; as a tick: no end
 
-/** Epoch of the shown version. still: the page shows no newer versions now; ended: no more data come. */
-export interface Shown { epoch: number; still: boolean; ended: boolean }
+/** Epoch of the shown version. of: what addresses of the samples of its event begin with. still: the page shows no newer versions now; ended: no more data come. */
+export interface Shown { epoch: number; of?: string; still: boolean; ended: boolean }
 
 interface Answer { of: string; epoch: number; lives: Lives }
 
@@ -31,6 +31,7 @@ export class LiveMethods {
 	private soonAt = -Infinity;             // for another one
 	private pending = false;
 	private timer = 0;
+	private of: string | undefined;
 
 	constructor(private readonly shown: () => Shown | null) {}
 
@@ -71,7 +72,13 @@ export class LiveMethods {
 		this.range = range;
 		this.method = method;
 		clearTimeout(this.timer);
-		const shown = this.shown(), { answer } = this;
+		const shown = this.shown();
+		if (shown && shown.of !== this.of) {    // samples of another event
+			this.of = shown.of;
+			this.list = this.one = null;
+			this.nextAt = -Infinity;
+		}
+		const { answer } = this;
 		if (this.pending || !shown || document.hidden || (answer && (shown.still || this.isOld)))
 			return;
 		if (this.numbersOf !== shown.epoch) {
@@ -79,7 +86,7 @@ export class LiveMethods {
 			this.numbers.clear();
 		}
 		const number = method ? this.numbers.get(method) : 0;
-		const address = `methods/${shown.epoch}/${number ? `0/${MOST}/${number}` : `${this.place}/0`}`;
+		const address = `${shown.of ?? ''}methods/${shown.epoch}/${number ? `0/${MOST}/${number}` : `${this.place}/0`}`;
 		const wait = (address === this.asked ? this.nextAt : this.soonAt) - performance.now();
 		if (wait > 0)
 			this.timer = setTimeout(() => this.changed(), wait + 10);

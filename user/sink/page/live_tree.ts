@@ -3,9 +3,9 @@
 // update takes the nodes, samples and names of locations that are new since the last one.
 
 import { integers, naturals, numbers, withRoom } from './columns';
-import type { Counts, Process, Run } from './data';
-import type { DeltaProfile } from './delta';
-import { runtimesFrom, type Engine } from './engines';
+import type { Counts, Process, Run, Words } from './data';
+import type { EventSamples } from './delta_samples';
+import { runtimesFrom } from './engines';
 import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
 import { KERNEL } from './kinds';
 import type { LiveLabels, Texts } from './live_labels';
@@ -33,10 +33,10 @@ function cgroupOf(container: string, unit: string): Partial<Process> {
 	return { ...(container ? { container } : {}), ...(!unit ? {} : unit[0] === '/' ? { cgroup: unit } : { unit }) };
 }
 
-function processesOf(from: DeltaProfile, row: string[], engines: Engine[]): Process[] {
+function processesOf(from: EventSamples, row: string[], { engines, runtimes: statuses }: Words): Process[] {
 	return from.rows.map(({ pid, inner, comm, container, unit, fields }): Process => {
 		const { processes, runtimes: numbers, ...counts } = named(row, fields);
-		const runtimes = runtimesFrom(engines, Object.values(numbers));
+		const runtimes = runtimesFrom(engines, Object.keys(statuses), Object.values(numbers));
 		return { pid, ...(inner ? { pid_inside: inner } : {}), ...(processes ? { processes } : {}),
 			comm: from.strings[comm] || '[unknown]', ...(runtimes.length ? { runtimes } : {}), ...cgroupOf(from.strings[container], from.strings[unit]), ...counts } as Process;
 	})
@@ -45,10 +45,10 @@ function processesOf(from: DeltaProfile, row: string[], engines: Engine[]): Proc
 }
 
 /** The run and its ledger. The list of processes is made when it is read. */
-export function runOf(from: DeltaProfile, { row, totals }: { row: string[]; totals: string[] }, engines: Engine[]): Run {
+export function runOf(from: EventSamples, { row, totals }: { row: string[]; totals: string[] }, words: Words): Run {
 	let processes: Process[] | null = null;
 	return { run: { ...from.run }, ...named(totals, from.totals), get processes() {
-		return processes ??= processesOf(from, row, engines);
+		return processes ??= processesOf(from, row, words);
 	} } as Run;
 }
 
@@ -83,7 +83,7 @@ export class LiveTree implements StackFinder {
 	private readonly byKey = new Map<string, number>();     // locations, while stacks of other epochs are looked up
 	private keyed = 0;                      // their number
 
-	constructor(private readonly labels: LiveLabels, private readonly from: DeltaProfile) {
+	constructor(private readonly labels: LiveLabels, private readonly from: EventSamples) {
 		this.tree = new Tree(1, labels.order);
 		this.spots = new Spots(labels.groups, from.parent);
 	}
@@ -173,7 +173,9 @@ export class LiveTree implements StackFinder {
 	}
 
 	private isHidden(location: number): boolean {
-		const { kernel, places } = this.labels.live;
+		const { kernel, interpreter, places } = this.labels.live;
+		if (this.from.isInterpreter(location))
+			return !interpreter;
 		return !kernel && places[this.from.places[location]]?.kind === KERNEL;
 	}
 

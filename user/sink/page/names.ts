@@ -2,13 +2,19 @@
 // Texts of labels and source lines, computed on first use.
 
 import type { Profile } from './data';
-import { INLINED, KINDS, PROCESS } from './kinds';
+import { INLINED, JIT, PROCESS, kindLabel, plainKind } from './kinds';
 import { visible } from './text';
 
+const kindWords = (kind: number) => (kind & INLINED ? 'inlined ' : '') + kindLabel(kind);
+
 export class Names {
+	/** Trees have a frame for all code of a function (shaped.ts), so names and kinds are those of functions. */
+	merged = true;
 	private readonly names: string[] = [];
+	private readonly plains: string[] = [];         // by function
 	private readonly several = new Set<number>();   // functions whose code has several names
 	private readonly called = new Set<number>();    // functions with code that is not inlined
+	private readonly compiled = new Set<number>();  // functions with JIT code
 	private known = 0;              // labels in these sets
 
 	constructor(private readonly profile: Profile) {}
@@ -17,9 +23,20 @@ export class Names {
 		return this.profile.labels.rows;
 	}
 
-	/** The name as in the profile, for searches. */
+	/** Whether a function has code with several labels. */
+	get hasTwins(): boolean {
+		const { labels } = this.profile;
+		return labels.function.subarray(0, labels.rows).some((first, label) => first !== label);
+	}
+
+	/** The name of code as in the profile, for searches. */
 	raw(label: number): string {
 		return this.profile.strings[this.profile.labels.name[label]];
+	}
+
+	/** What identifies a label of a tree, with the module and the kind. */
+	key(label: number): string {
+		return this.merged ? this.plain(label) : this.raw(label);
 	}
 
 	rawModule(label: number): string {
@@ -31,6 +48,11 @@ export class Names {
 		return this.profile.labels.function[label];
 	}
 
+	/** The label that a tree has for code. */
+	shown(label: number): number {
+		return this.merged ? this.functionOf(label) : label;
+	}
+
 	private noteFunctions(): void {
 		const { labels } = this.profile;
 		for (; this.known < labels.rows; this.known++) {
@@ -39,6 +61,8 @@ export class Names {
 				this.several.add(first);
 			if (!(labels.kind[label] & INLINED))
 				this.called.add(first);
+			if (plainKind(labels.kind[label]) === JIT)
+				this.compiled.add(first);
 		}
 	}
 
@@ -46,7 +70,7 @@ export class Names {
 	functionName(first: number): string {
 		const { labels, strings } = this.profile;
 		this.noteFunctions();
-		return this.several.has(first) ? visible(strings[labels.plain[first]]) : this.name(first);
+		return this.several.has(first) ? this.plains[first] ??= visible(strings[labels.plain[first]]) : this.whole(first);
 	}
 
 	/** The name of a label's function without what differs between its code, for searches. */
@@ -54,22 +78,40 @@ export class Names {
 		return this.profile.strings[this.profile.labels.plain[label]];
 	}
 
-	functionKindWords(first: number): string {
+	private functionKind(first: number): number {
+		const kind = this.ownKind(first);
 		this.noteFunctions();
-		return this.called.has(first) ? KINDS[this.kind(first) & 7] : this.kindWords(first);
+		return (this.compiled.has(first) ? JIT : plainKind(kind)) | (this.called.has(first) ? 0 : kind & INLINED);
 	}
 
-	name(label: number): string {
+	functionKindWords(first: number): string {
+		return kindWords(this.functionKind(first));
+	}
+
+	private whole(label: number): string {
 		return this.names[label] ??= visible(this.raw(label));
 	}
 
-	kind(label: number): number {
+	name(label: number): string {
+		return this.merged ? this.functionName(this.functionOf(label)) : this.whole(label);
+	}
+
+	/** The kind of code, also if trees have functions. */
+	ownKind(label: number): number {
 		return this.profile.labels.kind[label];
 	}
 
+	kind(label: number): number {
+		return this.merged ? this.functionKind(this.functionOf(label)) : this.ownKind(label);
+	}
+
 	kindWords(label: number): string {
-		const kind = this.kind(label);
-		return label === 0 ? 'everything' : (kind & INLINED ? 'inlined ' : '') + KINDS[kind & 7];
+		return label === 0 ? 'everything' : kindWords(this.kind(label));
+	}
+
+	/** The tier of code: a number in TIERS. */
+	tier(label: number): number {
+		return this.profile.labels.tier[label];
 	}
 
 	module(label: number): string {

@@ -5,7 +5,7 @@
 import { withRoom } from './columns';
 import type { Counts, Profile, Run } from './data';
 import { adviceOf, runtimesOf } from './engines';
-import { KIND_ROWS, NATIVE, PROCESS, UNKNOWN } from './kinds';
+import { KIND_ROWS, NATIVE, PROCESS, UNKNOWN, plainKind } from './kinds';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
@@ -13,8 +13,8 @@ const MOST = 20;                // modules
 
 // The same as naming_of_node() in user/sink/naming.c
 function isNamed({ strings, labels }: Profile, label: number): boolean {
-	const kind = labels.kind[label] & 7, name = strings[labels.name[label]];
-	return kind === PROCESS || (kind !== UNKNOWN && name !== '[unknown]' && !(kind === NATIVE && name[0] === '['));
+	const kind = plainKind(labels.kind[label]), name = strings[labels.name[label]];
+	return kind === PROCESS || (kind !== UNKNOWN && name !== '[unknown]' && name !== KIND_ROWS[kind]?.unknown && !(kind === NATIVE && name[0] === '['));
 }
 
 /** Counts the samples of a profile, and those that are added later. */
@@ -47,12 +47,13 @@ export class NamingCounts {
 
 	private miss(node: number, samples: number): void {
 		const { missing, profile: { tree, labels, strings, words: { symbols } } } = this;
-		const label = tree.label[node], kind = labels.kind[label] & 7;
+		const label = tree.label[node], kind = plainKind(labels.kind[label]);
 		let key = strings[labels.module[label]], process: string | undefined;
-		const advice = !KIND_ROWS[kind]?.ofEngine ? symbols : 'its engine has reported code without a name';
+		const advice = !KIND_ROWS[kind]?.ofEngine ? symbols : KIND_ROWS[kind].unknown ? 'the function was gone, or could not be read in time' :
+			'its engine has reported code without a name';
 		if (kind === UNKNOWN) {
 			let at = node;
-			while (tree.depth[at] > 1 && (labels.kind[tree.label[at]] & 7) !== PROCESS)
+			while (tree.depth[at] > 1 && plainKind(labels.kind[tree.label[at]]) !== PROCESS)
 				at = tree.parent[at];
 			process = strings[labels.name[tree.label[at]]];
 			key = `${strings[labels.name[label]]} of ${process}`;

@@ -2,6 +2,7 @@
 // Labels as texts in an address, which mean the same after a reload: the begin of the name, and a hash of name,
 // module and kind.
 
+import { KIND_ROWS, functionKind, plainKind } from './kinds';
 import type { Names } from './names';
 
 const NAME = 40, PATH = 4000, LONGEST = 8000;   // characters
@@ -21,6 +22,7 @@ const text = (name: string, hash: number) =>
 /** The text of a function: inlined or not, it is the same. */
 export const functionText = (name: string, module: string) => text(name, hashOf(`${name}\n${module}`));
 
+/** Made for one value of Names.merged. */
 export class PathTexts {
 	private readonly labels = new Map<string, number>();    // by hash
 	private known = 0;
@@ -29,21 +31,24 @@ export class PathTexts {
 
 	private hash(label: number): number {
 		const { names } = this;
-		return hashOf(`${names.raw(label)}\n${names.rawModule(label)}\n${names.kind(label)}`);
+		// The kind of a function may change while a profile grows.
+		const kind = names.ownKind(label), stable = !names.merged ? kind : functionKind(kind);
+		const tier = names.merged || !KIND_ROWS[plainKind(kind)]?.unknown ? '' : `\n${names.tier(label)}`;
+		return hashOf(`${names.key(label)}\n${names.rawModule(label)}\n${stable}${tier}`);
 	}
 
 	textOf(label: number): string {
-		return text(this.names.raw(label), this.hash(label));
+		return text(this.names.key(label), this.hash(label));
 	}
 
 	functionOf(label: number): string {
-		return functionText(this.names.raw(label), this.names.rawModule(label));
+		return functionText(this.names.key(label), this.names.rawModule(label));
 	}
 
 	/** The label, or -1 if there is none yet. */
 	labelOf(text: string): number {
 		for (; this.known < this.names.labels; this.known++)
-			this.labels.set(this.hash(this.known).toString(36), this.known);
+			this.labels.set(this.hash(this.known).toString(36), this.names.shown(this.known));
 		return this.labels.get(text.slice(text.lastIndexOf('~') + 1)) ?? -1;
 	}
 

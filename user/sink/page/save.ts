@@ -3,8 +3,9 @@
 
 import type { Profile } from './data';
 import { encodeProfile } from './encode';
-import { INLINED, KIND_ROWS } from './kinds';
+import { INLINED, KIND_ROWS, functionKind, plainKind } from './kinds';
 import type { Names } from './names';
+import { visible } from './text';
 import type { Tree } from './tree';
 
 // In parts: a page has no address of another one, and a test looks for some.
@@ -24,9 +25,8 @@ function eachStack(tree: Tree, visit: (nodes: number[], samples: number) => void
 
 /** A frame of a folded stack, as in user/sink/format/folded.c. */
 function foldedFrame(names: Names, label: number): string {
-	const kind = names.kind(label);
-	return names.name(label).replace(/;/g, ':') +
-		(kind & INLINED ? '_[i]' : KIND_ROWS[kind]?.suffix ?? '');
+	const kind = names.kind(label), shown = names.merged ? functionKind(kind) : kind, { suffix = '' } = KIND_ROWS[plainKind(shown)] ?? {};
+	return visible(names.key(label)).replace(/;/g, ':') + (shown & INLINED ? '_[i]' : suffix);
 }
 
 /** A line for each stack, sorted; in a difference, of the second side. Stacks whose frames have equal texts are one. */
@@ -47,7 +47,7 @@ export function speedscopeOf(tree: Tree, names: Names, title: string): string {
 		let number = numbers.get(label);
 		if (number === undefined) {
 			const module = names.module(label);
-			numbers.set(label, number = frames.push({ name: names.name(label), ...(module ? { file: module } : {}) }) - 1);
+			numbers.set(label, number = frames.push({ name: visible(names.key(label)), ...(module ? { file: module } : {}) }) - 1);
 		}
 		return number;
 	};
@@ -64,8 +64,8 @@ export function speedscopeOf(tree: Tree, names: Names, title: string): string {
 }
 
 /** The page as it was loaded, with data of its own. It connects to nothing. */
-export function pageOf(page: string, profile: Profile): string {
-	const data = JSON.stringify(encodeProfile(profile)).replace(/</g, '\\u003c');
+export function pageOf(page: string, profile: Profile, others: Profile[]): string {
+	const data = JSON.stringify(encodeProfile(profile, others)).replace(/</g, '\\u003c');
 	const at = page.indexOf('<script>');     // the only one; its own text has others
 	return '<!doctype html>\n' + page.slice(0, at).replace("connect-src 'self'", "connect-src 'none'") +
 		`<script type="application/json" id="profile">${data}</script>\n` + page.slice(at);

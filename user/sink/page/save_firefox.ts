@@ -3,7 +3,7 @@
 // user/sink/format/firefox.c. The page has no addresses, so that symbols are missing, and no markers of JIT code.
 
 import { firefoxTables, type FirefoxTables } from './firefox_tables';
-import { KIND_ROWS } from './kinds';
+import { KIND_ROWS, TIERS } from './kinds';
 import { Rows } from './rows';
 import { SavedFrames, SavedProcesses, timeNs, type Shown } from './saved';
 import { lengthOf } from './slices';
@@ -13,7 +13,7 @@ const PROCESSED_VERSION = 70, GECKO_VERSION = 36;
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 
 // By kind of frame.
-const CATEGORIES = KIND_ROWS.map(({ category: [name, color] }) => ({ name, color, subcategories: ['Other', 'Inlined'] }));
+const CATEGORIES = KIND_ROWS.map(({ category: [name, color] }) => ({ name, color, subcategories: ['Other', ...TIERS.slice(1)] }));
 
 /** Milliseconds with whole nanoseconds. */
 const ms = (ns: number) => Math.round(ns) / 1e6;

@@ -37,7 +37,7 @@ export function listenToSave(view: View, page: string, live: boolean): void {
 			name() + '.speedscope.json'),
 		'save-pprof': () => downloadPacked(pprofOf(shownOf(view, false)), name() + '.pb'),
 		'save-firefox': () => downloadPacked(firefoxOf(shownOf(view, true)), name() + '.json'),
-		'save-page': () => download(pageOf(page, view.profile), 'text/html', name() + '.html'),
+		'save-page': () => download(pageOf(page, view.profile, view.others()), 'text/html', name() + '.html'),
 	};
 	for (const [id, save] of Object.entries(saves))
 		byId(id).addEventListener('click', () => {

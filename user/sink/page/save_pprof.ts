@@ -3,7 +3,7 @@
 // has no addresses and build IDs: locations are frames by name and source line, and mappings are files without a range.
 
 import type { Words } from './data';
-import { Code, INLINED, KIND_ROWS, NATIVE } from './kinds';
+import { Code, INLINED, KIND_ROWS, NATIVE, TIERS, plainKind } from './kinds';
 import { Protobuf, fieldsOf } from './protobuf';
 import { Rows } from './rows';
 import { SavedFrames, SavedProcesses, SavedTexts, timeNs, type Shown } from './saved';
@@ -60,7 +60,7 @@ class PprofWriter {
 
 	/** The mapping of a label, plus 1; 0: nothing is known at its address. */
 	private mappingOf(label: number): number {
-		const { labels, strings } = this.shown.profile, module = labels.module[label], kind = labels.kind[label] & 7;
+		const { labels, strings } = this.shown.profile, module = labels.module[label], kind = plainKind(labels.kind[label]);
 		const code = kind ? KIND_ROWS[kind].code : strings[module] === '//anon' ? Code.anonymous : Code.none;
 		return code ? this.mappings.add(module, code) + 1 : 0;
 	}
@@ -71,7 +71,7 @@ class PprofWriter {
 			const label = tree.label[node], up = tree.parent[node], line = lines.add(label, tree.sourceOf(node));
 			location[node] = locations.add(line, head[node] === node ? -1 : location[up] - 1) + 1;
 			program[node] = head[node] === node ? program[above[node]] : program[up];
-			if (!program[node] && (labels.kind[label] & 7) === NATIVE && isProgram(strings[labels.module[label]]))
+			if (!program[node] && plainKind(labels.kind[label]) === NATIVE && isProgram(strings[labels.module[label]]))
 				program[node] = this.mappingOf(label);
 		});
 	}
@@ -139,7 +139,7 @@ class PprofWriter {
 			sums[rows.add(node[i], thread ? thread[i] : -1)] += samples[i];
 		const threads = new Rows(), threadLabels: Uint8Array[] = [], kindLabels: Uint8Array[] = [];
 		for (let i = 0; i < rows.count; i++) {
-			const leaf = rows.a[i], kind = labels.kind[tree.label[leaf]] & 7, own = threads.add(rows.b[i], process[leaf]);
+			const leaf = rows.a[i], label = tree.label[leaf], kind = plainKind(labels.kind[label]), tier = labels.tier[label], own = threads.add(rows.b[i], process[leaf]);
 			if (!sums[i])
 				continue;
 			const sample = out.begin(PROFILE.sample), list = out.begin(SAMPLE.location);
@@ -152,7 +152,11 @@ class PprofWriter {
 			out.end(values);
 			out.raw(threadLabels[own] ??= this.threadLabels(rows.b[i], process[leaf]));
 			if (isFrame[leaf])
-				out.raw(kindLabels[kind] ??= fieldsOf(labels => this.putLabel(labels, 'kind', KIND_ROWS[kind].word)));
+				out.raw(kindLabels[kind * TIERS.length + tier] ??= fieldsOf(labels => {
+					this.putLabel(labels, 'kind', KIND_ROWS[kind].word);
+					if (tier)
+						this.putLabel(labels, 'tier', TIERS[tier]);
+				}));
 			out.end(sample);
 			out.pass();
 		}

@@ -3,7 +3,7 @@
 
 import { itemName } from './chips';
 import type { Profile, Run } from './data';
-import { INLINED, PROCESS } from './kinds';
+import { INLINED, PROCESS, plainKind } from './kinds';
 import { textOf, type Range } from './time_range';
 import type { Tree } from './tree';
 import type { View } from './view';
@@ -36,8 +36,8 @@ function filtersOf({ state, profile, range }: View): string[] {
 
 /** byTime: samples by tick, if there is a time line. */
 export function shownOf(view: View, byTime: boolean): Shown {
-	const { profile, base, range } = view;
-	return { profile, run: profile.runs[profile.runs.length - 1], tree: base, samples: view.samples(byTime), range, filters: filtersOf(view) };
+	const { profile, range } = view;
+	return { profile, run: profile.runs[profile.runs.length - 1], ...view.exactSamples(byTime), range, filters: filtersOf(view) };
 }
 
 /** The time of the samples, since the begin of the run. */
@@ -71,7 +71,7 @@ export class SavedFrames {
 			if (kind === PROCESS)
 				this.isFrame[i] = 0;
 			// If the frame that it was inlined into is left out, its caller is of another kind, or stands for it.
-			const joins = kind & INLINED && this.isFrame[up] && ((kind ^ labels.kind[tree.label[up]]) & 7) === 0;
+			const joins = kind & INLINED && this.isFrame[up] && plainKind(kind) === plainKind(labels.kind[tree.label[up]]);
 			this.head[i] = joins ? this.head[up] : i;
 			this.above[i] = joins ? this.above[up] : up;
 		}

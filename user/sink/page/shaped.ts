@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tree without frames that are hidden, of stacks that are wanted, and with recursion folded. It grows with the
-// profile's tree.
+// The tree of functions: all code of a function that has the same callers is one frame. And without frames that are
+// hidden, of stacks that are wanted, and with recursion folded. It grows with the profile's tree.
 
 import { withRoom } from './columns';
 import type { Profile } from './data';
-import { KERNEL } from './kinds';
+import { KERNEL, plainKind } from './kinds';
 import type { Names } from './names';
 import type { PathTexts } from './path_text';
 import type { State } from './state';
-import { Tree } from './tree';
+import { Tree, type LabelOrder } from './tree';
 
-/** Whether labels are among items of State.hide or State.only; known labels are looked up once. */
+/** Whether labels, or those of their functions, are among items of State.hide or State.only; known labels are looked up once. */
 export class LabelSet {
 	private readonly modules = new Set<string>();
 	private readonly functions = new Set<string>();
@@ -28,7 +28,7 @@ export class LabelSet {
 
 	private find(label: number): boolean {
 		const { names } = this;
-		return (this.kernel && (names.kind(label) & 7) === KERNEL) ||
+		return (this.kernel && plainKind(names.kind(label)) === KERNEL) ||
 			(this.modules.size > 0 && this.modules.has(names.rawModule(label))) ||
 			(this.functions.size > 0 && this.functions.has(this.texts.functionOf(label)));
 	}
@@ -53,13 +53,24 @@ export class Shaped {
 	private readonly hidden: LabelSet;
 	private readonly only: LabelSet;
 
-	constructor(private readonly profile: Profile, state: State, names: Names, texts: PathTexts) {
-		this.tree = new Tree(profile.tree.sides, profile.order);
+	/** merges: false keeps the code of a function apart, also if other trees do not. */
+	constructor(private readonly profile: Profile, state: State, private readonly names: Names, texts: PathTexts,
+		private readonly merges = names.merged) {
+		this.tree = new Tree(profile.tree.sides, merges ? this.order : profile.order);
 		this.tree.sourceOf = node => this.profile.tree.sourceOf(this.origin[node]);
 		this.collapse = state.collapse;
 		this.hidden = new LabelSet(state.hide, state.nokernel, names, texts);
 		this.only = new LabelSet(state.only, false, names, texts);
 		this.grow();
+	}
+
+	private readonly order: LabelOrder = (a, b) => {
+		const first = this.names.key(a), second = this.names.key(b);
+		return first < second ? -1 : first > second ? 1 : a - b;
+	};
+
+	private shown(label: number): number {
+		return this.merges ? this.names.functionOf(label) : label;
 	}
 
 	/** Place nodes that are new. */
@@ -73,7 +84,7 @@ export class Shaped {
 	}
 
 	private put(node: number): void {
-		const { profile: { tree: base }, tree, at, only } = this, up = base.parent[node], label = base.label[node];
+		const { profile: { tree: base }, tree, at, only } = this, up = base.parent[node], label = this.shown(base.label[node]);
 		this.wanted[node] = Number(only.isEmpty || (up >= 0 && this.wanted[up]) || only.has(label));
 		at[node] = up < 0 ? 0 : this.hidden.has(label) ? at[up] : this.child(at[up], label);
 		this.place[node] = this.wanted[node] ? at[node] : -1;
@@ -86,13 +97,19 @@ export class Shaped {
 	/** The node of this tree for a node of the profile's tree; -1: its frame is hidden. */
 	nodeOf(node: number): number {
 		const at = this.at[node];
-		return this.tree.label[at] === this.profile.tree.label[node] ? at : -1;
+		return this.tree.label[at] === this.shown(this.profile.tree.label[node]) ? at : -1;
+	}
+
+	/** Whether a node counts for a frame that is above its caller, since recursion is folded. */
+	isFolded(node: number): boolean {
+		return this.at[this.profile.tree.parent[node]] !== this.tree.parent[this.at[node]];
 	}
 
 	/** A path of the profile's tree in this one. */
 	pathOf(labels: number[]): number[] {
 		const path: number[] = [];
-		for (const label of labels) {
+		for (const each of labels) {
+			const label = this.shown(each);
 			const above = this.collapse ? path.lastIndexOf(label) : -1;
 			if (above >= 0)
 				path.length = above + 1;

@@ -8,8 +8,10 @@ export interface State {
 	absolute: boolean;      // in a difference: numbers instead of shares
 	nokernel: boolean;      // frames of the kernel are left out
 	collapse: boolean;      // recursion is folded
+	exact: boolean;         // code of one function has frames of its own, with names in full
 	modules: boolean;       // colours by module instead of kind
 	unfolded: boolean;      // the heat map and the lane of JIT code are shown
+	event: string;          // name of the event whose samples are shown; "": that of the page
 	threads: string;        // "" all, "PID", "PID.TID", "=COMMAND" or "@CONTAINER"
 	zoom: number[];         // labels from the root on
 	path: string[];         // `zoom` as texts (path_text.ts); only in addresses
@@ -25,8 +27,8 @@ export interface State {
 	baseline: string;       // range of time that the graph compares with, as a text; "" none
 }
 
-const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules', 'unfolded'] as const;
-const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation', 'methods', 'method'] as const;
+const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'exact', 'modules', 'unfolded'] as const;
+const TEXTS = ['event', 'threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation', 'methods', 'method'] as const;
 const LISTS = ['hide', 'only'] as const;
 const MOST = 100;               // items of a list
 

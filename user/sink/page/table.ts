@@ -20,6 +20,7 @@ interface Column {
 }
 
 export class FunctionTable {
+	codeOf: (label: number) => string = () => '';  // see pieces.ts
 	private sorted = 1;             // number of the column
 	private downward = true;
 	private limit = STEP;
@@ -113,6 +114,8 @@ export class FunctionTable {
 			...this.counts('Self', 'self'), ...this.counts('Total', 'total'),
 			{ heading: 'Kind', value: row => names.functionKindWords(row.label), text: row => names.functionKindWords(row.label),
 				className: 'text', words: true },
+			{ heading: 'Code', title: 'How its code was made, by self samples: interpreted, optimized, inlined, a cold part', value: row => this.codeOf(row.label),
+				text: row => this.codeOf(row.label), className: 'text', words: true },
 			{ heading: 'Module', value: row => names.module(row.label), text: row => names.module(row.label),
 				className: 'text', words: true },
 		];

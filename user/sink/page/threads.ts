@@ -9,19 +9,23 @@ import { element, percent, visible } from './text';
 const COMMAND = '=', CONTAINER = '@';
 
 interface Entry { key: string; text: string; samples: number }
-interface ProcessEntry extends Entry { threads: Map<number, Entry> }
+interface ThreadEntry extends Entry { most: number }     // samples of the row that names it
+interface ProcessEntry extends Entry { threads: Map<number, ThreadEntry> }
 
-/** Samples of a process. `row` of Profile.threads names it: the last row of its main thread, or else its first row. */
+/**
+ * Samples of a process. `row` of Profile.threads names it: that of its main thread with the most samples, or else its first row. The
+ * order of rows says little: samples of before an exec can wait longer than those of after it.
+ */
 export interface ProcessSum { row: number; samples: number }
 
-function sumsOf({ threads }: Profile, samples: Float64Array): Map<number, ProcessSum> {
+export function sumsOf({ threads }: Profile, samples: Float64Array): Map<number, ProcessSum> {
 	const sums = new Map<number, ProcessSum>();
 	for (let i = 0; i < threads.rows; i++) {
 		const pid = threads.pid[i];
 		let sum = sums.get(pid);
 		if (!sum)
 			sums.set(pid, sum = { row: i, samples: 0 });
-		if (threads.tid[i] === pid)
+		if (threads.tid[i] === pid && (threads.tid[sum.row] !== pid || samples[i] >= samples[sum.row]))
 			sum.row = i;
 		sum.samples += samples[i];
 	}
@@ -36,7 +40,8 @@ export function processName({ threads, strings }: Profile, row: number): string 
 /** The text of a process in the list. */
 export const processText = (name: string, pid: number) => pid ? `${name} ${pid}` : name;
 
-function processesOf(profile: Profile, samples: Float64Array): ProcessEntry[] {
+/** A process and a thread have the name of most of their samples. */
+export function processesOf(profile: Profile, samples: Float64Array): ProcessEntry[] {
 	const { threads, strings } = profile, processes = new Map<number, ProcessEntry>();
 	for (const [pid, { row, samples: own }] of sumsOf(profile, samples))
 		processes.set(pid, { key: String(pid), text: processText(processName(profile, row), pid), samples: own, threads: new Map() });
@@ -44,8 +49,9 @@ function processesOf(profile: Profile, samples: Float64Array): ProcessEntry[] {
 		const pid = threads.pid[i], tid = threads.tid[i], own = processes.get(pid)!.threads;
 		let thread = own.get(tid);
 		if (!thread)
-			own.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0 });
-		thread.text = `${visible(strings[threads.comm[i]])} ${tid}`;    // the last name is used
+			own.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0, most: -1 });
+		if (samples[i] >= thread.most)
+			Object.assign(thread, { text: `${visible(strings[threads.comm[i]])} ${tid}`, most: samples[i] });
 		thread.samples += samples[i];
 	}
 	return [...processes.values()];

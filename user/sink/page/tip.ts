@@ -7,6 +7,7 @@ import { byId, element, number, percent, plural, signed } from './text';
 import type { Tree } from './tree';
 
 export class Tip {
+	codeOf: (tree: Tree, node: number) => string = () => '';       // see pieces.ts
 	ofTime = false;                 // what is described is a place on the time line
 	private readonly detail = byId('detail');
 	private readonly box = byId('tip');
@@ -38,7 +39,7 @@ export class Tip {
 
 	lines(tree: Tree, node: number, focus: number, callers: boolean): string[] {
 		const label = tree.label[node];
-		return [this.names.name(label), this.names.kindLine(label), this.names.source(tree.sourceOf(node)),
+		return [this.names.name(label), this.names.kindLine(label), this.codeOf(tree, node), this.names.source(tree.sourceOf(node)),
 			...this.counts(tree, node, focus, callers)].filter(Boolean);
 	}
 

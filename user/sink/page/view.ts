@@ -12,9 +12,11 @@ import { Names } from './names';
 import { NamingCounts, namingOf } from './naming';
 import { PathTexts } from './path_text';
 import { Pictures } from './pictures';
+import { Pieces } from './pieces';
 import { showChips } from './chips';
 import { matchLabels, matchedSamples } from './search';
 import { LabelSet, Shaped, shapes } from './shaped';
+import { EventList } from './event_list';
 import { fragmentOf, readState, type State } from './state';
 import { FunctionTable } from './table';
 import { byId, percent, plural } from './text';
@@ -28,16 +30,19 @@ export class View {
 	readonly names: Names;
 	readonly graph: Graph;
 	readonly callees: Graph;        // the lower half of a sandwich
-	readonly texts: PathTexts;
+	texts: PathTexts;
 	readonly modules: ModuleColours;
 	readonly table: FunctionTable;
 	readonly tip: Tip;
 	readonly threads = new ThreadList(byId<HTMLSelectElement>('threads'));
+	readonly events = new EventList(byId<HTMLSelectElement>('event'));
 	readonly search = byId<HTMLInputElement>('search');
 	state: State = readState('');
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	codeChanged: () => void = () => {};     // what the code pane shows has changed
 	livesChanged: () => void = () => {};    // what the panel of methods shows has changed
+	showEvent: (name: string) => void = () => {};   // another event is chosen; calls refresh()
+	others: () => Profile[] = () => [];             // the profile, with the samples of the other events
 	pointAgain: () => void = () => {};      // after a change: the described frame may be another one, or have other numbers
 	shaped: Shaped | null = null;
 	private readonly kept = new KeptFrames(this);
@@ -48,6 +53,7 @@ export class View {
 	private readonly weights = new Weights();
 	private naming: NamingCounts | null = null;     // of a live profile
 	private fills: string[] = [];           // by label, for its kind
+	private knownPieces: Pieces | null = null;
 	private readonly root = document.documentElement;
 
 	constructor(readonly profile: Profile, private readonly live: boolean, choose: (label: number) => void) {
@@ -58,6 +64,8 @@ export class View {
 		this.callees = new Graph(byId('callees'), this.names);
 		this.table = new FunctionTable(byId('table'), this.names, choose);
 		this.tip = new Tip(this.names);
+		this.tip.codeOf = (tree, node) => tree === this.base ? this.pieces.ofNode(tree, node) : this.pieces.ofFunction(tree.label[node]);
+		this.table.codeOf = label => this.pieces.ofFunction(label);
 	}
 
 	/** True if the page compares two runs or two ranges of time. */
@@ -101,17 +109,40 @@ export class View {
 		return this.centre >= 0 && this.sandwich!.labels.has(label);
 	}
 
+	private merge(merged: boolean): void {
+		const { names } = this;
+		if (names.merged !== merged) {
+			names.merged = merged;
+			this.texts = new PathTexts(names);
+			this.sandwich = null;
+			this.fills = [];
+		}
+	}
+
 	private reshape(): void {
-		this.shaped = shapes(this.state) ? new Shaped(this.profile, this.state, this.names, this.texts) : null;
+		const { state, names, profile } = this;
+		this.merge(!state.exact);
+		// The code of a live profile may get twins at any time.
+		this.shaped = shapes(state) || (names.merged && (this.live || names.hasTwins)) ? new Shaped(profile, state, names, this.texts) : null;
+	}
+
+	/**
+	 * What is shown, but with the code of a function apart: for formats that have lines or addresses of code. In a
+	 * difference, the samples of the second side.
+	 */
+	exactSamples(byTime: boolean): { tree: Tree; samples: ShownSamples } {
+		const { profile, state, names } = this, shaped = shapes(state) ? new Shaped(profile, state, names, this.texts, false) : null;
+		return { tree: shaped?.tree ?? profile.tree, samples: shownSamples(profile, { ...this.rules, place: shaped?.place }, this.range, byTime) };
+	}
+
+	/** What the code of the shown functions is. */
+	get pieces(): Pieces {
+		const { profile, names, shaped, rules, range } = this;
+		return this.knownPieces ??= new Pieces(profile, names, shaped, shownSamples(profile, { chosen: rules.chosen }, range, false));
 	}
 
 	private get rules() {
 		return { chosen: chosenThreads(this.profile, this.state.threads), place: this.shaped?.place };
-	}
-
-	/** The samples that are shown; in a difference, those of the second side. */
-	samples(byTime: boolean): ShownSamples {
-		return shownSamples(this.profile, this.rules, this.range, byTime);
 	}
 
 	/**
@@ -120,6 +151,7 @@ export class View {
 	 */
 	private reweigh(more: Counts | null = null): Changes | null {
 		const { base, profile, state, range, baseline, difference } = this, ranges = baseline ? [baseline, range] : range ? [range] : null;
+		this.knownPieces = null;
 		const changes = this.weights.count(base, profile, this.rules, ranges, more);
 		base.scales = difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
 		if (difference !== this.compares) {
@@ -196,7 +228,7 @@ export class View {
 		pressed('graph-view', !state.callers && !state.table && !state.sandwich);
 		pressed('callers-view', state.callers && !state.table && !state.sandwich);
 		pressed('table-view', state.table);
-		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const)
+		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'exact', 'modules'] as const)
 			pressed(key, state[key]);
 		showChips(this);
 		byId('callees').hidden = state.table || this.centre < 0;
@@ -225,9 +257,9 @@ export class View {
 		byId('graph').hidden = state.table;
 		byId('callees').hidden = state.table || this.centre < 0;
 		byId('main').classList.toggle('sandwich', this.centre >= 0 && !state.table);
-		if (changed('nokernel', 'collapse', 'hide', 'only'))
+		if (changed('nokernel', 'collapse', 'exact', 'hide', 'only'))
 			this.reshape();
-		const other = changed('threads', 'absolute', 'range', 'baseline', 'nokernel', 'collapse', 'hide', 'only');
+		const other = changed('threads', 'absolute', 'range', 'baseline', 'nokernel', 'collapse', 'exact', 'hide', 'only');
 		if (other)
 			this.reweigh();
 		if (other || changed('callers', 'flipped', 'modules', 'sandwich') || (state.callers && changed('zoom')))
@@ -247,6 +279,8 @@ export class View {
 			this.codeChanged();
 		if (changed('methods', 'method', 'range', 'code'))
 			this.livesChanged();
+		if (changed('event'))
+			this.showEvent(state.event);
 		this.pointAgain();
 		if (history !== 'keep')
 			this.remember(history);
@@ -305,6 +339,7 @@ export class View {
 			this.showAnew();
 		else
 			this.showGraph(show, showCallees, changes);
+		this.events.refresh(profile);
 		showLedger(profile.runs, profile.words, this.naming!.naming(profile.runs[0]));
 		showLegend(this);
 		this.showMatches();
@@ -321,8 +356,10 @@ export class View {
 
 	/** The state in the address, as far as it applies to this profile. */
 	private linked(): State {
-		const wanted = readState(location.hash), zoom = wanted.path.length ? this.texts.labelsOf(wanted.path) : wanted.zoom;
-		return { ...wanted, zoom, threads: this.live || this.threads.has(wanted.threads) ? wanted.threads : '' };
+		const wanted = readState(location.hash), exact = wanted.exact || (this.profile.exact && location.hash.length < 2);
+		this.merge(!exact);
+		const zoom = wanted.path.length ? this.texts.labelsOf(wanted.path) : wanted.zoom;
+		return { ...wanted, exact, zoom, threads: this.live || this.threads.has(wanted.threads) ? wanted.threads : '' };
 	}
 
 	/** Take the state from the address. */
@@ -354,6 +391,7 @@ export class View {
 	start(): void {
 		const { profile, graph, root } = this;
 		byId('threads').hidden = profile.runs.length > 1;
+		this.events.refresh(profile);
 		if (!this.live)
 			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
 		if (profile.runs.length < 2)

@@ -51,7 +51,7 @@ static int count_nodes(struct life_search *search, const struct view *view, uint
 		search->total += self;
 		if (!self)
 			continue;
-		shown = &view->profile->nodes.data[shown_profile_node(view, search->next_node)];
+		shown = &view->profile->nodes.data[shown_profile_code(view, search->next_node)];
 		if (shown->parent != PROFILE_NODE_NONE && shown->location < search->counts.size)
 			search->counts.data[shown->location] += self;
 	}

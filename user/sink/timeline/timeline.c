@@ -53,6 +53,13 @@ static int find_thread(struct timeline *timeline, const struct timeline_thread *
 	return added < 0 ? added : 0;
 }
 
+static uint32_t comm_of(const struct profile *profile, uint32_t node)
+{
+	while (profile->nodes.data[node].parent != PROFILE_NODE_NONE)
+		node = profile->nodes.data[node].parent;
+	return profile_comm(profile, node);
+}
+
 /* Note that a node has samples. */
 static int use(struct timeline *timeline, uint32_t node)
 {
@@ -84,7 +91,7 @@ int timeline_add(struct timeline *timeline, const struct view *view,
 	if (err)
 		return err;
 	thread->comm = sample->comm;
-	thread->process_comm = view->profile->nodes.data[sample->node].comm;
+	thread->process_comm = comm_of(view->profile, sample->node);
 	return use(timeline, sample->node);
 }
 

@@ -12,6 +12,8 @@ static int keep(struct label_table *table, const char *s, uint32_t *ret)
 	return string_pool_add(table->strings, s, strlen(s), ret);
 }
 
+_Static_assert(CODE_TIER_COUNT <= 16, "bits of label_names.tiers");
+
 static void add_name(struct label_names *names, uint32_t name)
 {
 	for (uint32_t i = 0; i < names->count; i++) {
@@ -39,6 +41,7 @@ static int add(struct label_table *table, const struct frame_text *frame, uint32
 	if (*ret == table->names.size)
 		table->names.data[table->names.size++] = (struct label_names){0};
 	add_name(&table->names.data[*ret], name);
+	table->names.data[*ret].tiers |= (uint16_t)(1u << frame->tier);
 	return 0;
 }
 

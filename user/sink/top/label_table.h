@@ -30,7 +30,8 @@ struct top_label {
 struct label_names {
 	uint32_t names[LABEL_NAMES_MAX]; /* strings */
 	uint32_t count;
-	bool more; /* there are others */
+	bool more;	/* there are others */
+	uint16_t tiers; /* bits 1 << enum code_tier, of its code */
 };
 
 struct label_table {

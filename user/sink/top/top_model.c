@@ -24,7 +24,8 @@ void top_model_deinit(struct top_model *model)
 	free(model->paths);
 	vec_deinit(&model->functions);
 	vec_deinit(&model->processes);
-	vec_deinit(&model->before);
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
+		vec_deinit(&model->before[i]);
 }
 
 /* --- the samples that are shown ------------------------------------------------------ */
@@ -32,7 +33,7 @@ void top_model_deinit(struct top_model *model)
 /* A view whose profile counts the samples that a filter shows. */
 struct filtered {
 	struct view view;
-	struct profile profile;
+	struct profile profile;		/* only `nodes` are its own */
 	struct thread_counts threads;	/* with roots by thread; only `counts` is its own */
 	struct naming_count *processes; /* by row of the ledger */
 };
@@ -76,6 +77,7 @@ static int copy_nodes(struct filtered *filtered, uint32_t **ret)
 	if (!roots || vec_reserve(&filtered->profile.nodes, count + 1))
 		return -ENOMEM;
 	filtered->profile.nodes.size = count;
+	filtered->profile.roots = from->roots; /* borrowed */
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_node node = from->nodes.data[i];
 
@@ -118,12 +120,12 @@ static bool *passing_nodes(const struct filtered *filtered, const struct top_fil
 	const struct profile *profile = &filtered->profile;
 	bool *passing = calloc(profile->nodes.size + 1, sizeof(*passing));
 
-	for (size_t i = 0; passing && filter->comm && i < profile->nodes.size; i++) {
+	for (uint32_t i = 0; passing && filter->comm && i < profile->nodes.size; i++) {
 		uint32_t parent = profile->nodes.data[i].parent;
 
-		passing[i] = parent == PROFILE_NODE_NONE ? has_comm(&filtered->view, filter,
-								    profile->nodes.data[i].comm)
-							 : passing[parent];
+		passing[i] = parent == PROFILE_NODE_NONE
+				     ? has_comm(&filtered->view, filter, profile_comm(profile, i))
+				     : passing[parent];
 	}
 	return passing;
 }
@@ -158,6 +160,11 @@ static void count_process(struct filtered *filtered, uint32_t process, uint32_t 
 	count->named += naming_of_node(&filtered->view, node) ? samples : 0;
 }
 
+static uint64_t samples_before(const struct top_model *model, uint32_t event, size_t count)
+{
+	return count < model->before[event].size ? model->before[event].data[count] : 0;
+}
+
 static int count_samples(struct filtered *filtered, const struct top_model *model,
 			 const struct top_filter *filter)
 {
@@ -178,7 +185,7 @@ static int count_samples(struct filtered *filtered, const struct top_model *mode
 		return -ENOMEM;
 	for (size_t i = 0; i < view->threads->counts.size; i++) {
 		const struct thread_count *count = &view->threads->counts.data[i];
-		uint64_t before = i < model->before.size ? model->before.data[i] : 0;
+		uint64_t before = samples_before(model, view->event, i);
 		struct profile_node *nodes = filtered->profile.nodes.data;
 		uint32_t process = nodes[roots[count->node]].location;
 
@@ -270,17 +277,27 @@ int top_model_fill(struct top_model *model, const struct view *view,
 	return err;
 }
 
-int top_model_begin_anew(struct top_model *model, const struct view *view)
+static int begin_event_anew(struct top_model *model, const struct view *view)
 {
-	model->before.size = 0;
+	model->before[view->event].size = 0;
 	vec_for_each (count, &view->threads->counts) {
-		if (vec_push(&model->before, count->samples))
+		if (vec_push(&model->before[view->event], count->samples))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
+int top_model_begin_anew(struct top_model *model, const struct view *view)
+{
+	int err = begin_event_anew(model, view);
+
+	for (uint32_t i = 1; view->by_event && i <= view->info->more_events && !err; i++)
+		err = begin_event_anew(model, view->by_event[i]);
+	return err;
+}
+
 void top_model_show_all(struct top_model *model)
 {
-	model->before.size = 0;
+	for (size_t i = 0; i < JITBPF_EVENTS_MAX; i++)
+		model->before[i].size = 0;
 }

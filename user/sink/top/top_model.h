@@ -26,7 +26,8 @@ struct top_model {
 	function_table functions;
 	VEC(struct top_process) processes; /* with samples */
 	uint64_t samples;
-	VEC(uint64_t) before; /* by count of the view: samples that are not shown */
+	/* By event, and by count of its view: samples that are not shown. */
+	VEC(uint64_t) before[JITBPF_EVENTS_MAX];
 };
 
 /* Returns 0 or -ENOMEM; the caller calls top_model_deinit() in both cases. */
@@ -40,7 +41,7 @@ void top_model_deinit(struct top_model *model);
 int top_model_fill(struct top_model *model, const struct view *view,
 		   const struct top_filter *filter);
 
-/* Show only samples from now on; or all again. Returns 0 or -ENOMEM. */
+/* Show only samples of all events from now on; or all again. Returns 0 or -ENOMEM. */
 int top_model_begin_anew(struct top_model *model, const struct view *view);
 void top_model_show_all(struct top_model *model);
 

@@ -124,24 +124,40 @@ static const char *colour_of(const struct top_layout *layout, uint32_t label)
 		[FRAME_COLOUR_NONE] = NULL,
 		[FRAME_COLOUR_CYAN] = ESCAPE_CYAN,
 		[FRAME_COLOUR_YELLOW] = ESCAPE_YELLOW,
+		[FRAME_COLOUR_GREEN] = ESCAPE_GREEN,
 	};
 	uint32_t kind = label_table_get(layout->labels, label)->kind;
 
 	return kind == LABEL_KIND_PROCESS ? ESCAPE_BOLD : colours[frame_kind_info(kind)->colour];
 }
 
-/* Put the names of a function's code: " {f, f.cold}". */
+/* Returns true if a function has more names than the one that is shown, or a tier. */
+static bool has_code_words(const struct label_names *names)
+{
+	return names->count > 1 || names->tiers > 1u << CODE_TIER_PLAIN;
+}
+
+/* Put the names of a function's code, if it has several, and its tiers: " {f, f.cold: cold}". */
 static void put_names(struct text *text, const struct top_layout *layout, uint32_t label,
 		      uint32_t columns)
 {
 	const struct label_names *names = label_table_names(layout->labels, label);
+	const char *before = "";
 	struct text list = {0};
 
-	for (uint32_t i = 0; i < names->count; i++) {
+	for (uint32_t i = 0; i < names->count && names->count > 1; i++) {
 		text_put_string(&list, i ? ", " : "");
 		text_put_string(&list, string_pool_get(layout->labels->strings, names->names[i]));
+		before = names->more ? ", ...: " : ": ";
 	}
-	text_put_string(&list, names->more ? ", ..." : "");
+	for (uint32_t tier = CODE_TIER_PLAIN + 1; tier < CODE_TIER_COUNT; tier++) {
+		if (!(names->tiers & 1u << tier))
+			continue;
+		text_put_string(&list, before);
+		text_put_string(&list, code_tier_word(tier));
+		before = ", ";
+	}
+	text_put_string(&list, names->more && names->tiers <= 1u << CODE_TIER_PLAIN ? ", ..." : "");
 	text_put(&list, "", 1);
 	text_put_string(text, " {");
 	if (list.failed)
@@ -240,7 +256,7 @@ void top_put_function(struct text *text, const struct top_layout *layout,
 	}
 	columns = room_for_name(layout, used);
 	used = put_name(text, layout, function->label, columns);
-	if (label_table_names(layout->labels, function->label)->count > 1 &&
+	if (has_code_words(label_table_names(layout->labels, function->label)) &&
 	    columns - used >= NAMES_COLUMNS_MIN)
 		put_names(text, layout, function->label,
 			  columns == COLUMNS_ANY ? COLUMNS_ANY : columns - used);

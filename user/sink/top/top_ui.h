@@ -36,6 +36,7 @@ enum top_style {
 	TOP_BOLD, /* headings, processes */
 	TOP_CYAN, /* colours of frames, by kind */
 	TOP_YELLOW,
+	TOP_GREEN,
 	TOP_STATUS,   /* the tabs and the last line */
 	TOP_SELECTED, /* to the end of the line */
 	TOP_STYLES
@@ -60,7 +61,8 @@ int top_ui_create(const struct view_options *options, struct top_ui **ret);
 void top_ui_destroy(struct top_ui *ui); /* NULL is allowed */
 
 /*
- * The view has changed. The caller keeps the view until the next call, for changes of filters.
+ * The view, of event 0, has changed. The caller keeps it, and those of view->by_event, until the
+ * next call, for changes of filters.
  * While the screen is paused, only a change of a filter shows new data. Returns 0 or -ENOMEM.
  */
 int top_ui_update(struct top_ui *ui, const struct view *view);
@@ -68,11 +70,11 @@ int top_ui_update(struct top_ui *ui, const struct view *view);
 /* Show only samples of the last window_ns; 0: all. Before the first view comes. */
 void top_ui_set_window(struct top_ui *ui, uint64_t window_ns);
 
+/* Show an event by its name, cut to EVENT_NAME_BYTES, if the run has it. Before the first view. */
+void top_ui_set_event(struct top_ui *ui, const char *name);
+
 /* A key was pressed. Returns 0 or -ENOMEM. */
 int top_ui_key(struct top_ui *ui, uint32_t key);
-
-/* Show a text in the last line until the next key. Borrowed: a constant. */
-void top_ui_say(struct top_ui *ui, const char *words);
 
 /* The run has ended: no more views come. */
 void top_ui_end(struct top_ui *ui);

@@ -10,6 +10,7 @@
 
 #define LINES_ABOVE 4 /* title, fates, tabs, heading */
 #define LINES_BELOW 1
+#define ROWS_ROOMY  14 /* a screen that has room for a line on runtimes */
 #define HELP_INDENT 14
 
 /* What keys do. */
@@ -24,9 +25,10 @@ static const struct {
 	{"/  n  N", "search a name (a regular expression), next, previous"},
 	{"f", "show only names that match; in the tree, callers and callees, too"},
 	{"P  T  C", "only a process, a thread, or commands that match; empty: all"},
-	{"K  I", "kernel frames, inlined frames on and off"},
+	{"K  R  I", "frames of the kernel, of interpreters, inlined ones: on and off"},
 	{"Esc", "no filters, no search"},
 	{"w", "only the last 60 s, the last 10 s, all"},
+	{"e", "the next event, if the run samples several (-e)"},
 	{"z", "only samples from now on; again: all"},
 	{"p", "pause: the screen stands still; a new filter shows new samples"},
 	{"q, Ctrl-C", "end"},
@@ -65,6 +67,10 @@ static int put_line(struct top_canvas *canvas, enum top_style style, const char 
 
 static void put_filters(const struct top_ui *ui, struct text *text)
 {
+	if (ui->view && ui->view->event) {
+		text_put_string(text, "  ");
+		text_put_name_cut(text, ui->view->info->event, EVENT_NAME_BYTES);
+	}
 	if (ui->filter.window_ns)
 		text_printf(text, "  last %.10g s", (double)ui->filter.window_ns / 1e9);
 	if (ui->filter.pid)
@@ -79,6 +85,8 @@ static void put_filters(const struct top_ui *ui, struct text *text)
 		text_printf(text, "  search /%s/", ui->search.text);
 	if (ui->options.kernel == VIEW_KERNEL_HIDDEN)
 		text_put_string(text, "  no kernel frames");
+	if (ui->options.interpreter == VIEW_INTERPRETER_SHOWN)
+		text_put_string(text, "  with interpreters");
 	if (ui->options.no_inline)
 		text_put_string(text, "  no inlined frames");
 	if (ui->anew)
@@ -117,10 +125,14 @@ static int put_last(const struct top_ui *ui, uint32_t columns, struct top_canvas
 	}
 	if (ui->said)
 		return put_line(canvas, TOP_STATUS, ui->said, columns);
-	return put_line(canvas, TOP_STATUS,
-			ui->ended ? "the run has ended   q end   ? help"
-				  : "q end   ? help   / search   f filter   s sort   p pause",
-			columns);
+	if (ui->ended)
+		return put_line(canvas, TOP_STATUS, "the run has ended   q end   ? help", columns);
+	return put_line(
+		canvas, TOP_STATUS,
+		ui->view && ui->view->by_event
+			? "q end   ? help   e event   / search   f filter   s sort   p pause"
+			: "q end   ? help   / search   f filter   s sort   p pause",
+		columns);
 }
 
 static int put_help(uint32_t rows, uint32_t columns, struct top_canvas *canvas)
@@ -151,6 +163,7 @@ static enum top_style style_of(const struct top_ui *ui, uint32_t row)
 		[FRAME_COLOUR_NONE] = TOP_PLAIN,
 		[FRAME_COLOUR_CYAN] = TOP_CYAN,
 		[FRAME_COLOUR_YELLOW] = TOP_YELLOW,
+		[FRAME_COLOUR_GREEN] = TOP_GREEN,
 	};
 	uint32_t label = top_rows_label(ui, &ui->rows.data[row]);
 	uint32_t kind = label_table_get(&ui->model.labels, label)->kind;
@@ -236,17 +249,21 @@ static int put_table(struct top_ui *ui, uint32_t columns, struct top_canvas *can
 
 int top_ui_draw(struct top_ui *ui, uint32_t rows, uint32_t columns, struct top_canvas *canvas)
 {
+	bool runtimes = ui->runtimes.bytes.size && rows >= ROWS_ROOMY;
+	uint32_t around = LINES_ABOVE + LINES_BELOW + runtimes;
 	int err;
 
 	columns = columns > TOP_COLUMNS_MIN ? columns : TOP_COLUMNS_MIN;
 	vec_for_each (line, &canvas->lines)
 		text_deinit(&line->text);
 	canvas->lines.size = 0;
-	ui->page = rows > LINES_ABOVE + LINES_BELOW ? rows - LINES_ABOVE - LINES_BELOW : 1;
+	ui->page = rows > around ? rows - around : 1;
 	if (ui->help)
 		return put_help(rows, columns, canvas);
 	err = put_line(canvas, TOP_PLAIN, ui->title.bytes.data ?: "jitbpf top", columns);
 	err = err ?: put_line(canvas, TOP_PLAIN, ui->fates.bytes.data ?: "", columns);
+	if (runtimes)
+		err = err ?: put_line(canvas, TOP_PLAIN, ui->runtimes.bytes.data, columns);
 	err = err ?: put_tabs(ui, columns, canvas);
 	err = err ?: put_table(ui, columns, canvas);
 	while (!err && canvas->lines.size + LINES_BELOW < rows)

@@ -203,7 +203,7 @@ static int begin_anew(struct top_ui *ui)
 		return 0;
 	ui->anew = !ui->anew;
 	if (ui->anew)
-		err = top_model_begin_anew(&ui->model, ui->view);
+		err = top_model_begin_anew(&ui->model, ui->all);
 	else
 		top_model_show_all(&ui->model);
 	return err ?: top_ui_refill(ui);
@@ -227,6 +227,21 @@ static int next_window(struct top_ui *ui)
 	while (at < ARRAY_SIZE(windows) - 1 && windows[at] != ui->filter.window_ns)
 		at++;
 	ui->filter.window_ns = windows[(at + 1) % ARRAY_SIZE(windows)];
+	return top_ui_refill(ui);
+}
+
+static int next_event(struct top_ui *ui)
+{
+	const struct view *all = ui->all;
+	uint32_t next;
+
+	if (!all || !all->by_event) {
+		ui->said = "this run samples CPU time only; -e adds events";
+		return 0;
+	}
+	next = (ui->view->event + 1) % (all->info->more_events + 1);
+	top_ui_set_event(ui, next ? all->by_event[next]->info->event : "");
+	top_ui_choose_event(ui);
 	return top_ui_refill(ui);
 }
 
@@ -258,6 +273,10 @@ static int toggle(struct top_ui *ui, uint32_t key)
 	if (key == 'K')
 		ui->options.kernel = ui->options.kernel == VIEW_KERNEL_HIDDEN ? VIEW_KERNEL_SHOWN
 									      : VIEW_KERNEL_HIDDEN;
+	else if (key == 'R')
+		ui->options.interpreter = ui->options.interpreter == VIEW_INTERPRETER_SHOWN
+						  ? VIEW_INTERPRETER_HIDDEN
+						  : VIEW_INTERPRETER_SHOWN;
 	else if (key == 'I')
 		ui->options.no_inline = !ui->options.no_inline;
 	else if (key == 'p')
@@ -299,10 +318,13 @@ static int command(struct top_ui *ui, uint32_t key)
 		return begin_anew(ui);
 	case 'w':
 		return next_window(ui);
+	case 'e':
+		return next_event(ui);
 	case TOP_KEY_ESCAPE:
 		return show_everything(ui);
 	case 'p':
 	case 'K':
+	case 'R':
 	case 'I':
 		return toggle(ui, key);
 	case '/':

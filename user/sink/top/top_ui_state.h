@@ -50,7 +50,9 @@ struct top_fold {
 
 struct top_ui {
 	struct view_options options;
-	const struct view *view; /* borrowed; NULL before the first one */
+	const struct view *all;	      /* of event 0, borrowed; NULL before the first one */
+	const struct view *view;      /* that of the event that is shown */
+	char event[EVENT_NAME_BYTES]; /* its name; "": of event 0 */
 	struct top_model model;
 	struct top_filter filter;
 	struct top_pattern name, comm, search;
@@ -64,13 +66,16 @@ struct top_ui {
 	char typed[PROMPT_BYTES + 1];
 	const char *said;
 	bool paused, anew, help, ended, quits;
-	struct text title, fates;
+	struct text title, fates, runtimes; /* runtimes: empty if none has functions */
 };
 
 /* --- top_ui_rows.c: the rows of the current tab, and the selection ------------------- */
 
 /* Rebuild texts, model and rows from the view. Returns 0 or -ENOMEM. */
 int top_ui_refill(struct top_ui *ui);
+
+/* Show the event of ui->event. */
+void top_ui_choose_event(struct top_ui *ui);
 
 /* List the rows. Returns 0 or -ENOMEM. */
 int top_rows_list(struct top_ui *ui);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "state/code/code_map.h"
+#include "state/space/cow_pool.h"
+#include "state/space/space_history.h"
 
 const struct code_budget code_budget_default = {
 	.methods = 4u << 20,
@@ -58,12 +60,21 @@ int code_account_set_owner(struct code_account *account, struct owner_budget *me
 	return 0;
 }
 
-/* Two nodes of trees, an entry of the history, and the allocator's overhead. */
-#define OBJECT_EXTRA_BYTES (2 * 64 + 48 + 16)
+/*
+ * What the allocator takes for an object, and two cells of trees. When the object has ended, it has
+ * an entry in the history instead, which is smaller.
+ */
+static uint64_t allocated_bytes(uint64_t bytes)
+{
+	return (bytes + sizeof(size_t) + 15) / 16 * 16 + 2 * COW_CELL_BYTES;
+}
+
+_Static_assert(2 * sizeof(struct space_entry) <= 2 * COW_CELL_BYTES,
+	       "an entry of a history that has just grown");
 
 int code_account_charge(struct code_account *account, uint64_t bytes)
 {
-	bytes += OBJECT_EXTRA_BYTES;
+	bytes = allocated_bytes(bytes);
 	account->starved =
 		(account->charges && charge_log_refuses(account->charges)) ||
 		(account->owner && owner_budget_charge(account->memory, account->owner, bytes));
@@ -90,7 +101,7 @@ void code_account_count_refused(struct code_account *account)
 
 void code_account_release(struct code_account *account, uint64_t bytes)
 {
-	bytes += OBJECT_EXTRA_BYTES;
+	bytes = allocated_bytes(bytes);
 	if (account->owner)
 		owner_budget_release(account->memory, account->owner, bytes);
 	account->bytes -= bytes;

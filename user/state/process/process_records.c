@@ -356,6 +356,18 @@ int process_table_inner_pid(struct process_table *table, const struct jitbpf_inn
 	return err;
 }
 
+int process_table_runtime(struct process_table *table, const struct jitbpf_runtime *record)
+{
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	/* What is reported late is of the program before the last exec. */
+	if (!err && record->h.time_ns >= process->program_ns)
+		process_runtimes_report(&process->runtimes, record);
+	return err;
+}
+
 int process_table_owner(struct process_table *table, const struct jitbpf_owner *record)
 {
 	struct process_owner owner;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engines/engines.h"
+#include "uapi/record.h"
 
 /*
  * Of a program, in the order of engines: a snapshot has mappings in another order than that in
@@ -21,8 +22,9 @@
 #define PROCESS_RUNTIMES_MAX 4
 
 struct process_runtime {
-	uint64_t number; /* its engine and version: engine_runtime_number() */
-	uint32_t module; /* number of the program or library that was mapped last */
+	uint64_t number; /* its engine, version and status: engine_runtime_number() */
+	/* Number of the program or library that was mapped last; UINT32_MAX: none is known. */
+	uint32_t module;
 };
 
 /* Zero-initialized is empty. */
@@ -31,9 +33,16 @@ struct process_runtimes {
 	uint32_t count;
 };
 
-/* The program has mapped a file, which is the module of that number. */
+/*
+ * The program has mapped a file, which is the module of that number. Once its functions have a
+ * status, its version stays, too, since that was read from memory.
+ */
 void process_runtimes_map(struct process_runtimes *runtimes, const struct engine_file *file,
 			  uint32_t module);
+
+/* Apply what is reported of a runtime. */
+void process_runtimes_report(struct process_runtimes *runtimes,
+			     const struct jitbpf_runtime *record);
 
 static inline const struct engine *process_runtime_engine(const struct process_runtime *runtime)
 {

@@ -184,6 +184,7 @@ int process_table_fork(struct process_table *table, const struct jitbpf_task *re
 int process_table_exit(struct process_table *table, const struct jitbpf_task *record);
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 int process_table_owner(struct process_table *table, const struct jitbpf_owner *record);
+int process_table_runtime(struct process_table *table, const struct jitbpf_runtime *record);
 
 /* The mapping of a process at the address range and time of a MAPPING record. */
 enum known_mapping {

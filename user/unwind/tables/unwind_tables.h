@@ -8,8 +8,11 @@
 #ifndef JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
 #define JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "uapi/kernel_maps.h"
+#include "uapi/runtime_recipe.h"
 #include "uapi/unwind.h"
 
 struct unwind_tables {
@@ -28,6 +31,16 @@ struct unwind_tables {
 	/* Walks that start after the call do not use the entry. The entry may be missing. */
 	void (*unpublish_page)(void *context, struct unwind_page_key key);
 	void (*unpublish_process)(void *context, uint32_t pid);
+	/* The same for the recipe of a process, which it replaces; NULL: there are no recipes. */
+	int (*publish_recipe)(void *context, uint32_t pid, const struct runtime_recipe *recipe);
+	void (*unpublish_recipe)(void *context, uint32_t pid);
+	/*
+	 * At the end of a round: whether its samples had functions that were not known. If they
+	 * had none, though the BPF program has ended the round early, it does so later next time.
+	 */
+	void (*found_functions)(void *context, bool found);
+	/* A program loads no runtime soon: further execs of it are not reported. */
+	void (*skip_program)(void *context, const struct jitbpf_program_file *file);
 	void *context;
 };
 

@@ -95,3 +95,17 @@ CASE_WITH(version_1_has_limits_in_the_hierarchy_of_memory, setup, teardown)
 	put(*state, "cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	assert_int_equal(memory_limit_bytes(*state), 4 * MB);
 }
+
+CASE_WITH(free_memory_is_within_the_limit, setup, teardown)
+{
+	const char *meminfo = "MemTotal:       24684480 kB\nMemFree:         1000 kB\n"
+			      "MemAvailable:      2048 kB\n";
+
+	assert_int_equal(memory_free_bytes(*state), machine_bytes());
+	put(*state, "proc/meminfo", meminfo);
+	assert_int_equal(memory_free_bytes(*state), 2 * MB);
+	put(*state, "proc/meminfo", "MemAvailable: 99999999999 kB\n");
+	assert_int_equal(memory_free_bytes(*state), machine_bytes());
+	put(*state, "proc/meminfo", "MemAvailable: many kB\n");
+	assert_int_equal(memory_free_bytes(*state), machine_bytes());
+}

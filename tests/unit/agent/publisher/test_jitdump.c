@@ -18,6 +18,7 @@
 #include "agent/publisher/publisher.h"
 #include "base/scope.h"
 #include "decode/record/code_event.h"
+#include "tests/unit/agent/made_patience.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/decode/made_jitdump.h"
 
@@ -25,6 +26,7 @@
 #define FILES_MAX  20
 #define ROUNDS_MAX 5000 /* on a busy machine an answer of a helper process may come too late */
 #define SEC	   1000000000ull
+#define TURNS	   50 /* many: time, not their number, ends a wait */
 
 struct dump {
 	char path[96];
@@ -36,6 +38,7 @@ struct run {
 	char folder[32];
 	void *publisher;
 	struct publisher_host host;
+	struct made_patience patience;
 	struct dump dumps[FILES_MAX];
 	struct {
 		char name[16];
@@ -333,6 +336,34 @@ CASE_WITH(test_forked_round, setup, teardown)
 	use_up_turn(run);
 	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), false, take, run),
 			 0);
+}
+
+/* By the clock of the host: of a round, and of the code from before the run. */
+CASE_WITH(test_patience, setup, teardown)
+{
+	struct run *run = *state;
+	uint64_t round_ns = clock_now_ns();
+
+	publisher_jitdump.destroy(run->publisher);
+	made_patience_init(&run->patience);
+	run->host.patience = &run->patience.clock;
+	assert_int_equal(publisher_jitdump.create(&run->host, &run->publisher, &(const char *){0}),
+			 0);
+	begin(run, 0, round_ns);
+	load(run, 0, "f");
+	use_up_turn(run);
+	for (size_t i = 0; i < TURNS; i++)
+		assert_int_equal(publisher_jitdump.late(run->publisher, take, run), 1);
+	made_patience_pass(&run->patience, SEC / 2 + 1, 0);
+	assert_int_equal(publisher_jitdump.late(run->publisher, take, run), 1); /* the next file */
+	assert_int_equal(publisher_jitdump.late(run->publisher, take, run), 0);
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	for (size_t i = 0; i < TURNS; i++)
+		assert_int_equal(
+			publisher_jitdump.round(run->publisher, round_ns, false, take, run), 1);
+	made_patience_pass(&run->patience, SEC / 4 + 1, 0);
+	assert_int_equal(publisher_jitdump.round(run->publisher, round_ns, false, take, run), 0);
+	assert_int_equal(run->count, 0);
 }
 
 /* A file that never answers keeps one round open for a while; its names are counted as late. */

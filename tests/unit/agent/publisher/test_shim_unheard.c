@@ -109,6 +109,25 @@ CASE(test_failed_reading)
 	shim_unheard_deinit(&unheard);
 }
 
+/* A child that was forked before its parent's journal could be read lacks the parent's code. */
+CASE(test_forked_before_the_reading)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(map(&unheard, true), 0);
+	fork_process(&unheard, 7, 8, 1100);
+	assert_int_equal(shim_unheard_settle(&unheard), 0);
+	unheard.mappers.data[0].wanted = false;
+	shim_unheard_unread(&unheard, 7);
+	shim_unheard_unread(&unheard, 6); /* no mapper */
+	shim_unheard_forget(&unheard, 1200);
+	fork_process(&unheard, 8, 9, 1250); /* follows what is read of its parent now */
+	assert_int_equal(settle(&unheard, 1300), 1);
+	fork_process(&unheard, 7, 10, 1310);
+	assert_int_equal(settle(&unheard, 1400), 0);
+	shim_unheard_deinit(&unheard);
+}
+
 /* On a machine that forks all the time, what is kept of it is what two drains saw. */
 CASE(test_forks_are_forgotten)
 {

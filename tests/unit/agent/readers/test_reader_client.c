@@ -260,7 +260,7 @@ CASE_WITH(a_reader_that_waits_for_a_cpu_is_not_ended, setup, teardown)
 
 	cpu_wait_open_own(&wait);
 	if (wait.schedstat < 0)
-		skip(); /* the kernel does not count run delays */
+		NOT_APPLICABLE("the kernel does not count run delays");
 	assert_true(reader > 0);
 	beside = starve(reader);
 	answered = ask(fixture, &module, COMPUTES_FOR_LONG);

@@ -2,6 +2,7 @@
 /* Rows by a reader process are those that are made here. */
 #include <stdint.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "agent/readers/rows_reader.h"
 #include "base/scope.h"
 #include "runtimes/code_compare.h"
+#include "runtimes/cpython/cpython.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/unit/agent/readers/made_reader.h"
 #include "tests/unit/cases.h"
@@ -177,6 +179,30 @@ CASE_WITH(moving_objects_are_equal, setup, teardown)
 	assert_int_equal(fixture->maker.compare(fixture->maker.context, &pair, &moved), 0);
 	assert_true(moved);
 	assert_false(same(fixture, was, is, sizeof(was)));
+}
+
+CASE_WITH(facts_are_equal, setup, teardown)
+{
+	static struct module python = {.number = 3, .path = "/usr/bin/python3"};
+	const struct module *modules[] = {&python, &self, &no_elf};
+	const int errors[] = {0, -ENOENT};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
+		struct runtime_facts facts = {0}, own = {0};
+		uint64_t address = 0, own_address = 0;
+		int err = fixture->own_maker.facts(fixture->own_maker.context, modules[i],
+						   &cpython_reader, 0, &own, &own_address);
+
+		assert_int_equal(fixture->maker.facts(fixture->maker.context, modules[i],
+						      &cpython_reader, 0, &facts, &address),
+				 err);
+		assert_int_equal(address, own_address);
+		assert_memory_equal(&facts, &own, sizeof(own));
+		if (i < ARRAY_SIZE(errors))
+			assert_int_equal(err, errors[i]);
+	}
+	assert_int_equal(fixture->made.failures, 0);
 }
 
 CASE_WITH(a_killed_reader_is_replaced, setup, teardown)

@@ -91,7 +91,7 @@ static bool publish(struct fixture *f, size_t size_bytes, bool snapshot)
 	struct delta_header header = {
 		.magic = DELTA_MAGIC,
 		.version = DELTA_VERSION,
-		.complete = 1,
+		.flags = DELTA_COMPLETE,
 		.from = snapshot ? 0 : f->state,
 		.to = snapshot ? f->state : f->state + 1,
 	};

@@ -256,7 +256,7 @@ static void check_cuts(uint32_t seed)
 	assert_true(live_reader_dropped(followers[1].reader) || delta_bytes > 300);
 	assert_true(largest < delta_bytes + 1000);
 	for (int i = 0; i < EPOCHS; i++)
-		assert_true(followers[0].profiles[i].profile.nodes.size > 10);
+		assert_true(followers[0].profiles[i].samples.profile.nodes.size > 10);
 	end();
 }
 

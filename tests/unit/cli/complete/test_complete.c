@@ -48,7 +48,7 @@ CASE(words_have_candidates)
 		{"bash", "report --by =", "words\ncomm\npid\ntid\ncontainer\n"},
 		{"bash", "report --by = pid --kernel =", "words\nyes\nno\n"},
 		{"zsh", "report --json=", "words\n"},
-		{"zsh", "report --fields comm,ti", "words\ncomm,tid\ncomm,time\n"},
+		{"zsh", "report --fields comm,ti", "words\ncomm,tid\ncomm,time\ncomm,tier\n"},
 		{"zsh", "report --fields=+sr", "words\n--fields=+srcline\n"},
 		{"zsh", "report _", "files .jitbpf\n"},
 		{"zsh", "report -- -", "files .jitbpf\n"},

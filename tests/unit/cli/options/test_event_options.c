@@ -9,7 +9,7 @@ static enum options_result parse(const char *first, const char *second, struct c
 	const char *values[] = {first, second};
 	string_list list = {.data = values, .size = second ? 2 : 1};
 
-	return events_parse(&list, ret);
+	return events_parse("record", &list, ret);
 }
 
 static void assert_bad(const char *first, const char *second)
@@ -31,7 +31,7 @@ CASE(test_lists)
 	assert_string_equal(events.chosen[1].event->name, "context-switches");
 	assert_int_equal(events.chosen[1].period, 37);
 	assert_string_equal(events.chosen[2].event->name, "cpu-migrations");
-	assert_int_equal(events_parse(&(string_list){0}, &events), OPTIONS_OK);
+	assert_int_equal(events_parse("record", &(string_list){0}, &events), OPTIONS_OK);
 	assert_int_equal(events.count, 0);
 }
 
@@ -74,8 +74,8 @@ CASE(test_shown)
 	struct chosen_events events;
 
 	assert_int_equal(parse("page-faults", NULL, &events), OPTIONS_OK);
-	assert_true(events_check_shown(&events, NULL));
-	assert_true(events_check_shown(&events, "cpu-time"));
-	assert_true(events_check_shown(&events, "page-faults"));
-	assert_false(events_check_shown(&events, "minor-faults"));
+	assert_true(events_check_shown("record", &events, NULL));
+	assert_true(events_check_shown("record", &events, "cpu-time"));
+	assert_true(events_check_shown("record", &events, "page-faults"));
+	assert_false(events_check_shown("record", &events, "minor-faults"));
 }

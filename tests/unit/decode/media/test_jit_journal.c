@@ -21,7 +21,7 @@ CASE(test_header)
 	change;                                                                                    \
 	assert_int_equal(jit_journal_header_decode(&bad, 1 << 20, &ret), error)
 	BAD(-EBADMSG, bad.magic[7] = 0);
-	BAD(-ENOTSUP, bad.version = 2);
+	BAD(-ENOTSUP, bad.version = JITBPF_JOURNAL_VERSION - 1);
 	BAD(-EBADMSG, bad.data_offset = 88);
 	BAD(-EBADMSG, bad.data_offset = 4097);
 	BAD(-EBADMSG, bad.data_offset = UINT32_MAX - 7);

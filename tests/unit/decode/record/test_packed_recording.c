@@ -30,7 +30,7 @@ struct outcome {
 	size_t records;
 	uint64_t skipped;
 	struct recording_error error;
-	uint64_t last[16 + 4 * JITBPF_SAMPLE_FRAMES_MAX]; /* the last record but ROUND */
+	uint64_t last[16 + 4 * JITBPF_SAMPLE_WORDS_MAX]; /* the last record but ROUND */
 };
 
 static struct outcome read_file(struct segment_file *file)
@@ -233,13 +233,13 @@ CASE(test_fresh)
 /* More nodes, threads, and frames than a reader keeps. */
 CASE(test_limits)
 {
-	static const uint8_t deep_head[] = {0x88, 0x80, 0x08}; /* 1,024 nodes */
-	static uint8_t zeros[2048];
+	static const uint8_t deep_head[] = {0x88, 0x81, 0x18}; /* 3,073 nodes */
+	static uint8_t zeros[4096];
 	struct lane_bytes nodes[] = {
-		{deep_head, sizeof(deep_head)}, LANE("\0"), LANE("\1"), {zeros, 1024}, LANE(""),
+		{deep_head, sizeof(deep_head)}, LANE("\0"), LANE("\1"), {zeros, 3073}, LANE(""),
 	};
 	static const struct lane_bytes longer[] = {
-		LANE("\x88\1"), LANE("\0"), LANE("\x8f\x08"), LANE("\0"), LANE(""),
+		LANE("\x88\1"), LANE("\0"), LANE("\x90\x18"), LANE("\0"), LANE(""),
 	};
 	static const struct lane_bytes thread[] = {
 		LANE("\x6a\0\1\4\0\x20"), LANE("\0"), LANE(""), LANE(""), LANE(THREAD_TEXT),
@@ -247,7 +247,7 @@ CASE(test_limits)
 	struct segment_file file = begun();
 	size_t at = 0;
 
-	for (size_t i = 0; i <= (JITBPF_NODES_MAX - JITBPF_STACK_ROOTS) / 1024; i++)
+	for (size_t i = 0; i <= (JITBPF_NODES_MAX - JITBPF_STACK_ROOTS) / 3073; i++)
 		at = segment_file_put_lanes(&file, nodes);
 	assert_bad(&file, at, "a malformed sample");
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/record/record_check.h"
+#include "decode/record/sample_parts.h"
 #include "tests/unit/cases.h"
 
 /* Check a copy of exactly its size, so that sanitizers detect reads beyond it. */
@@ -43,7 +44,7 @@ CASE(test_fixed_sizes)
 		{JITBPF_SAMPLE, 64},   {JITBPF_JIT, 40},	   {JITBPF_COMM, 48},
 		{JITBPF_FORK, 32},     {JITBPF_EXIT, 32},	   {JITBPF_THROTTLE, 24},
 		{JITBPF_COUNTERS, 16}, {JITBPF_EVENT_COUNTS, 144}, {JITBPF_LOST_SAMPLES, 40},
-		{JITBPF_JOURNAL, 72},  {JITBPF_INNER_PID, 32},
+		{JITBPF_JOURNAL, 72},  {JITBPF_INNER_PID, 32},	   {JITBPF_PROGRAM, 48},
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -57,7 +58,7 @@ CASE(test_fixed_sizes)
 
 CASE(test_sample)
 {
-	uint64_t words[8 + JITBPF_SAMPLE_FRAMES_MAX + 18 + 1] = {0};
+	uint64_t words[8 + JITBPF_SAMPLE_WORDS_MAX + 18 + 1] = {0};
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
 
 	sample->h.type = JITBPF_SAMPLE;
@@ -78,8 +79,8 @@ CASE(test_sample)
 	sample->event = 0;
 	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
 	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX;
-	sample->user_frames = JITBPF_USER_FRAMES_MAX;
-	assert_least(&sample->h, 64 + (127 + 1024) * 8 + 144);
+	sample->user_frames = JITBPF_USER_WORDS_MAX;
+	assert_least(&sample->h, 64 + (127 + 3073) * 8 + 144);
 	sample->h.size_bytes = sizeof(words);
 	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1;
 	sample->user_frames = 0;
@@ -93,6 +94,90 @@ CASE(test_sample)
 	sample->user_end = 0;
 	memset(sample->comm, 'x', sizeof(sample->comm));
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+}
+
+/* The strings have the given sizes; the number is that of a frame. */
+CASE(test_runtime_function)
+{
+	uint64_t words[16] = {0};
+	struct jitbpf_runtime_function *function = (struct jitbpf_runtime_function *)words;
+
+	function->h.type = JITBPF_RUNTIME_FUNCTION;
+	function->number = (1ull << JITBPF_FRAME_KIND_SHIFT) - 1;
+	function->name_bytes = function->file_bytes = 1;
+	assert_least(&function->h, 58);
+	function->name_bytes = 2;
+	function->file_bytes = 4;
+	memcpy(function->strings, "f\0a.c", 6);
+	assert_least(&function->h, 62);
+	function->h.size_bytes = sizeof(words);
+	assert_int_equal(check(function, sizeof(words)), 0);
+	function->number = 0;
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->number = 1ull << JITBPF_FRAME_KIND_SHIFT;
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->number = 1;
+	function->name_bytes = 3; /* its NUL is not the last byte */
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->name_bytes = 0;
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->name_bytes = 2;
+	function->file_bytes = 0;
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->file_bytes = UINT32_MAX;
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+	function->file_bytes = 4;
+	memset(function->runtime, 'x', sizeof(function->runtime));
+	assert_int_equal(check(function, sizeof(words)), -EBADMSG);
+}
+
+CASE(test_runtime)
+{
+	uint64_t words[16] = {0};
+	struct jitbpf_runtime *runtime = (struct jitbpf_runtime *)words;
+
+	runtime->h.type = JITBPF_RUNTIME;
+	runtime->status = UINT32_MAX;
+	assert_least(&runtime->h, 56);
+	runtime->h.size_bytes = sizeof(words);
+	memset(runtime->name, 'x', sizeof(runtime->name));
+	assert_int_equal(check(runtime, sizeof(words)), -EBADMSG);
+}
+
+/* Runtime frames are all there, and end in a known way; other parts are behind them. */
+CASE(test_runtime_frames)
+{
+	union {
+		struct jitbpf_sample sample;
+		uint64_t words[8 + 1 + 2 + 3 * JITBPF_RUNTIME_FRAMES_MAX + 16];
+	} u = {.sample = {.h = {.type = JITBPF_SAMPLE, .flags = JITBPF_SAMPLE_RUNTIME_FRAMES},
+			  .user_frames = 1}};
+	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&u.words[9];
+
+	part->end = JITBPF_RUNTIME_ROOT;
+	assert_least(&u.sample.h, 64 + 8 + 16);
+	part->count = 2;
+	assert_least(&u.sample.h, 64 + 8 + 16 + 2 * 24);
+	assert_ptr_equal(sample_runtime_frames(&u.sample), part);
+	u.sample.h.flags |= JITBPF_SAMPLE_CODE_BYTES;
+	assert_least(&u.sample.h, 64 + 8 + 16 + 2 * 24 + sizeof(struct jitbpf_code_bytes));
+	assert_ptr_equal(code_bytes_of(&u.sample), &part->frames[2]);
+	u.sample.h.flags = JITBPF_SAMPLE_RUNTIME_FRAMES;
+	part->count = JITBPF_RUNTIME_FRAMES_MAX;
+	assert_least(&u.sample.h, 64 + 8 + 16 + 1024 * 24);
+	u.sample.h.size_bytes = sizeof(u);
+	part->count = JITBPF_RUNTIME_FRAMES_MAX + 1;
+	assert_int_equal(check(&u, sizeof(u)), -EBADMSG);
+	part->count = UINT32_MAX;
+	assert_int_equal(check(&u, sizeof(u)), -EBADMSG);
+	part->count = 0;
+	for (uint32_t end = 0; end <= 6; end++) {
+		part->end = end;
+		assert_int_equal(check(&u, sizeof(u)),
+				 end >= JITBPF_RUNTIME_ROOT && end <= JITBPF_RUNTIME_UNSETTLED
+					 ? 0
+					 : -EBADMSG);
+	}
 }
 
 /* Both strings end inside the record, within their limits. */

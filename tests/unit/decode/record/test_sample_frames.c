@@ -10,7 +10,7 @@
 #define USER	   0x00ffffffffffffffull /* the highest address of a user */
 #define KERNEL	   0xff00000000000000ull /* the lowest of the kernel */
 #define RUNTIME(n) ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (n))
-#define UNKNOWN	   ((uint64_t)2 << JITBPF_FRAME_KIND_SHIFT)
+#define UNKNOWN	   ((uint64_t)77 << JITBPF_FRAME_KIND_SHIFT)
 #define WORDS(list)                                                                                \
 	{                                                                                          \
 		.words = (list), .count = sizeof(list) / sizeof((list)[0])                         \
@@ -43,6 +43,45 @@ CASE(test_kinds)
 	assert_int_equal(typed_frame_pc(&frame), 0x1fff);
 	assert_true(next_is(&words, JITBPF_FRAME_ADDRESS, 0x3000, 0));
 	assert_int_equal(words.count, 0);
+	assert_false(frame_words_next(&words, &frame));
+}
+
+/* Native code of a runtime is an address: a pc if it is the innermost one. */
+CASE(test_interpreter)
+{
+	const uint64_t loop = (uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT;
+	const uint64_t stack[] = {RUNTIME(7), 33, loop | 0x1000, loop | 0x2000, 0x3000};
+	struct frame_words words = WORDS(stack);
+	struct typed_frame frame;
+
+	assert_true(frame_words_are_whole(&words));
+	assert_int_equal(frame_words_of(&words, 3), 4);
+	assert_true(next_is(&words, JITBPF_FRAME_RUNTIME, 7, 33));
+	for (uint64_t pc = 0x1000; pc <= 0x3000; pc += 0x1000) {
+		assert_true(frame_words_next(&words, &frame));
+		assert_int_equal(frame.kind,
+				 pc == 0x3000 ? JITBPF_FRAME_ADDRESS : JITBPF_FRAME_INTERPRETER);
+		assert_int_equal(typed_frame_pc(&frame), pc - (pc > 0x1000));
+	}
+	assert_false(frame_words_next(&words, &frame));
+}
+
+/* A gap is between frames, and has no address. */
+CASE(test_gap)
+{
+	const uint64_t gap = (uint64_t)JITBPF_FRAME_GAP << JITBPF_FRAME_KIND_SHIFT;
+	const uint64_t stack[] = {0x1000, gap, RUNTIME(7), 33};
+	struct frame_words words = WORDS(stack);
+	struct typed_frame frame;
+
+	assert_true(frame_words_are_whole(&words));
+	assert_int_equal(frame_words_of(&words, 2), 2);
+	assert_true(frame_words_next(&words, &frame));
+	assert_true(frame_words_next(&words, &frame));
+	assert_int_equal(frame.kind, JITBPF_FRAME_GAP);
+	assert_int_equal(frame.value, 0);
+	assert_false(frame.is_caller);
+	assert_true(next_is(&words, JITBPF_FRAME_RUNTIME, 7, 33));
 	assert_false(frame_words_next(&words, &frame));
 }
 

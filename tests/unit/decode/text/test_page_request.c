@@ -65,6 +65,15 @@ CASE(test_paths)
 		"/" TOKEN "/methods/1/2/-3/4",
 		"/" TOKEN "/methods/1/2/3/4294967296",
 		"/" TOKEN "/Methods/1/2/3/4",
+		"/" TOKEN "/events/0/code/0/12/3",
+		"/" TOKEN "/events/1/code/0/12",
+		"/" TOKEN "/events/1/packages",
+		"/" TOKEN "/events/1/events/1/code/0/12/3",
+		"/" TOKEN "/events/1code/0/12/3",
+		"/" TOKEN "/events/4294967296/code/0/12/3",
+		"/" TOKEN "/events/1/",
+		"/" TOKEN "/events/1",
+		"/" TOKEN "xcode/0/12/3",
 		"/0123456789ABCDEF0123456789ABCDEF/",
 		"/x123456789abcdef0123456789abcdef/",
 		"/0123456789abcdef0123456789abcdex/",
@@ -83,6 +92,10 @@ CASE(test_code)
 	assert_int_equal(wanted.code.epoch, 0);
 	assert_int_equal(wanted.code.location, 12);
 	assert_int_equal(wanted.code.generation, 3);
+	assert_int_equal(wanted.code.event, 0);
+	assert_int_equal(check_path("/" TOKEN "/events/2/code/7/12/3"), REQUEST_CODE);
+	assert_int_equal(wanted.code.epoch, 7);
+	assert_int_equal(wanted.code.event, 2);
 	assert_int_equal(check_path("/" TOKEN "/code/4294967295/4294967295/0"), REQUEST_CODE);
 	assert_int_equal(wanted.code.epoch, UINT32_MAX);
 	assert_int_equal(wanted.code.location, UINT32_MAX);
@@ -96,6 +109,9 @@ CASE(test_methods_of_code)
 	assert_int_equal(wanted.methods.from, 20);
 	assert_int_equal(wanted.methods.to, 40);
 	assert_int_equal(wanted.methods.method, 0);
+	assert_int_equal(wanted.methods.event, 0);
+	assert_int_equal(check_path("/" TOKEN "/events/9/methods/1/20/40/0"), REQUEST_METHODS);
+	assert_int_equal(wanted.methods.event, 9);
 	assert_int_equal(check_path("/" TOKEN "/methods/0/9/4294967295/4294967295"),
 			 REQUEST_METHODS);
 	assert_int_equal(wanted.methods.from, 9);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
+#include "sink/shown_profile.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -146,6 +147,18 @@ static void map_all(uint32_t pid)
 	mapping->size_bytes = 1ull << 40;
 }
 
+/* Returns true if a path has a location of a kind. */
+static bool goes_through(const struct profile_node *node, enum location_kind kind)
+{
+	const struct profile_node *nodes = view()->profile->nodes.data;
+
+	for (; node->parent != PROFILE_NODE_NONE; node = &nodes[node->parent]) {
+		if (view()->locations->locations.data[node->location].kind == kind)
+			return true;
+	}
+	return false;
+}
+
 CASE(paths_are_cut)
 {
 	uint64_t random = 1, left_out = 0;
@@ -167,12 +180,92 @@ CASE(paths_are_cut)
 	check_owner();
 	assert_true(used() < PROFILE);
 	vec_for_each (node, &view()->profile->nodes) {
-		const struct location *at = &view()->locations->locations.data[node->location];
-
-		if (node->parent != PROFILE_NODE_NONE && at->kind == LOCATION_LEFT_OUT)
-			left_out += node->self;
+		left_out += goes_through(node, LOCATION_OTHERS) ? node->self : 0;
+		assert_false(node->self && goes_through(node, LOCATION_LEFT_OUT));
 	}
-	assert_true(left_out > 15000);
+	assert_true(left_out > 12000);
+	made_run_end(&run);
+}
+
+#define PLACES 16
+
+/* The innermost frames of samples, by offset: of the kernel or user space, and of user space. */
+struct innermost {
+	uint64_t shown[PLACES], user[PLACES];
+};
+
+static void add_innermost(uint64_t places[PLACES], uint32_t node, uint64_t samples)
+{
+	uint32_t number = view()->profile->nodes.data[node].location;
+	uint64_t offset = view()->locations->locations.data[number].offset;
+
+	places[offset / 16 % PLACES] += samples;
+}
+
+/* Samples whose stacks are all different, 30 frames deep, half of them in the kernel. */
+static void sample_different_stacks(struct innermost *ret)
+{
+	uint64_t random = 1;
+
+	*ret = (struct innermost){0};
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (int i = 0; i < 20000; i++) {
+		struct jitbpf_sample *made;
+		uint64_t ips[30];
+
+		for (int frame = 0; frame < 30; frame++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			ips[frame] = 0x1000 + (random >> 60) * 16;
+		}
+		made = sample(MADE_PID, ips, 30);
+		if (random >> 63) {
+			made->kernel_frames = 5;
+			made->user_frames = 25;
+		}
+	}
+	made_finish(&run, time_ns += MS);
+	for (uint32_t i = 0; i < view()->profile->nodes.size; i++) {
+		const struct view user = {.options = {.kernel = VIEW_KERNEL_HIDDEN},
+					  .profile = view()->profile,
+					  .locations = view()->locations};
+		uint64_t self = view()->profile->nodes.data[i].self;
+
+		if (!self)
+			continue;
+		add_innermost(ret->shown, i, self);
+		add_innermost(ret->user, shown_profile_node(&user, i), self);
+	}
+}
+
+/* Whatever is left out, the innermost frames are counted as with all paths. */
+CASE(innermost_frames_are_exact)
+{
+	struct innermost exact, counted;
+	uint64_t fates[FATE_COUNT];
+	size_t nodes;
+
+	begin(0);
+	sample_different_stacks(&exact);
+	memcpy(fates, view()->ledger->fate, sizeof(fates));
+	nodes = view()->profile->nodes.size;
+	made_run_end(&run);
+	begin(PROFILE);
+	sample_different_stacks(&counted);
+	check_sums();
+	assert_true(view()->ledger->owners[LEDGER_MEMORY_PROFILE][0].refused > 5000);
+	assert_memory_equal(counted.shown, exact.shown, sizeof(exact.shown));
+	assert_true(used() < PROFILE);
+	made_run_end(&run);
+	begin(PROFILE);
+	run.pipeline->analysis->no_paths = true;
+	sample_different_stacks(&counted);
+	check_sums();
+	assert_true(nodes > 200000);
+	assert_true(view()->profile->nodes.size < 1000);
+	assert_memory_equal(&counted, &exact, sizeof(exact));
+	assert_memory_equal(view()->ledger->fate, fates, sizeof(fates));
+	assert_int_equal(view()->ledger->owners[LEDGER_MEMORY_PROFILE][0].refused, 0);
 	made_run_end(&run);
 }
 
@@ -286,11 +379,8 @@ CASE(paths_leave_room_for_commands)
 	assert_true(used() < PROFILE);
 	assert_int_equal(processes_named("[others", true), 0);
 	assert_int_equal(processes_named("name", true) + processes_named("name", false), 20000);
-	vec_for_each (node, &view()->profile->nodes) {
-		const char *root = string_pool_get(view()->strings, node->comm);
-
-		assert_false(node->self && begins_with(root, "[others"));
-	}
+	vec_for_each (root, &view()->profile->roots)
+		assert_false(begins_with(string_pool_get(view()->strings, root->comm), "[others"));
 	made_run_end(&run);
 }
 

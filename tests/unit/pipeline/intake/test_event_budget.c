@@ -80,6 +80,7 @@ CASE(test_burst_and_rate)
 	assert_int_equal(refused[0].pid, 7);
 	assert_int_equal(refused[0].start_ns, 5);
 	assert_int_equal(refused[0].over_budget, 10);
+	assert_int_equal(refused[0].h.flags, JITBPF_REFUSED_RATE);
 	assert_int_equal(gaps[0].pid, 7);
 	assert_int_equal(gaps[0].from_ns, 1000 + burst);
 	assert_int_equal(gaps[0].to_ns, 1000 + burst + 9);

@@ -78,6 +78,28 @@ CASE_WITH(test_finished_comes_at_the_end_of_its_round, setup, made_run_teardown)
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
 }
 
+/* Most samples are complete; a copy of each would cost more than all else that is done with it. */
+CASE_WITH(test_what_waits_for_nothing_is_not_copied, setup, made_run_teardown)
+{
+	struct made_run *run = *state;
+	const struct waiting_samples *waiting = &run->pipeline->intake->waiting;
+
+	make_sample(run, 10, LIB)->mappings_age_ns = 5;
+	made_round(run, 100);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(waiting->arrivals, 0);
+	made_unwinder.doubts = true;
+	made_unwinder.is_checked = is_ready;
+	ready_until = 0;
+	make_sample(run, 110, LIB);
+	made_round(run, 200);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(waiting->arrivals, 1);
+	ready_until = UINT64_MAX;
+	made_round(run, 300);
+	assert_int_equal(run->seen_count, 2);
+}
+
 /* A deferred sample is located by the code of its own time, however long it was deferred. */
 CASE_WITH(test_what_stood_there_at_its_time, setup, made_run_teardown)
 {

@@ -194,26 +194,4 @@ static inline int world_collect(void *context, uint64_t wait_ns, unwind_taker_fn
 	return err;
 }
 
-/* --- tables of the kernel, which no program reads ------------------------------------- */
-
-static inline int world_publish_page(void *context, struct unwind_page_key key,
-				     struct unwind_page page)
-{
-	return 0;
-}
-
-static inline int world_publish_process(void *context, uint32_t pid,
-					const struct unwind_process *process)
-{
-	return 0;
-}
-
-static inline void world_unpublish_page(void *context, struct unwind_page_key key)
-{
-}
-
-static inline void world_unpublish_process(void *context, uint32_t pid)
-{
-}
-
 #endif

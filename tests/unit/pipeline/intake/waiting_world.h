@@ -11,6 +11,7 @@
 #include "pipeline/pipeline_state.h"
 #include "tests/unit/pipeline/intake/waiting_service.h"
 #include "tests/unit/pipeline/made_run.h"
+#include "tests/unit/unwind/unread_tables.h"
 
 #define WORLD_FILES	 3
 #define WORLD_FILE	 0x10000000ull /* address of the first file; others follow, 1 MB apart */
@@ -270,11 +271,11 @@ static inline void world_begin(uint64_t seed, bool polls)
 		.mappings = world.mappings,
 		.row_count = WORLD_ROWS,
 		.mapping_count = WORLD_MAPPINGS,
-		.publish_page = world_publish_page,
-		.replace_page = world_publish_page,
-		.publish_process = world_publish_process,
-		.unpublish_page = world_unpublish_page,
-		.unpublish_process = world_unpublish_process,
+		.publish_page = unread_publish_page,
+		.replace_page = unread_publish_page,
+		.publish_process = unread_publish_process,
+		.unpublish_page = unread_unpublish_page,
+		.unpublish_process = unread_unpublish,
 	};
 	const struct pipeline_options options = {.unwind_service = &service,
 						 .unwind_tables = &tables};

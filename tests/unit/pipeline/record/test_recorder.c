@@ -409,6 +409,8 @@ CASE_WITH(test_refuses_what_a_reader_would, setup, teardown)
 	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
 	record.type = JITBPF_CODE;
 	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	record.type = JITBPF_PROGRAM;
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
 	assert_int_equal(recorder_write(recorder, f->small.records[0]), 0);
 	recorder_destroy(recorder);
 	fclose(out);

@@ -13,7 +13,7 @@
 #include "tests/unit/cases.h"
 #include "uapi/packed_recording.h"
 
-#define FRAMES	     JITBPF_SAMPLE_FRAMES_MAX
+#define FRAMES	     JITBPF_SAMPLE_WORDS_MAX
 #define SAMPLE_BYTES (sizeof(struct jitbpf_sample) + FRAMES * sizeof(__u64))
 #define FITTING	     (JITBPF_NODES_MAX / FRAMES)
 #define SAMPLES	     (FITTING * 10)
@@ -30,7 +30,7 @@ static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t s
 	*sample = (struct jitbpf_sample){
 		.h = {.size_bytes = SAMPLE_BYTES, .type = JITBPF_SAMPLE, .time_ns = stack},
 		.kernel_frames = JITBPF_KERNEL_FRAMES_MAX,
-		.user_frames = JITBPF_USER_FRAMES_MAX,
+		.user_frames = JITBPF_USER_WORDS_MAX,
 		.user_end = JITBPF_END_ROOT,
 	};
 	for (size_t i = 0; i < FRAMES; i++)

@@ -114,6 +114,26 @@ static uint64_t sum_of(const struct annotation *annotation)
 	return sum;
 }
 
+/* All code of a function is found by its name, and one piece by that of the piece. */
+CASE_WITH(pieces_of_a_function_are_found, setup, teardown)
+{
+	struct fixture *f = *state;
+
+	made_stack(&f->made, 0, "prog", 2, STACK(add_place(f, 0x80, "hot.cold", 1)));
+	assert_int_equal(find(f, "hot")->samples, 26);
+	assert_int_equal(f->list.size, 1);
+	assert_int_equal(function_samples_add_pieces(&f->samples, "hot", &f->list), 0);
+	assert_int_equal(f->list.size, 2);
+	assert_string_equal(f->samples.functions.data[f->list.data[1]].name, "hot.cold");
+	assert_int_equal(f->samples.functions.data[f->list.data[1]].tier, CODE_TIER_COLD);
+	find(f, "hot.cold");
+	assert_int_equal(function_samples_add_pieces(&f->samples, "hot.cold", &f->list), 0);
+	assert_int_equal(f->list.size, 1);
+	assert_null(find(f, "nothing"));
+	assert_int_equal(function_samples_add_pieces(&f->samples, "nothing", &f->list), 0);
+	assert_int_equal(f->list.size, 0);
+}
+
 CASE_WITH(test_names, setup, teardown)
 {
 	struct fixture *f = *state;

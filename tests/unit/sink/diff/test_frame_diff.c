@@ -341,7 +341,7 @@ static void check_numbered(const struct numbered_row *row, bool exact)
 
 	diff_init(&d);
 	for (int side = 0; side < DIFF_SIDES; side++)
-		d.sides[side].view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_TABLES;
+		d.sides[side].view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_GRAPHS;
 	make_numbered(&d.sides[DIFF_BEFORE], row->kind, row->before);
 	make_numbered(&d.sides[DIFF_AFTER], row->kind, row->after);
 	diff_make(&d, false);

@@ -217,7 +217,7 @@ CASE(frames_have_categories_and_symbols)
 			 "\"prefixOffset\":[0,1,1,1,1]}");
 	assert_has(text, "\"frameTable\":{\"length\":5,\"address\":[-1,-1,-1,-1,-1],"
 			 "\"lib\":[-1,0,1,1,2],\"inlineDepth\":[0,0,1,0,0],"
-			 "\"category\":[0,2,3,3,1],\"subcategory\":[0,0,1,0,0],"
+			 "\"category\":[0,2,3,3,1],\"subcategory\":[0,0,10,0,0],"
 			 "\"func\":[0,1,2,3,4],\"nativeSymbol\":[null,0,1,1,2],");
 	assert_has(text, "\"line\":[null,null,12,null,null]");
 	assert_has(text, "\"source\":[null,null,0,null,null]");

@@ -60,7 +60,7 @@ CASE(the_tree_is_in_order_of_names)
 	assert_memory_equal(strings_of(data), strings, strlen(strings));
 	page_expect(data, "labels", "name", "1 2 3 5 8 10");
 	page_expect(data, "labels", "module", "0 0 4 6 9 11");
-	page_expect(data, "labels", "kind", "5 5 2 11 3 1");
+	page_expect(data, "labels", "kind", "127 127 2 131 3 1");
 	page_expect(data, "labels", "twin", "0 0 0 0 0 0");
 	page_expect(data, "labels", "plain", "0 0 0 0 0 0");
 	page_expect(data, "sources", "file", "0 7");
@@ -80,7 +80,7 @@ static void check_pieces(bool exact, const char *twin, const char *plain)
 	uint32_t both;
 
 	made_init(&m);
-	m.view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_TABLES;
+	m.view.options.merge = exact ? VIEW_MERGE_NONE : VIEW_MERGE_GRAPHS;
 	frames[0] = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
 	frames[0].flags = FRAME_INLINED;
 	frames[1] = made_frame(&m, FRAME_KIND_NATIVE, "f.cold", "/a");
@@ -93,9 +93,10 @@ static void check_pieces(bool exact, const char *twin, const char *plain)
 	AUTO_FREE char *page = page_of(&m);
 	AUTO_FREE char *data = page_data_of(page);
 	/* all, p, f inlined, f.cold, f, f.isra.0, f of b */
-	page_expect(data, "labels", "kind", "5 5 10 2 2 2 2");
+	page_expect(data, "labels", "kind", "127 127 130 2 2 2 2");
 	page_expect(data, "labels", "twin", twin);
 	page_expect(data, "labels", "plain", plain);
+	page_expect(data, "labels", "tier", "0 0 10 9 0 7 0");
 }
 
 CASE(labels_of_a_function_are_counted_together)

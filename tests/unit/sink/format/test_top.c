@@ -171,8 +171,8 @@ CASE(code_of_a_function_is_one_row)
 	assert_non_null(strstr(
 		text,
 		"FUNCTION\n"
-		" 70.00%      70   70.00%      70  native  app     f {f, f.cold, f.constprop.0}\n"
-		" 20.00%      20   20.00%      20  native  app     g.cold\n"
+		" 70.00%      70   70.00%      70  native  app     f {f, f.cold, f.constprop.0: clone, cold, inlined}\n"
+		" 20.00%      20   20.00%      20  native  app     g.cold {cold}\n"
 		" 10.00%      10   10.00%      10  native  app     f\n"
 		"  0.00%       0   40.00%      40  native  app     main\n"));
 	assert_non_null(strstr(text, " 30.00%      30  native    f\n"
@@ -180,7 +180,7 @@ CASE(code_of_a_function_is_one_row)
 	m.view.options.columns = 62;
 	AUTO_FREE char *narrow = made_output(&m, &sink_top);
 	assert_non_null(strstr(narrow, "native  f {f, f."));
-	assert_non_null(strstr(narrow, "prop.0}\n"));
+	assert_non_null(strstr(narrow, "ined}\n"));
 	assert_null(strstr(narrow, "f.cold, "));
 }
 
@@ -191,12 +191,12 @@ CASE(an_exact_view_has_a_row_for_each_name)
 	made_pieces(&m);
 	m.view.options.merge = VIEW_MERGE_NONE;
 	AUTO_FREE char *text = made_output(&m, &sink_top);
-	assert_non_null(strstr(text,
-			       "FUNCTION\n"
-			       " 40.00%      40   40.00%      40  native  app     f\n"
-			       " 30.00%      30   30.00%      30  native  app     f.constprop.0\n"
-			       " 20.00%      20   20.00%      20  native  app     g.cold\n"
-			       " 10.00%      10   10.00%      10  native  app     f\n"
-			       "  0.00%       0   40.00%      40  native  app     main\n"
-			       "  0.00%       0   30.00%      30  native  app     f.cold\n"));
+	assert_non_null(strstr(
+		text, "FUNCTION\n"
+		      " 40.00%      40   40.00%      40  native  app     f {inlined}\n"
+		      " 30.00%      30   30.00%      30  native  app     f.constprop.0 {clone}\n"
+		      " 20.00%      20   20.00%      20  native  app     g.cold {cold}\n"
+		      " 10.00%      10   10.00%      10  native  app     f\n"
+		      "  0.00%       0   40.00%      40  native  app     main\n"
+		      "  0.00%       0   30.00%      30  native  app     f.cold {cold}\n"));
 }

@@ -78,7 +78,9 @@ static inline void assert_same_counts(const struct view *a, const struct view *b
 		const struct profile_node *bn = &b->profile->nodes.data[i];
 
 		assert_true(an->parent == bn->parent && an->location == bn->location);
-		assert_int_equal(an->comm, bn->comm);
+		if (an->parent == PROFILE_NODE_NONE)
+			assert_int_equal(profile_comm(a->profile, (uint32_t)i),
+					 profile_comm(b->profile, (uint32_t)i));
 		assert_int_equal(an->self, bn->self);
 	}
 	assert_int_equal(a->threads->threads.size, b->threads->threads.size);

@@ -115,7 +115,7 @@ static void change(struct fixture *f, uint32_t *seed)
 		at = (*seed >> 8) % (uint32_t)m->threads.counts.size;
 		m->threads.counts.data[at].samples++;
 		m->profile.nodes.data[m->threads.counts.data[at].node].self++;
-		assert_int_equal(delta_writer_count(&f->writer, at), 0);
+		assert_int_equal(delta_writer_count(&f->writer, 0, at), 0);
 		assert_int_equal(time_slices_add(&m->slices, i * 1000000000ull + *seed, at, 1), 0);
 		if (i % 200 == 0) {
 			struct ledger_process *row =
@@ -197,7 +197,7 @@ static void add_slices(struct fixture *f, uint32_t from, uint32_t to)
 
 		f->m.threads.counts.data[at].samples++;
 		f->m.profile.nodes.data[f->m.threads.counts.data[at].node].self++;
-		assert_int_equal(delta_writer_count(&f->writer, at), 0);
+		assert_int_equal(delta_writer_count(&f->writer, 0, at), 0);
 		assert_int_equal(time_slices_add(&f->m.slices, i * 1000000ull, at, 1), 0);
 	}
 }
@@ -225,19 +225,190 @@ CASE(slices_that_fold_on_the_way)
 	f.m.slices.max = 1000;
 	make_many(&f.m, 0, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		folds = f.profile.slices.folds;
+		folds = f.profile.samples.slices.folds;
 		add_slices(&f, at, at + steps[i]);
 		at += steps[i];
 		add_code(&f, i);
 		catch_up(&f);
-		refolds += f.profile.slices.folds != folds;
+		refolds += f.profile.samples.slices.folds != folds;
 		assert_same_view(&f.profile.view, &f.m.view);
 		assert_same_outputs(&f.profile.view, &f.m.view);
-		assert_true(f.profile.slices.slices.size < 2000);
+		assert_true(f.profile.samples.slices.slices.size < 2000);
 	}
 	assert_true(f.profile.lane && f.profile.lane->shift > 3);
 	assert_true(refolds > 2 && refolds < ARRAY_SIZE(steps));
 	end(&f);
+}
+
+/* --- further events -------------------------------------------------------------------- */
+
+#define MORE_EVENTS 2
+
+struct made_event {
+	struct run_info info;
+	struct profile profile;
+	struct thread_counts threads;
+	struct time_slices slices;
+	struct event_rows fates;
+	struct ledger ledger;
+	struct view view;
+};
+
+struct made_events {
+	struct made_event more[MORE_EVENTS];
+	const struct view *by_event[MORE_EVENTS + 1];
+};
+
+static void begin_events(struct fixture *f, struct made_events *events)
+{
+	static const struct run_event of_run[MORE_EVENTS] = {{"page-faults", "faults", 97},
+							     {"off-cpu", "ns", 0}};
+	struct made_view *m = &f->m;
+
+	*events = (struct made_events){.by_event = {&m->view}};
+	m->info.more_events = MORE_EVENTS;
+	memcpy(m->info.events, of_run, sizeof(of_run));
+	m->view.by_event = events->by_event;
+	for (uint32_t i = 0; i < MORE_EVENTS; i++) {
+		struct made_event *event = &events->more[i];
+
+		event->info = m->info;
+		event->info.event = of_run[i].name;
+		event->info.unit = of_run[i].unit;
+		event->info.period = of_run[i].period;
+		event->info.freq_hz = 0;
+		event->slices.max = 500;
+		event->view = m->view;
+		event->view.event = i + 1;
+		event->view.info = &event->info;
+		event->view.profile = &event->profile;
+		event->view.threads = &event->threads;
+		event->view.slices = &event->slices;
+		event->view.ledger = &event->ledger;
+		events->by_event[i + 1] = &event->view;
+	}
+}
+
+static void end_events(struct made_events *events)
+{
+	for (uint32_t i = 0; i < MORE_EVENTS; i++) {
+		struct made_event *event = &events->more[i];
+
+		profile_deinit(&event->profile);
+		thread_counts_deinit(&event->threads);
+		time_slices_deinit(&event->slices);
+		event_rows_deinit(&event->fates);
+		ledger_deinit(&event->ledger);
+	}
+}
+
+static uint32_t random_below(uint32_t *seed, size_t limit)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 8) % (uint32_t)limit;
+}
+
+/* A sample of an event, at a stack of locations of CPU time. */
+static void add_sample(struct fixture *f, struct made_event *event, uint32_t *seed)
+{
+	struct made_view *m = &f->m;
+	uint32_t row = random_below(seed, m->ledger.processes.size), depth, stack[4], node, count;
+	const struct sampled_thread thread = {.pid = row, .tid = random_below(seed, 3)};
+	struct event_fates *fates;
+	uint32_t number;
+
+	depth = 1 + random_below(seed, 4);
+	for (uint32_t i = 0; i < depth; i++)
+		stack[i] = random_below(seed, m->locations.locations.size);
+	assert_int_equal(
+		profile_node_of(&event->profile, row, made_string(m, "app"), stack, depth, &node),
+		0);
+	profile_count(&event->profile, node, 3);
+	assert_int_equal(thread_counts_thread(&event->threads, &thread, &number), 0);
+	assert_int_equal(thread_counts_add(&event->threads, node, number, 3, &count), 0);
+	assert_int_equal(delta_writer_count(&f->writer, event->view.event, count), 0);
+	assert_int_equal(time_slices_add(&event->slices, *seed * 100ull, count, 3), 0);
+	assert_true(event_rows_get(&event->fates, row, &fates) >= 0);
+	fates->fate[FATE_STACK_CUT]++;
+	fates->cut[row % LEDGER_CUT_COUNT]++;
+	fates->frame_pointers += row;
+	fates->changed_round = m->view.round;
+	event->fates.all.fate[FATE_STACK_CUT]++;
+	event->fates.all.cut[row % LEDGER_CUT_COUNT]++;
+}
+
+static void complete_event(const struct fixture *f, struct made_event *event)
+{
+	assert_int_equal(event_rows_ledger(&event->fates, &f->m.ledger, &event->ledger), 0);
+	event->ledger.counters[JITBPF_COUNT_SAMPLES_TAKEN] = event->fates.all.fate[FATE_STACK_CUT];
+}
+
+/* Each event has its own samples, with the names and processes of all, in small deltas. */
+CASE(events_have_samples_of_their_own)
+{
+	struct made_events events;
+	struct fixture f;
+	uint32_t seed = 1;
+
+	begin(&f);
+	begin_events(&f, &events);
+	for (uint32_t round = 0; round < 40; round++) {
+		make_many(&f.m, round * 64, (round + 1) * 64);
+		change(&f, &seed);
+		for (uint32_t i = 0; i < MORE_EVENTS; i++) {
+			/* The second event has its first samples late. */
+			for (uint32_t k = 0; k < 200 && (!i || round > 5); k++)
+				add_sample(&f, &events.more[i], &seed);
+			complete_event(&f, &events.more[i]);
+		}
+		next(&f);
+		assert_int_equal(apply(&f), 0);
+		f.m.view.round++;
+		if (round % 8 == 7) {
+			catch_up(&f);
+			assert_same_view(&f.profile.view, &f.m.view);
+			for (uint32_t i = 1; i <= MORE_EVENTS; i++) {
+				const struct view *read = f.profile.by_event[i];
+
+				assert_same_view(read, events.by_event[i]);
+				assert_string_equal(read->info->unit,
+						    events.by_event[i]->info->unit);
+				assert_int_equal(read->info->period,
+						 events.by_event[i]->info->period);
+			}
+		}
+	}
+	assert_same_outputs(f.profile.by_event[1], events.by_event[1]);
+	assert_same_outputs(f.profile.by_event[2], events.by_event[2]);
+	assert_true(events.more[0].slices.folds > 0);
+	end_events(&events);
+	end(&f);
+}
+
+/* A run with one event has no byte more than the lists of that. */
+CASE(one_event_costs_nothing)
+{
+	struct fixture f, g;
+	struct made_events events;
+	size_t alone;
+
+	begin(&f);
+	begin(&g);
+	make_many(&f.m, 0, 24);
+	make_many(&g.m, 0, 24);
+	assert_int_equal(next(&f), 1);
+	alone = f.writer.out.bytes.size;
+	begin_events(&g, &events);
+	for (uint32_t i = 0; i < MORE_EVENTS; i++)
+		complete_event(&g, &events.more[i]);
+	assert_int_equal(next(&g), 1);
+	assert_true(g.writer.out.bytes.size > alone);
+	/* But for the flag, the deltas are equal up to the events, which come before the totals. */
+	f.writer.out.bytes.data[offsetof(struct delta_header, flags)] |= DELTA_EVENTS;
+	assert_memory_equal(f.writer.out.bytes.data, g.writer.out.bytes.data, alone - 40);
+	end_events(&events);
+	end(&f);
+	end(&g);
 }
 
 /* A delta that is cut, or has one wrong bit, is refused or means something else: no more. */
@@ -259,7 +430,7 @@ CASE(damaged_deltas)
 		assert_non_null(bytes);
 		memcpy(bytes, f.writer.out.bytes.data, cut);
 		assert_int_equal(delta_profile_apply(&f.profile, bytes, cut), -EBADMSG);
-		assert_int_equal(f.profile.state + f.profile.profile.nodes.size, 0);
+		assert_int_equal(f.profile.state + f.profile.samples.profile.nodes.size, 0);
 	}
 	free(bytes);
 	bytes = malloc(size);
@@ -323,7 +494,7 @@ CASE(a_profile_has_a_budget)
 		assert_true(f.profile.used_bytes <= 2u << 20);
 	}
 	assert_int_equal(err, -E2BIG);
-	assert_int_equal(f.profile.state + f.profile.profile.nodes.size, 0);
+	assert_int_equal(f.profile.state + f.profile.samples.profile.nodes.size, 0);
 	end(&f);
 }
 

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/scope.h"
 #include "base/utf8.h"
+#include "profile/event_fates.h"
 #include "sink/top/top_ui.h"
 #include "tests/unit/cases.h"
 
@@ -306,6 +307,70 @@ CASE(only_new_samples)
 	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
 }
 
+/* The key e shows the samples of the next event; z counts for all events. */
+CASE(each_event_in_turn)
+{
+	struct run_info info;
+	struct ledger ledger = {0};
+	struct profile profile = {0};
+	struct thread_counts threads = {0};
+	CLEANUP(screen_deinit) struct screen s;
+	const struct view *by_event[2] = {&s.m.view};
+	struct view faults;
+	uint32_t node, number, count;
+
+	shop_init(&s);
+	press(&s, 'e');
+	assert_int_not_equal(line_with(&s, "this run samples CPU time only"), -1);
+	s.m.info.more_events = 1;
+	s.m.info.events[0] = (struct run_event){"page-faults", "faults", 97};
+	info = s.m.info;
+	info.event = "page-faults";
+	info.unit = "faults";
+	info.period = 97;
+	faults = s.m.view;
+	faults.event = 1;
+	faults.info = &info;
+	faults.ledger = &ledger;
+	faults.profile = &profile;
+	faults.threads = &threads;
+	faults.by_event = s.m.view.by_event = by_event;
+	by_event[1] = &faults;
+	assert_int_equal(event_rows_ledger(&(struct event_rows){0}, &s.m.ledger, &ledger), 0);
+	assert_int_equal(profile_node_of(&profile, 0, made_string(&s.m, "php"),
+					 (uint32_t[]){function(&s, "touch")}, 1, &node),
+			 0);
+	profile_count(&profile, node, 5);
+	assert_int_equal(thread_counts_thread(
+				 &threads, &(struct sampled_thread){.pid = 10, .tid = 10}, &number),
+			 0);
+	assert_int_equal(thread_counts_add(&threads, node, number, 5, &count), 0);
+	update(&s);
+	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
+	assert_int_equal(line_with(&s, "touch"), -1);
+	press(&s, 'e');
+	assert_int_not_equal(line_with(&s, "of page-faults, a sample for each 97 faults, 2 CPUs"),
+			     -1);
+	assert_int_not_equal(line_with(&s, "100.00%       5"), -1);
+	assert_int_equal(line_with(&s, "Shop::render"), -1);
+	/* The event stays while views come, and only new samples are of each event. */
+	update(&s);
+	assert_int_not_equal(line_with(&s, "touch"), -1);
+	press(&s, 'z');
+	assert_int_equal(line_with(&s, "touch"), -1);
+	threads.counts.data[count].samples += 2;
+	profile_count(&profile, node, 2);
+	update(&s);
+	assert_int_not_equal(line_with(&s, "100.00%       2"), -1);
+	press(&s, 'e');
+	assert_int_equal(line_with(&s, "Shop::render"), -1);
+	press(&s, 'z');
+	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
+	thread_counts_deinit(&threads);
+	profile_deinit(&profile);
+	ledger_deinit(&ledger);
+}
+
 /* A sample of the second process, that long after the start. */
 static void hash_at(struct screen *s, uint64_t since_ns)
 {
@@ -424,6 +489,34 @@ CASE(names_have_room)
 		assert_int_equal(line_with(&s, "1,234,567  100") == -1, columns < 60);
 		check_lines(&s.canvas, columns);
 	}
+}
+
+/* As the summary does: what a runtime's functions are in, or why they are not shown. */
+CASE(runtimes_have_a_line)
+{
+	static const struct engine_file python = {.engine = &engine_cpython,
+						  .version = {.part = {3, 15}, .parts = 2}};
+	CLEANUP(screen_deinit) struct screen s;
+	struct ledger_process *php;
+	int rows, tabs;
+
+	shop_init(&s);
+	tabs = line_with(&s, "2 functions");
+	rows = line_with(&s, "Shop::render");
+	php = &s.m.ledger.processes.data[0];
+	php->fate[FATE_RESOLVED] = 90;
+	php->runtimes[0] = engine_runtime_with_status(engine_runtime_number(&python),
+						      JITBPF_RUNTIME_OTHER_VERSION);
+	update(&s);
+	assert_int_equal(line_with(&s, "CPython 3.15: its functions are not shown: its version is "
+				       "not known"),
+			 tabs);
+	assert_int_equal(line_with(&s, "Shop::render"), rows + 1);
+	php->runtimes[0] = engine_runtime_with_status(php->runtimes[0], JITBPF_RUNTIME_SHOWN);
+	php->runtime_functions = php->fate[FATE_RESOLVED];
+	update(&s);
+	assert_int_equal(line_with(&s, "its functions are in 100.0 % of the samples"), tabs);
+	check_lines(&s.canvas, COLUMNS);
 }
 
 /* The column of named samples is the first that a narrow screen lacks. */

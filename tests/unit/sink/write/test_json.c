@@ -136,7 +136,7 @@ CASE(decimals_are_exact)
 	"\"other_events\":0,\"late\":0,\"recovered\":0,\"published_shim\":0,\"published_jitdump\":0,\"published_perf_map\":0,\"published_jvmti\":0,\"merged\":0,\"inline_no_parent\":0," \
 	"\"inline_outside\":0,"                                                                                                                                                          \
 	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"truncated\":0,\"incomplete\":0,\"malformed\":0,"                                                                       \
-	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                                                                                                      \
+	"\"invalid\":0,\"over_budget\":0,\"over_rate\":0,\"not_understood\":0,\"sequence_gaps\":0,"                                                                                      \
 	"\"left_out\":0,\"unreadable\":0,\"other_version\":0,\"replaced\":0,\"unchecked\":0,"                                                                                            \
 	"\"replaced_samples\":0,\"time_corrected\":0}"
 
@@ -175,7 +175,7 @@ CASE(the_summary_is_an_object)
 		"\"samples\":{\"taken\":8,\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
 		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
-		"\"frame_pointers\":3,\"named\":0}," NO_JIT
+		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"named\":0}," NO_JIT
 		",\"throttled\":{\"intervals\":1,\"ns\":77},"
 		"\"malformed_records\":0,\"counters\":{\"samples_taken\":8,\"samples_ring_full\":0,"
 		"\"samples_no_scratch\":0,\"jit_hits\":0,\"jit_ring_full\":0,\"jit_unreadable\":0,"
@@ -204,12 +204,17 @@ CASE(the_summary_is_an_object)
 		"\"waits_checks_ms\":0,"
 		"\"waits_ends\":0,"
 		"\"waits_ends_ms\":0,"
-		"\"waits_over_share\":0},"
+		"\"waits_over_share\":0,"
+		"\"waits_functions\":0,"
+		"\"waits_functions_late\":0,"
+		"\"waits_functions_ms\":0,"
+		"\"runtime_frames_unknown\":0},"
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
 		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
-		"\"frame_pointers\":3,\"named\":0}," NO_JIT "}]}");
+		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"named\":0}," NO_JIT
+		"}]}");
 }
 
 CASE(processes_go_by_samples_then_pid)

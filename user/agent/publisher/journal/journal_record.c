@@ -7,7 +7,7 @@
 #include "agent/clock.h"
 #include "uapi/record.h"
 
-static uint64_t time_of(struct journal_origin *origin, uint64_t event_ns)
+uint64_t journal_record_time(struct journal_origin *origin, uint64_t event_ns)
 {
 	if (event_ns > origin->most_ns)
 		origin->most_ns = clock_now_ns();
@@ -46,7 +46,7 @@ int journal_record_send(struct journal_origin *origin, const struct jit_journal_
 
 	if (vec_reserve(room, head.h.size_bytes))
 		return -ENOMEM;
-	header.time_ns = time_of(origin, header.time_ns);
+	header.time_ns = journal_record_time(origin, header.time_ns);
 	head.h.time_ns = origin->most_ns;
 	if (origin->inherited)
 		header.sequence = JITBPF_JIT_INHERITED;

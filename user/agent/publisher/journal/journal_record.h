@@ -29,6 +29,9 @@ struct journal_origin {
 	void *take_context;
 };
 
+/* Returns the time that an entry's event gets; most_ns may advance. */
+uint64_t journal_record_time(struct journal_origin *origin, uint64_t event_ns);
+
 /* Emit an entry. room is a buffer for the record. Returns 0, -ENOMEM, or the taker's error. */
 int journal_record_send(struct journal_origin *origin, const struct jit_journal_entry *entry,
 			journal_room *room);

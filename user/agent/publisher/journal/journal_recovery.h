@@ -5,10 +5,11 @@
  * (uapi/record.h). Journals stay open, and the next reading continues where the last one stopped.
  *
  * A recovery is done in slices: one turn of the event loop spends RECOVERY_TURN_NS on all of them,
- * and reads about RECOVERY_TURN_BYTES. The round stays open meanwhile, for RECOVERY_OPEN_NS at
- * most. Events that are not read by then count as unreadable: their code is unknown, never wrong.
- * The owner of processes (journal_owners.h) that has cost the least is served next. One process may
- * cost at most RECOVERY_PROCESS_NS. The cost is CPU time, and time spent waiting for the process.
+ * and reads about RECOVERY_TURN_BYTES. The round stays open meanwhile, for RECOVERY_OPEN_NS of
+ * patience at most. Events that are not read by then count as unreadable: their code is unknown,
+ * never wrong. The owner of processes (journal_owners.h) that has cost the least is served next.
+ * One process may cost at most RECOVERY_PROCESS_NS. The cost is CPU time, and time spent waiting
+ * for the process.
  *
  * Event loop only.
  */
@@ -19,6 +20,8 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
+#include "agent/patience.h"
+#include "agent/publisher/journal/journal_loss.h"
 #include "agent/publisher/journal/journal_owners.h"
 #include "agent/publisher/journal/kept_journals.h"
 #include "agent/publisher/journal/journal_reader.h"
@@ -27,27 +30,14 @@
 
 #define RECOVERY_TURN_NS    30000000ull
 #define RECOVERY_TURN_BYTES (16u << 20)
-#define RECOVERY_PROCESS_NS 500000000ull
 #define RECOVERY_OPEN_NS    1000000000ull
 #define RECOVERY_TURNS	    10 /* in a round, at least */
 
-/* A loss of events of a process. The first one has first_sequence, at first_ns. */
-struct journal_loss {
-	uint32_t pid;
-	uint64_t start_ns; /* start of the process, CLOCK_BOOTTIME; 0: not known */
-	uint64_t first_ns, first_sequence;
-	/* The state of its recovery; 0 at first. */
-	bool whole;		   /* see journal_recovery_note_whole() */
-	bool begun;		   /* its journal is open; the members below are set */
-	bool collecting;	   /* all lost events were emitted; live ones are collected */
-	uint64_t tried_ns;	   /* when it was first tried */
-	uint64_t turn_ns;	   /* last turn in which its process did not answer */
-	uint64_t served_ns;	   /* its cost so far */
-	uint64_t from_sequence;	   /* first to emit */
-	uint64_t expected;	   /* the next one, if none is missing */
-	uint64_t certain_from;	   /* lower entries may be dead: the journal dropped a later one */
-	struct journal_reader all; /* for collecting; its descriptor is borrowed */
-};
+/*
+ * Sequence numbers in a JOURNAL record; half of what JITBPF_CHUNK_MAX holds. Of a process with more
+ * live code, the newest counts as ended, and its journal as unreadable.
+ */
+#define RECOVERY_LIVE_MAX (1u << 20)
 
 struct journal_recovery {
 	/* Borrowed, as journal_files_open() takes it; the caller sets it. */
@@ -57,10 +47,14 @@ struct journal_recovery {
 	struct kept_journals kept;
 	VEC(struct journal_loss) losses; /* not recovered yet; at most one is begun */
 	struct journal_owners budgets;
-	uint32_t turns; /* of the current round */
+	struct patience *patience; /* borrowed, or NULL; the caller sets it */
+	uint64_t round_ns;	   /* of the current round, which has these: */
+	uint32_t turns;
+	uint64_t open_end_ns; /* patience until which it stays open */
 	struct journal_threads threads;
 	journal_room room, record;
 	VEC(uint64_t) live; /* of the loss that is collecting */
+	size_t live_max;    /* RECOVERY_LIVE_MAX */
 };
 
 void journal_recovery_init(struct journal_recovery *recovery);
@@ -73,11 +67,13 @@ int journal_recovery_reserve(struct journal_recovery *recovery);
 void journal_recovery_note(struct journal_recovery *recovery, const struct journal_loss *loss);
 
 /*
- * Note that no event of a process's own journal may have been reported yet. from_ns is the time of
- * the MAPPING or FORK record by which the process got the shim; all records that are emitted are
- * younger. Nothing is emitted if the process has no journal. Returns 0 or -ENOMEM.
+ * Note that no event of a process's own journal may have been reported yet; with `inherited`, nor
+ * of the code that it has inherited. from_ns is the time of the MAPPING or FORK record by which the
+ * process got the shim; all records that are emitted are younger. Nothing is emitted if the process
+ * has no journal. Returns 0 or -ENOMEM.
  */
-int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns);
+int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
+				bool inherited);
 
 /*
  * Recover noted losses in a round that began at round_ns, for the time of a turn; full: without

@@ -23,53 +23,84 @@ struct journal_process *kept_journals_find(struct kept_journals *kept, uint32_t 
 	return NULL;
 }
 
-static void forget(struct kept_journals *kept, struct journal_process *process)
+static void close_journals(struct journal_process *process)
 {
 	journal_reader_close(&process->reader);
+	journal_line_end(&process->inherited);
+}
+
+static void forget(struct kept_journals *kept, struct journal_process *process)
+{
+	close_journals(process);
 	*process = kept->processes.data[--kept->processes.size];
 }
 
-/* Returns 0 with a process whose reader owns the journal, or a negative errno. */
-static int open_own(struct file_store *store, enum jitbpf_publisher publisher, uint32_t pid,
-		    uint64_t start_ticks, struct journal_process *ret)
+static uint64_t size_of(const struct journal_files *files)
 {
-	struct journal_files files;
-	struct journal_file *own;
-	uint64_t most;
-	int err = journal_files_open(store, pid, publisher, &files);
+	uint64_t bytes = 0;
 
-	if (err)
-		return err;
-	own = files.count ? &files.files[files.count - 1] : NULL;
-	if (!own || !own->own || (start_ticks != START_ANY && files.start_ticks != start_ticks)) {
-		err = !own && files.other_version ? -ENOTSUP : -ENOENT;
-		journal_files_close(&files);
-		return err;
-	}
-	most = 2 * own->size_bytes + STORM_BYTES;
+	for (size_t i = 0; i < files->count; i++)
+		bytes += files->files[i].size_bytes;
+	return bytes;
+}
+
+/* Take the open journals of a process; see kept_journals_open(). Returns 0 or -ENOENT. */
+static int take_files(struct journal_files *files, uint32_t pid, bool inherited,
+		      struct journal_process *ret)
+{
+	struct journal_file *own = files->count ? &files->files[files->count - 1] : NULL;
+	uint64_t most = 2 * size_of(files) + STORM_BYTES;
+
+	if (own && !own->own)
+		own = NULL;
+	if (!own && !(inherited && files->count))
+		return -ENOENT;
 	*ret = (struct journal_process){
 		.pid = pid,
-		.start_ticks = files.start_ticks,
-		.reader = {.fd = own->fd, .size_bytes = own->size_bytes},
-		.copied = own->copied,
-		.epoch_ns = own->header.epoch_ns,
+		.start_ticks = files->start_ticks,
+		.reader.fd = -1,
+		.copied = !own || own->copied,
 		.budget =
 			{
 				.bytes = {most, most, 64 * MB},
 				.wait_ns = {200000000u, 200000000u, 20000000u},
 			},
 	};
-	own->fd = -1;
-	journal_files_close(&files);
+	if (own) {
+		ret->reader.fd = own->fd;
+		ret->reader.size_bytes = own->size_bytes;
+		ret->epoch_ns = own->header.epoch_ns;
+		files->count--;
+	}
+	if (inherited && files->count)
+		journal_line_begin(&ret->inherited, pid, files);
 	return 0;
+}
+
+/* Returns 0 with a process that owns its journals, or a negative errno. */
+static int open_process(struct file_store *store, enum jitbpf_publisher publisher, uint32_t pid,
+			uint64_t start_ticks, bool inherited, struct journal_process *ret)
+{
+	struct journal_files files;
+	int err = journal_files_open(store, pid, publisher, &files);
+
+	if (err)
+		return err;
+	if (!files.count && files.other_version)
+		err = -ENOTSUP;
+	else if (start_ticks != START_ANY && files.start_ticks != start_ticks)
+		err = -ENOENT;
+	err = err ?: take_files(&files, pid, inherited, ret);
+	journal_files_close(&files);
+	return err;
 }
 
 int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
-		       struct journal_process **ret)
+		       bool inherited, struct journal_process **ret)
 {
 	struct journal_process *oldest = kept->processes.data, added;
-	int err = open_own(store, publisher, pid, start_ticks, &added);
+	int err = open_process(store, publisher, pid, start_ticks, inherited, &added);
 
 	if (err)
 		return err;
@@ -79,24 +110,31 @@ int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		forget(kept, oldest);
 	}
 	if (vec_push(&kept->processes, added)) {
-		journal_reader_close(&added.reader);
+		close_journals(&added);
 		return -ENOMEM;
 	}
 	*ret = &kept->processes.data[kept->processes.size - 1];
 	return 0;
 }
 
-int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher,
+int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher, bool inherited,
 			  struct journal_process *process)
 {
 	struct journal_process fresh;
-	int err = open_own(store, publisher, process->pid, process->start_ticks, &fresh);
+	int err = open_process(store, publisher, process->pid, process->start_ticks, inherited,
+			       &fresh);
 
 	if (err)
 		return err;
-	close(process->reader.fd);
-	process->reader.fd = fresh.reader.fd;
-	process->reader.size_bytes = fresh.reader.size_bytes;
+	fresh.reader.header = process->reader.header;
+	fresh.reader.offset = process->reader.offset;
+	fresh.reader.generation = process->reader.generation;
+	fresh.reader.next_sequence = process->reader.next_sequence;
+	close_journals(process);
+	process->reader = fresh.reader;
+	process->epoch_ns = fresh.epoch_ns;
+	process->copied = fresh.copied;
+	process->inherited = fresh.inherited;
 	return 0;
 }
 
@@ -117,6 +155,6 @@ void kept_journals_close_exited(struct kept_journals *kept)
 void kept_journals_deinit(struct kept_journals *kept)
 {
 	vec_for_each (process, &kept->processes)
-		journal_reader_close(&process->reader);
+		close_journals(process);
 	vec_deinit(&kept->processes);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
+#include "agent/publisher/journal/journal_line.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "base/vec.h"
 #include "uapi/code_event.h"
@@ -22,8 +23,9 @@
 struct journal_process {
 	uint32_t pid;
 	uint64_t start_ticks;
-	struct journal_reader reader;
-	bool copied;	   /* the reader's journal is a copy, without later events */
+	struct journal_reader reader;  /* without a descriptor: it has published nothing */
+	bool copied;		       /* the reader's journal is a copy, without later events */
+	struct journal_line inherited; /* its ancestors' journals, begun if they are to be read */
 	uint64_t epoch_ns; /* creation of the journal, at the first event of the process */
 	struct journal_budget budget;
 	/* All events with a sequence number in [had_from, had_to) have been emitted. */
@@ -46,19 +48,20 @@ struct journal_process *kept_journals_find(struct kept_journals *kept, uint32_t 
 					   uint64_t start_ticks, bool exited);
 
 /*
- * Open the journal that a publisher in a process writes itself, and keep it. Returns 0; -ENOENT if
- * there is none, or the process is another one; -ENOTSUP if it is of another version; or as
- * journal_files_open().
+ * Open the journal that a publisher in a process writes itself, and keep it; with `inherited`, also
+ * those of its ancestors, and it may have none itself. Returns 0; -ENOENT if there is none, or the
+ * process is another one; -ENOTSUP if it is of another version; or as journal_files_open().
  */
 int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
-		       struct journal_process **ret);
+		       bool inherited, struct journal_process **ret);
 
 /*
- * Replace a copied journal by one that has all events so far. Returns 0 or as
- * kept_journals_open(), with the process unchanged.
+ * Open the journals of a kept process again: a copied one has all events so far then, and with
+ * `inherited`, those of its ancestors are read again. Returns 0 or as kept_journals_open(), with
+ * the process unchanged.
  */
-int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher,
+int kept_journals_refresh(struct file_store *store, enum jitbpf_publisher publisher, bool inherited,
 			  struct journal_process *process);
 
 /* Note the exit of a process. */

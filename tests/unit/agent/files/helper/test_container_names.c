@@ -228,6 +228,29 @@ CASE(test_names_of_users)
 	remove_root(root);
 }
 
+/* A file of nothing but beginnings of containers takes no longer than another one. */
+CASE(test_many_containers)
+{
+	static const char storage[] = "/var/lib/containers/storage/overlay-containers/";
+	static const char begin[] = "\"id\":\"", end[] = "\"id\":\"" A "\",\"names\":[\"last\"]";
+	size_t count = ((64u << 10) - sizeof(end)) / strlen(begin);
+	char *root = make_root(), *text = malloc(count * strlen(begin) + sizeof(end)), path[512];
+
+	assert_non_null(text);
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + i * strlen(begin), begin, strlen(begin));
+	memcpy(text + count * strlen(begin), end, sizeof(end));
+	put_passwd(root);
+	put(root, CONTAINERS "overlay-containers/containers.json", text);
+	check_name_of_user(root, geteuid(), B, NULL);
+	check_name_of_user(root, geteuid(), A, "last");
+	snprintf(path, sizeof(path), "%scontainers.json", storage);
+	put(root, path, text);
+	check_ids(root, "last", A, NULL);
+	free(text);
+	remove_root(root);
+}
+
 /* What a user puts into the home is read only if it is a file of the user in it. */
 CASE(test_hostile_home)
 {

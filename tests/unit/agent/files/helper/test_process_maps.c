@@ -159,13 +159,12 @@ CASE_WITH(test_paused, setup, teardown)
 
 CASE_WITH(test_late_answer, setup, teardown)
 {
-	uint64_t began_ns = clock_now_ns();
 	process_text text = {0};
 	int err;
 
 	process_maps_begin_turn(*state);
+	/* After MAPS_PATIENCE_NS, it would be -ETIMEDOUT. */
 	assert_int_equal(process_maps_read(*state, SILENT_PID, &text), -EINPROGRESS);
-	assert_true(clock_now_ns() - began_ns < 1000000000);
 	/* Others are read meanwhile. */
 	process_maps_begin_turn(*state);
 	while ((err = process_maps_read(*state, (uint32_t)getpid(), &text)) == -EINPROGRESS)

@@ -147,7 +147,7 @@ CASE_WITH(test_rights, setup, teardown)
 	struct source_file file;
 
 	if (getuid())
-		skip();
+		NOT_APPLICABLE("needs root");
 	put(in_folder(f, "mine"), "x", 1);
 	assert_int_equal(chmod(f->folder, 0755), 0);
 	assert_int_equal(chmod(f->path, 0600), 0);

@@ -4,10 +4,12 @@
 #define JITBPF_TESTS_UNIT_AGENT_PUBLISHER_JOURNAL_OWN_JOURNAL_H
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/files/file_store.h"
 #include "tests/unit/decode/made_journal.h"
 
 #define OWN_JOURNAL_BYTES (1u << 20)
@@ -60,6 +62,17 @@ static inline void own_journal_append_named(struct own_journal *journal, uint64_
 static inline void own_journal_append(struct own_journal *journal, uint64_t sequence)
 {
 	own_journal_append_named(journal, sequence, "f");
+}
+
+/* Let the time of a turn pass, after which helpers are not asked. */
+static inline void use_up_turn(struct file_store *store)
+{
+	uint64_t end_ns;
+
+	file_store_begin_turn(store);
+	end_ns = clock_now_ns() + FILE_TURN_NS;
+	while (clock_now_ns() <= end_ns)
+		poll(NULL, 0, 10);
 }
 
 #endif

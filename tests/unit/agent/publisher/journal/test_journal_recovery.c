@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,10 +13,12 @@
 #include "agent/kernel/process_text.h"
 #include "agent/publisher/journal/journal_recovery.h"
 #include "base/scope.h"
+#include "tests/unit/agent/made_patience.h"
 #include "tests/unit/agent/publisher/journal/own_journal.h"
 #include "tests/unit/cases.h"
 
-#define NAMES 32
+#define NAMES	 32
+#define ANCESTOR 1000000001u /* no real process */
 
 /* A journal of this very process, and what was recovered of it. */
 struct own {
@@ -228,7 +231,7 @@ CASE_WITH(test_ended_process, setup, teardown)
 	assert_int_equal(own->recovery.kept.processes.size, 0);
 }
 
-/* An event that was dropped for lack of room may have ended the code of any entry before it. */
+/* An event that was dropped for lack of room may have ended the code of an entry before it. */
 CASE_WITH(test_journal_that_dropped_events, setup, teardown)
 {
 	struct own *own = *state;
@@ -238,6 +241,7 @@ CASE_WITH(test_journal_that_dropped_events, setup, teardown)
 	append(own, 3);
 	own->header->left_out = 1;
 	own->header->left_out_last = 2;
+	own->header->unsure = (struct jitbpf_journal_unsure){3, 0x10000, 0x20001};
 	note(own, 0);
 	assert_int_equal(recover(own), 0);
 	assert_sequences(own, (uint64_t[]){0, 1, 3}, 3);
@@ -245,6 +249,29 @@ CASE_WITH(test_journal_that_dropped_events, setup, teardown)
 	assert_int_equal(own->journal.left_out, 1);
 	assert_int_equal(own->journal.h.size_bytes, sizeof(own->journal) + sizeof(uint64_t));
 	assert_int_equal(own->live, 3);
+}
+
+/* Of more live code than a record may have, what it may have stays. */
+CASE_WITH(test_too_much_live_code, setup, teardown)
+{
+	struct own *own = *state;
+
+	own->recovery.live_max = 2;
+	for (uint64_t i = 0; i < 4; i++)
+		append(own, i);
+	own->header->left_out = 1;
+	own->header->left_out_last = 4;
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_UNREADABLE);
+	assert_int_equal(own->journal.h.size_bytes, sizeof(own->journal) + 2 * sizeof(uint64_t));
+	assert_int_equal(own->live, 0);
+	own->recovery.live_max = 4;
+	own->header->left_out_last = 5;
+	append(own, 6);
+	note(own, 5);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->journal.h.size_bytes, sizeof(own->journal) + 4 * sizeof(uint64_t));
 }
 
 /* An entry that its process did not finish is no event: its number is missing. */
@@ -291,17 +318,149 @@ CASE_WITH(test_whole_journal, setup, teardown)
 	append(own, 0);
 	append(own, 1);
 	from_ns = clock_now_ns();
-	assert_int_equal(journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(), from_ns),
-			 0);
+	assert_int_equal(
+		journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(), from_ns, false), 0);
 	assert_int_equal(recover(own), 0);
 	assert_sequences(own, (uint64_t[]){0, 1}, 2);
 	assert_true(own->first_event_ns > from_ns);
 	assert_int_equal(own->journal.from_ns, from_ns + 1);
 	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
 	/* A process without a journal has reported nothing, and lost nothing. */
-	assert_int_equal(journal_recovery_note_whole(&own->recovery, 0x7fffffff, from_ns), 0);
+	assert_int_equal(journal_recovery_note_whole(&own->recovery, 0x7fffffff, from_ns, false),
+			 0);
 	assert_int_equal(recover(own), 0);
 	assert_int_equal(own->journals, 1);
+}
+
+/* The journal of an ancestor with three events, of which two are from before the fork. */
+static void make_ancestor(struct own *own, struct own_journal *ret)
+{
+	assert_int_equal(own_journal_init(ret), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		own_journal_append(ret, i);
+	ret->header->pid = ANCESTOR;
+	ret->header->epoch_ns = 1;
+	own->header->inherited_pid = ANCESTOR;
+	own->header->inherited_sequence = 2;
+}
+
+/* Of a child whose parent was not heard either, what it has inherited comes first. */
+CASE_WITH(test_whole_journal_and_inherited, setup, teardown)
+{
+	struct own *own = *state;
+	struct own_journal ancestor;
+	uint64_t from_ns;
+
+	make_ancestor(own, &ancestor);
+	append(own, 0);
+	from_ns = clock_now_ns();
+	assert_int_equal(
+		journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(), from_ns, true), 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){JITBPF_JIT_INHERITED, JITBPF_JIT_INHERITED, 0}, 3);
+	assert_true(own->first_event_ns > from_ns);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+	/* A later loss is of its own events. */
+	append(own, 1);
+	note(own, 1);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->count, 4);
+	assert_int_equal(own->sequences[3], 1);
+	own_journal_deinit(&ancestor);
+}
+
+/* A child that has lost events after it was known reads what it has inherited once, too. */
+CASE_WITH(test_inherited_after_a_loss, setup, teardown)
+{
+	struct own *own = *state;
+	struct own_journal ancestor;
+
+	make_ancestor(own, &ancestor);
+	append(own, 0);
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0}, 1);
+	assert_int_equal(journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(),
+						     clock_now_ns(), true),
+			 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0, JITBPF_JIT_INHERITED, JITBPF_JIT_INHERITED}, 3);
+	own_journal_deinit(&ancestor);
+}
+
+/* A child that has published nothing has all code of its parent. */
+CASE_WITH(test_inherited_by_a_silent_child, setup, teardown)
+{
+	struct own *own = *state;
+	int pipe[2], child;
+	char byte;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct jitbpf_journal_entry *entry =
+			(void *)((char *)own->header + own->header->used_bytes);
+
+		append(own, i);
+		entry->header.time_ns = 1; /* surely before the fork, whose time is a tick */
+	}
+	assert_int_equal(pipe2(pipe, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		close(pipe[1]);
+		_exit((int)read(pipe[0], &byte, 1));
+	}
+	assert_true(child > 0);
+	for (int inherited = 0; inherited < 2; inherited++) {
+		assert_int_equal(journal_recovery_note_whole(&own->recovery, (uint32_t)child,
+							     clock_now_ns(), inherited),
+				 0);
+		assert_int_equal(recover(own), 0);
+		assert_int_equal(own->count, 2 * inherited);
+	}
+	assert_int_equal(own->sequences[0], JITBPF_JIT_INHERITED);
+	close(pipe[0]);
+	close(pipe[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/*
+ * A journal that is not opened in time keeps a round open, and is given up later; by the clock that
+ * is passed in, of which a quarter counts while the recorder waits for a CPU.
+ */
+CASE_WITH(test_no_answer, setup, teardown)
+{
+	struct file_store_options options = {.live = true};
+	const uint64_t begin_ns = clock_now_ns();
+	struct made_patience patience;
+	struct own *own = *state;
+
+	made_patience_init(&patience);
+	assert_int_equal(file_store_create(&options, &own->recovery.store), 0);
+	own->recovery.patience = &patience.clock;
+	append(own, 0);
+	use_up_turn(own->recovery.store);
+	assert_int_equal(
+		journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(), begin_ns, false),
+		0);
+	for (uint64_t round = 0; round < 3; round++) {
+		uint64_t round_ns = begin_ns + round;
+
+		for (int i = 0; i < 5 * RECOVERY_TURNS; i++)
+			assert_int_equal(
+				journal_recovery_read(&own->recovery, round_ns, false, take, own),
+				1);
+		made_patience_pass(&patience, 4 * RECOVERY_OPEN_NS + 4, 4 * RECOVERY_OPEN_NS + 4);
+		assert_int_equal(journal_recovery_read(&own->recovery, round_ns, false, take, own),
+				 0);
+		assert_int_equal(own->recovery.losses.size, 1);
+	}
+	/* The time that was spent waiting for it ends it. */
+	assert_int_equal(journal_recovery_read(&own->recovery, begin_ns + 3, false, take, own), 1);
+	patience.step_ns = RECOVERY_PROCESS_NS;
+	assert_int_equal(journal_recovery_read(&own->recovery, begin_ns + 3, false, take, own), 0);
+	assert_int_equal(own->recovery.losses.size, 0);
+	assert_int_equal(own->count, 0);
+	file_store_destroy(own->recovery.store);
+	own->recovery.store = NULL;
 }
 
 /* What came of a large journal: events in order, and what the JOURNAL record says. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The internals of checks, for the files that implement them. */
-#ifndef JITBPF_UNWIND_CODE_CHECKS_STATE_H
-#define JITBPF_UNWIND_CODE_CHECKS_STATE_H
+/* Results of checks: code is vouched for, or it is unknown. */
+#ifndef JITBPF_UNWIND_CODE_CHECK_RESULTS_H
+#define JITBPF_UNWIND_CODE_CHECK_RESULTS_H
 
 #include "state/code/code_publisher.h"
 #include "unwind/code_checks.h"
@@ -23,16 +23,6 @@ static inline bool code_check_is_doubted(const struct code_check *check, uint64_
  * that differed become part of the copy.
  */
 void code_checks_end_doubt(struct code_check *check, struct code_copies *copies, uint64_t time_ns);
-
-/* Returns the check of a region (code_region_identity()) of a process, or NULL. */
-struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
-				    const struct process *process);
-
-/* End the wait of samples for a check. */
-void code_checks_end_wait(struct code_checks *checks, struct code_check *check);
-
-/* Remove a check. A pending request keeps its slot until its answer. */
-void code_checks_remove(struct code_checks *checks, struct code_check *check);
 
 /*
  * Set the code of a check to unknown from since_ns on, because samples cannot wait for the check.

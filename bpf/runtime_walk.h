@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Walks the runtime frames of the current thread by the recipe of its process
+ * (uapi/runtime_recipe.h). The thread does not run meanwhile, so its frames stay.
+ */
+#ifndef JITBPF_BPF_RUNTIME_WALK_H
+#define JITBPF_BPF_RUNTIME_WALK_H
+
+#include "bpf/sample_scratch.h"
+#include "uapi/runtime_recipe.h"
+
+/* By pid in jitbpf's namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RUNTIME_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, struct runtime_recipe);
+} runtime_recipes SEC(".maps");
+
+/* Number of recipes, kept by user space: without any, nothing is looked up. */
+__u64 runtime_recipe_count = 0;
+
+/*
+ * Which functions samples have had: a hash of each, at one of two slots. If functions displace each
+ * other, the reader finds nothing new, and sets a later time for the next wake-up.
+ */
+#define RUNTIME_MET	(1u << 14)
+#define RUNTIME_WAKE_NS 1000000 /* the reader needs as long to wake up */
+__u32 runtime_met[RUNTIME_MET] = {0};
+__u64 runtime_wake_ns = 0; /* from then on, a new function wakes the reader */
+__u64 runtime_wakes = 0;
+
+/*
+ * Loops of these lengths are cheap to verify. Their product is twice JITBPF_RUNTIME_FRAMES_MAX,
+ * since some frames are left out.
+ */
+#define RUNTIME_PIECE  4
+#define RUNTIME_PIECES 16
+#define RUNTIME_TURNS  (2 * JITBPF_RUNTIME_FRAMES_MAX / (RUNTIME_PIECE * RUNTIME_PIECES))
+
+#define FRAME_OFFSET_MASK  (RUNTIME_FRAME_BYTES_MAX - 1)
+#define OBJECT_OFFSET_MASK (RUNTIME_OBJECT_BYTES_MAX - 1)
+
+/* Returns the word of the frame that was read at an offset, which is in it. */
+static __always_inline __u64 frame_word(const struct runtime_walk *w, __s16 offset)
+{
+	__u64 at = (__u16)offset;
+
+	asm volatile("" : "+r"(at));
+	at &= FRAME_OFFSET_MASK;
+	return *(const __u64 *)(w->frame_bytes + at);
+}
+
+/* The same of the function object. */
+static __always_inline __u64 object_word(const struct runtime_walk *w, __s16 offset)
+{
+	__u64 at = (__u16)offset;
+
+	asm volatile("" : "+r"(at));
+	at &= OBJECT_OFFSET_MASK;
+	return *(const __u64 *)(w->object_bytes + at);
+}
+
+/* Returns what the thread is in: flags of its loop, 0 if it is in none. */
+static __always_inline __u32 loop_flags(const struct runtime_recipe *recipe, __u64 ip)
+{
+	for (__u32 i = 0; i < RUNTIME_LOOPS_MAX; i++)
+		if (i < recipe->loop_count && ip >= recipe->loops[i].start &&
+		    ip < recipe->loops[i].end)
+			return recipe->loops[i].flags;
+	return 0;
+}
+
+/* Returns a register by its number of DWARF. */
+static __always_inline __u64 register_of(const struct pt_regs *user, __u8 number)
+{
+	switch (number) {
+	case 3:
+		return user->bx;
+	case 6:
+		return user->bp;
+	case 12:
+		return user->r12;
+	case 13:
+		return user->r13;
+	case 14:
+		return user->r14;
+	case 15:
+		return user->r15;
+	default:
+		return 0; /* not one that a loop keeps over calls */
+	}
+}
+
+/* Reads the first bytes of the function object. Returns false if they cannot be read. */
+static __always_inline bool read_object(struct runtime_walk *w, __u64 bytes)
+{
+	asm volatile("" : "+r"(bytes));
+	return bytes <= RUNTIME_OBJECT_BYTES_MAX &&
+	       !bpf_probe_read_user(w->object_bytes, bytes, (void *)w->function);
+}
+
+/* Folds the words of the object at check.offset. */
+static __always_inline __u64 fold_words(const struct runtime_walk *w,
+					const struct runtime_recipe *recipe)
+{
+	__u64 check = RUNTIME_CHECK_BEGIN;
+
+	for (__u32 i = 0; i < RUNTIME_CHECK_BYTES_MAX / sizeof(__u64); i++)
+		if (i * sizeof(__u64) < recipe->check.size_bytes)
+			check = runtime_check_fold(
+				check, object_word(w, recipe->check.offset + i * sizeof(__u64)));
+	return check;
+}
+
+/*
+ * Reads w->function. Returns its check word, 0 if it cannot be read; and sets w->is_native. Global,
+ * as walk_frame() is.
+ */
+__noinline __u64 runtime_check_of(struct runtime_walk *w, struct runtime_recipe *recipe)
+{
+	__u64 check, name, word;
+	__u32 names;
+
+	if (!w || !recipe)
+		return 0;
+	w->is_native = 0;
+	if (!read_object(w, recipe->native_bytes))
+		return 0;
+	w->is_native = recipe->native_mask && ((__u32)object_word(w, recipe->native_at) &
+					       recipe->native_mask) == recipe->native_value;
+	if (!w->is_native && recipe->object_bytes != recipe->native_bytes &&
+	    !read_object(w, recipe->object_bytes))
+		return 0;
+	check = fold_words(w, recipe);
+	for (__u32 i = 0; i < RUNTIME_CHECK_WORDS_MAX; i++)
+		if (!w->is_native && i < recipe->check.word_count)
+			check = runtime_check_fold(check, object_word(w, recipe->check.word[i]));
+	names = w->is_native ? recipe->check.native_names : recipe->check.name_count;
+	for (__u32 i = 0; i < RUNTIME_CHECK_NAMES_MAX; i++) {
+		if (i >= names)
+			break;
+		name = object_word(w, recipe->check.name_at[i]);
+		word = 0;
+		if (name && bpf_probe_read_user(&word, sizeof(word),
+						(void *)(name + recipe->check.name_word[i])))
+			return 0;
+		check = runtime_check_fold(check, word);
+	}
+	return check & ~1ull;
+}
+
+/* Notes that a sample has w->function. */
+static __always_inline void meet(struct runtime_walk *w, __u64 check)
+{
+	__u64 hash = (w->function ^ check) * 0x9e3779b97f4a7c15ull;
+	__u64 slot = hash >> 32 & (RUNTIME_MET - 1), other = hash >> 46 & (RUNTIME_MET - 1);
+	__u32 tag = (__u32)hash | 1;
+
+	if (!check || runtime_met[slot] == tag || runtime_met[other] == tag)
+		return;
+	if (w->walk & 1)
+		runtime_met[slot] = tag;
+	else
+		runtime_met[other] = tag;
+	w->news = 1;
+}
+
+/* runtime_check_of(), which this walk may have called for the function before. */
+static __always_inline __u64 known_check(struct runtime_walk *w, struct runtime_recipe *recipe)
+{
+	__u64 index = w->function >> 4 ^ w->function >> 9;
+	struct runtime_seen *seen;
+
+	asm volatile("" : "+r"(index));
+	index &= RUNTIME_SEEN - 1;
+	seen = &w->seen[index];
+	if (seen->walk == w->walk && seen->function == w->function) {
+		w->is_native = seen->is_native;
+		return seen->check;
+	}
+	seen->walk = w->walk;
+	seen->function = w->function;
+	seen->check = runtime_check_of(w, recipe);
+	seen->is_native = w->is_native;
+	meet(w, seen->check);
+	return seen->check;
+}
+
+/* Adds a frame behind ips[at]. Returns 0, or how the frames end. Global, as walk_frame() is. */
+__noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, __u64 position,
+			   __u64 check)
+{
+	struct runtime_frame *out;
+	__u64 to;
+
+	if (!s)
+		return JITBPF_RUNTIME_UNREADABLE;
+	if (s->runtime.count >= JITBPF_RUNTIME_FRAMES_MAX)
+		return JITBPF_RUNTIME_DEPTH;
+	to = at + sizeof(struct jitbpf_runtime_frames) / sizeof(__u64) +
+	     (__u64)s->runtime.count * (sizeof(*out) / sizeof(__u64));
+	asm volatile("" : "+r"(to));
+	if (to > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS - 3)
+		return JITBPF_RUNTIME_DEPTH;
+	out = (struct runtime_frame *)&s->ips[to];
+	out->function = function;
+	out->position = position;
+	out->check = check;
+	s->runtime.count++;
+	return 0;
+}
+
+/* Adds the frame of w->function. */
+__noinline int runtime_put_function(struct sample_scratch *s, struct runtime_recipe *recipe,
+				    __u32 at, __u64 position, __u32 is_entry)
+{
+	__u64 check;
+
+	if (!s || !recipe)
+		return JITBPF_RUNTIME_UNREADABLE;
+	check = known_check(&s->runtime, recipe);
+	if (is_entry && !s->runtime.is_native)
+		check |= 1;
+	return runtime_put(s, at, s->runtime.function, position, check);
+}
+
+/* Adds the frame that the current one, which has no function, stands for. */
+__noinline int runtime_stand_in(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
+{
+	const struct runtime_stand_in *stand_in;
+	__u64 object, word = 0, other = 0, function = 0, position = 0;
+	int end = 0;
+
+	if (!s || !recipe || !recipe->stand_in.class)
+		return 0;
+	stand_in = &recipe->stand_in;
+	object = frame_word(&s->runtime, stand_in->object_at);
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)(object + stand_in->class_at)) ||
+	    word != stand_in->class)
+		return 0;
+	word = 0;
+	if (stand_in->frame_at == RUNTIME_NO_OFFSET ||
+	    bpf_probe_read_user(&other, sizeof(other), (void *)(object + stand_in->frame_at)) ||
+	    bpf_probe_read_user(&function, sizeof(function),
+				(void *)(other + recipe->function_at)) ||
+	    !function ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(object + stand_in->parent_at)))
+		return runtime_put(s, at, 0, 0, 0);
+	if (word && bpf_probe_read_user(&word, sizeof(word), (void *)(word + stand_in->parent_at)))
+		word = 1;
+	if (word)
+		end = runtime_put(s, at, 0, 0, 0);
+	if (recipe->position_at != RUNTIME_NO_OFFSET)
+		bpf_probe_read_user(&position, sizeof(position),
+				    (void *)(other + recipe->position_at));
+	s->runtime.function = function & ~(__u64)recipe->function_clear;
+	/* The loop runs for the other frame: this one is no entry. */
+	return end ?: runtime_put_function(s, recipe, at, position & recipe->position_mask, 0);
+}
+
+/* Returns the position of the current frame, which was read. */
+static __always_inline __u64 position_of(const struct runtime_walk *w,
+					 const struct runtime_recipe *recipe, __u64 frame)
+{
+	__u64 position = 0;
+
+	if (frame == w->newest && w->loop & RUNTIME_LOOP_NO_POSITION)
+		return 0;
+	if (frame == w->newest && w->has_position)
+		position = w->newest_position;
+	else if (recipe->position_at != RUNTIME_NO_OFFSET)
+		position = frame_word(w, recipe->position_at);
+	return position & recipe->position_mask;
+}
+
+/* Adds what a frame shows, and goes to its caller. Returns 0, or how the frames end. */
+__noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
+{
+	struct runtime_walk *w;
+	__u64 frame, bytes;
+	bool is_entry;
+
+	if (!s || !recipe)
+		return JITBPF_RUNTIME_UNREADABLE;
+	w = &s->runtime;
+	frame = w->frame;
+	if (!frame)
+		return JITBPF_RUNTIME_ROOT;
+	bytes = recipe->frame_bytes;
+	asm volatile("" : "+r"(bytes));
+	if (bytes > RUNTIME_FRAME_BYTES_MAX ||
+	    bpf_probe_read_user(w->frame_bytes, bytes, (void *)frame))
+		return JITBPF_RUNTIME_UNREADABLE;
+	w->frame = frame_word(w, recipe->previous_at);
+	w->function = frame_word(w, recipe->function_at) & ~(__u64)recipe->function_clear;
+	is_entry = ((__u32)frame_word(w, recipe->entry_at) & recipe->entry_mask) >=
+		   recipe->entry_value;
+	if (is_entry && recipe->entry_is_mark)
+		return runtime_put(s, at, 0, frame, 1);
+	if (!w->function)
+		return runtime_stand_in(s, recipe, at);
+	return runtime_put_function(s, recipe, at, position_of(w, recipe, frame), is_entry);
+}
+
+__noinline int runtime_piece(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
+{
+	int end = 0;
+
+	for (__u32 i = 0; i < RUNTIME_PIECE && !end; i++)
+		end = runtime_step(s, recipe, at);
+	return end;
+}
+
+__noinline int runtime_pieces(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
+{
+	int end = 0;
+
+	for (__u32 i = 0; i < RUNTIME_PIECES && !end; i++)
+		end = runtime_piece(s, recipe, at);
+	return end;
+}
+
+/* Sets the newest frame of the thread. Returns 0 if memory on the way cannot be read. */
+__noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *recipe,
+			      __u64 thread_pointer)
+{
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 address, word;
+
+	if (!w || !recipe)
+		return 0;
+	w->loop = loop_flags(recipe, user->ip);
+	word = register_of(user, recipe->frame_register);
+	w->newest_position = register_of(user, recipe->position_register);
+	if (w->loop & RUNTIME_LOOP_HAS_FRAME &&
+	    !bpf_probe_read_user(&address, sizeof(address), (void *)(word + recipe->function_at))) {
+		w->frame = w->newest = word;
+		w->has_position = !!(w->loop & RUNTIME_LOOP_HAS_POSITION);
+		return 1;
+	}
+	address = recipe->base;
+	if (recipe->base_kind == RUNTIME_BASE_THREAD_POINTER)
+		address += thread_pointer;
+	for (__u32 i = 0; i < RUNTIME_STEPS_MAX; i++) {
+		if (i >= recipe->step_count || !address)
+			break;
+		if (bpf_probe_read_user(&address, sizeof(address),
+					(void *)(address + recipe->step[i])))
+			return 0;
+	}
+	w->frame = w->newest = address;
+	w->has_position = w->loop & RUNTIME_LOOP_HAS_POSITION && word == address;
+	return 1;
+}
+
+/* Walks all frames. Returns how they end. */
+static __always_inline int walk_runtime(struct sample_scratch *s, struct runtime_recipe *recipe,
+					__u32 at)
+{
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	int end = 0;
+
+	s->runtime.count = 0;
+	s->runtime.walk++;
+	/* What leads to the newest frame is not valid there. */
+	if (user->ip >= recipe->unsettled.start && user->ip < recipe->unsettled.end)
+		return JITBPF_RUNTIME_UNSETTLED;
+	if (!runtime_newest(&s->runtime, recipe, s->walk.thread_pointer))
+		return JITBPF_RUNTIME_UNREADABLE;
+	for (__u32 i = 0; i < RUNTIME_TURNS && !end; i++)
+		end = runtime_pieces(s, recipe, at);
+	return end ?: JITBPF_RUNTIME_DEPTH;
+}
+
+/*
+ * Returns true if the reader should look at the sample at once: what a new function is called must
+ * be read while it exists.
+ */
+static __always_inline bool runtime_wakes_reader(struct sample_scratch *s)
+{
+	__u64 time_ns = s->head.h.time_ns;
+
+	if (!s->runtime.news)
+		return false;
+	s->runtime.news = 0;
+	if (time_ns < runtime_wake_ns)
+		return false;
+	runtime_wake_ns = time_ns + RUNTIME_WAKE_NS;
+	__sync_fetch_and_add(&runtime_wakes, 1);
+	return true;
+}
+
+/*
+ * Writes the runtime frames of the sample to ips[at] and up. Returns the number of words. Global,
+ * as walk_frame() is. Eight calls deep is the limit of the kernel.
+ */
+__noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
+{
+	struct jitbpf_runtime_frames *head;
+	struct runtime_recipe *recipe;
+	__u32 pid, count;
+	int end;
+
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+		return 0;
+	pid = s->head.pid;
+	recipe = bpf_map_lookup_elem(&runtime_recipes, &pid);
+	if (!recipe || recipe->stack_top != s->walk.stack_top)
+		return 0;
+	end = walk_runtime(s, recipe, at);
+	head = (struct jitbpf_runtime_frames *)&s->ips[at];
+	count = s->runtime.count;
+	head->count = count;
+	head->end = end;
+	head->recipe = recipe->number;
+	head->reserved = 0;
+	s->head.h.flags |= JITBPF_SAMPLE_RUNTIME_FRAMES;
+	return (sizeof(*head) + count * sizeof(struct runtime_frame)) / sizeof(__u64);
+}
+
+#endif

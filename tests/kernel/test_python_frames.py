@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Python's own functions are in the stacks: from the start, late, of threads, of children, and of
+short runs."""
+
+import os
+import subprocess
+import sys
+
+import harness
+import run_for
+import runtime_truth
+
+SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/python_frames.py")
+PYTHON = sys.executable
+FIELDS = ["-F", "499", "--fields", "+srcline"]
+COMMS = {"python3", "python", os.path.basename(os.path.realpath(PYTHON))}
+
+FORKING = """
+import os, runpy, sys
+children = []
+for _ in range(3):
+    pid = os.fork()
+    if not pid:
+        sys.argv = [sys.argv[1], "0.7"]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        os._exit(0)
+    children.append(pid)
+for pid in children:
+    os.waitpid(pid, 0)
+"""
+
+
+# No unwind rule holds in this code: its callers are not found.
+NO_RULE = r"""
+__asm__(".text\n.globl no_rule\n.type no_rule, @function\nno_rule:\n"
+	"pushq %rbp\nmovq %rsp, %xmm0\nandq $-4096, %rsp\nxorl %ebp, %ebp\n"
+	"0: incq %rbp\ncmpq %rbp, %rdi\njne 0b\n"
+	"movq %xmm0, %rsp\npopq %rbp\nret\n.size no_rule, .-no_rule\n");
+"""
+
+CALLING = """
+import ctypes, sys, time
+
+no_rule = ctypes.CDLL(sys.argv[1]).no_rule
+no_rule.argtypes = [ctypes.c_long]
+
+
+def native__main():
+    no_rule(10_000_000)
+
+
+def main(seconds):
+    while time.process_time() < seconds:
+        native__main()
+
+
+main(float(sys.argv[2]))
+"""
+
+
+class PythonFrames(harness.KernelTest):
+    def verdict(self, run, tops=("<module>",)):
+        return runtime_truth.verdict_of(run.path(".txt"), SOURCE, COMMS, tops)
+
+    def check(self, verdict, visible=0.99):
+        self.assertGreater(verdict.samples, 100, verdict)
+        self.assertEqual(verdict.wrong[:5], [], verdict)
+        self.assertGreaterEqual(verdict.visible, visible * verdict.samples, verdict)
+        self.assertGreaterEqual(verdict.whole, visible * verdict.samples, verdict)
+
+    def test_from_the_start(self):
+        """The runtime starts, too: some samples are before the first function."""
+        run = self.record([PYTHON, SOURCE, "2"], FIELDS)
+        self.check(self.verdict(run))
+        self.check_ledger(run)
+        self.check_root(run)
+
+    def check_root(self, run):
+        """Samples with functions begin like those from before the first one."""
+        lines = run.report("-f", "folded").stdout.decode(errors="replace").splitlines()
+        stacks = [line.rsplit(" ", 1)[0].split(";") for line in lines]
+        self.assertTrue(any("<module>_[p]" in stack for stack in stacks))
+        for stack in stacks:
+            if "<module>_[p]" in stack:
+                self.assertEqual(stack[1], "_start", stack)
+            self.assertNotEqual(stack[1], "__libc_start_main", stack)
+
+    @harness.slow
+    def test_one_after_another(self):
+        """Short programs have functions from the first one on that is not the first of its file.
+        Without that, a third of the samples in the loop has none."""
+        loop = 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" -c pass; sleep 0.08; done'
+        run = self.record(["sh", "-c", loop, PYTHON], ["-F", "999"])
+        shown = runtime_truth.without_functions(run.path(".txt"), "_PyEval_EvalFrameDefault")
+        self.assertGreater(shown[0], 30, shown)
+        self.assertLess(shown[1], 0.25 * shown[0], shown)
+
+    def test_late(self):
+        engine = subprocess.Popen([PYTHON, SOURCE, "60"])
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        self.wait_for(lambda: run_for.cpu_seconds(engine.pid) > 0.5)
+        verdict = self.verdict(self.record_process(engine.pid, 2, FIELDS))
+        self.check(verdict)
+        self.assertGreater(verdict.lines, 0.99 * verdict.frames, verdict)
+
+    def test_threads(self):
+        run = self.record([PYTHON, SOURCE, "0.5", "4"], FIELDS)
+        verdict = self.verdict(run, ("main", "<module>"))
+        self.check(verdict, 0.95)
+
+    def test_children(self):
+        """They have the recipe of their parent. The begin and end of each child count, too."""
+        run = self.record([PYTHON, "-c", FORKING, SOURCE], FIELDS)
+        self.check(self.verdict(run), 0.95)
+
+    def test_behind_a_cut(self):
+        """The functions that called native code are known without its frames."""
+        paths = [os.path.join(self.folder, name) for name in ("no_rule.c", "no_rule.so", "call.py")]
+        for path, text in (paths[0], NO_RULE), (paths[2], CALLING):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", paths[1], paths[0]], check=True)
+        run = self.record([PYTHON, paths[2], paths[1], "1"], FIELDS)
+        stacks = [[frame.name for frame in frames]
+                  for _, frames in runtime_truth.stacks(run.path(".txt"))]
+        cut = [names for names in stacks if any(name == "no_rule" for name in names)]
+        self.assertGreater(len(cut), 100)
+        for names in cut:
+            self.assertEqual(names[-5:], ["no_rule", "[cut]", "native__main", "main", "<module>"])

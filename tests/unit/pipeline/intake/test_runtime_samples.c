@@ -1,0 +1,794 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Samples of a process with a known runtime, from intake to its consumer: the recipe of the process
+ * is requested, published and removed, functions are read, and finished samples have them. A
+ * service of the test answers, as it is told.
+ */
+#include "pipeline/intake/intake_state.h"
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/cases.h"
+#include "tests/unit/pipeline/made_run.h"
+#include "tests/unit/unwind/unread_tables.h"
+#include "unwind/runtime_recipes.h"
+#include "unwind/unwinder_runtimes.h"
+
+#define PROGRAM	  0x10000000ull /* address of the runtime */
+#define LOOP	  (PROGRAM + 0x100)
+#define OUTSIDE	  (PROGRAM + 0x800) /* in the runtime, outside of the loop */
+#define STACK_TOP 0x7ffd00001000ull
+#define MS	  1000000ull
+#define OBJECT(n) (0x7f0000000000ull + (n)*0x100)
+#define CHECK(n)  (0x1000ull * (n))
+#define REQUESTS  64
+#define STREAM	  (1u << 18)
+#define NUMBER	  ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1)
+
+struct published {
+	uint32_t pid;
+	struct runtime_recipe recipe;
+};
+
+struct fixture {
+	struct made_run run;
+	struct record_consumer consumer;
+	uint64_t time_ns;
+	struct unwind_row rows[1u << 14];
+	struct unwind_mapping mappings[256];
+
+	/* How the service answers. */
+	bool holds_functions; /* it does not answer requests of functions */
+	int recipe_error;
+	int function_error;
+	uint64_t other_check; /* of the objects, if it is not 0 */
+	bool no_room_for_recipes;
+	struct runtime_known known;
+	struct unwind_request requests[REQUESTS];
+	size_t request_count;
+	uint32_t recipes_asked, functions_asked;
+
+	struct published published[8];
+	uint32_t published_count;
+
+	struct jitbpf_program_file skipped; /* the last one */
+	uint32_t skips;
+	bool found; /* functions, in the last round */
+
+	uint8_t stream[STREAM] __attribute__((aligned(8))); /* finished records */
+	size_t stream_bytes;
+};
+
+static struct fixture f;
+
+/* --- the service and the tables ------------------------------------------------------------- */
+
+static int request(void *context, const struct unwind_request *request)
+{
+	assert_true(f.request_count < REQUESTS);
+	f.recipes_asked += request->kind == UNWIND_RUNTIME_RECIPE;
+	f.functions_asked += request->kind == UNWIND_RUNTIME_FUNCTION;
+	f.requests[f.request_count++] = *request;
+	return 0;
+}
+
+static int answer_function(const struct unwind_request *request, unwind_taker_fn take,
+			   void *take_context)
+{
+	static struct runtime_line lines[] = {{0, 10}, {8, 11}, {16, 12}};
+	char name[32];
+	struct runtime_function function = {
+		.name = name,
+		.file = "a.py",
+		.first_line = 9,
+		.lines = {.data = lines, .size = 3},
+		.code = request->function.object + 0x80,
+		.check = f.other_check ?: request->function.check,
+	};
+	struct unwind_answer answer = {.request = *request,
+				       .error = f.function_error,
+				       .function = f.function_error ? NULL : &function};
+
+	snprintf(name, sizeof(name), "f%llu", (request->function.object - OBJECT(0)) / 0x100);
+	return take(take_context, &answer);
+}
+
+static int answer_one(const struct unwind_request *request, unwind_taker_fn take,
+		      void *take_context)
+{
+	struct unwind_answer answer = {.request = *request, .error = -EIO};
+
+	if (request->kind == UNWIND_RUNTIME_FUNCTION)
+		return answer_function(request, take, take_context);
+	if (request->kind == UNWIND_RUNTIME_RECIPE) {
+		answer.error = f.recipe_error;
+		answer.known = &f.known;
+	}
+	return take(take_context, &answer);
+}
+
+static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
+{
+	size_t count = f.request_count, kept = 0;
+	struct unwind_request taken[REQUESTS];
+
+	memcpy(taken, f.requests, count * sizeof(taken[0]));
+	for (size_t i = 0; i < count; i++) {
+		if (taken[i].kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions)
+			f.requests[kept++] = taken[i];
+	}
+	f.request_count = kept;
+	for (size_t i = 0; i < count; i++) {
+		int err = taken[i].kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions
+				  ? 0
+				  : answer_one(&taken[i], take, take_context);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static struct runtime_recipe *published_of(uint32_t pid)
+{
+	for (uint32_t i = 0; i < f.published_count; i++) {
+		if (f.published[i].pid == pid)
+			return &f.published[i].recipe;
+	}
+	return NULL;
+}
+
+static int publish_recipe(void *context, uint32_t pid, const struct runtime_recipe *recipe)
+{
+	if (f.no_room_for_recipes)
+		return -E2BIG;
+	assert_null(published_of(pid));
+	f.published[f.published_count++] = (struct published){pid, *recipe};
+	return 0;
+}
+
+static void unpublish_recipe(void *context, uint32_t pid)
+{
+	struct runtime_recipe *recipe = published_of(pid);
+
+	assert_non_null(recipe);
+	*(struct published *)((char *)recipe - offsetof(struct published, recipe)) =
+		f.published[--f.published_count];
+}
+
+static void skip_program(void *context, const struct jitbpf_program_file *file)
+{
+	f.skipped = *file;
+	f.skips++;
+}
+
+static void found_functions(void *context, bool found)
+{
+	f.found = found;
+}
+
+static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *layout, uint64_t by)
+{
+	recipe->loops[0].start += by;
+	recipe->loops[0].end += by;
+	layout->words[0] += by;
+}
+
+static const struct runtime_reader reader = {.move = move_recipe};
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+static int keep(void *context, const struct jitbpf_record *record)
+{
+	size_t bytes = (record->size_bytes + 7ull) & ~7ull;
+
+	assert_true(f.stream_bytes + bytes <= STREAM);
+	assert_true(record_is_finished(record));
+	memcpy(f.stream + f.stream_bytes, record, record->size_bytes);
+	f.stream_bytes += bytes;
+	return f.consumer.take(context, record);
+}
+
+/* Returns the next record of a type behind one (NULL: the first), or NULL. */
+static const void *next_record(const void *behind, uint16_t type)
+{
+	size_t at = 0;
+	bool passed = !behind;
+
+	while (at < f.stream_bytes) {
+		const struct jitbpf_record *record = (const void *)(f.stream + at);
+
+		if (passed && record->type == type)
+			return record;
+		passed = passed || record == behind;
+		at += (record->size_bytes + 7ull) & ~7ull;
+	}
+	return NULL;
+}
+
+static const void *last_record(uint16_t type)
+{
+	const void *last = NULL, *next;
+
+	while ((next = next_record(last, type)))
+		last = next;
+	return last;
+}
+
+static void map_program(uint32_t pid)
+{
+	make_mapping(&f.run, f.time_ns, pid, PROGRAM, "/usr/bin/python3.11");
+}
+
+static int set_up(void **state)
+{
+	const struct unwind_service service = {request, collect, NULL};
+	const struct unwind_tables tables = {
+		.rows = f.rows,
+		.mappings = f.mappings,
+		.row_count = 1u << 14,
+		.mapping_count = 256,
+		.publish_page = unread_publish_page,
+		.replace_page = unread_publish_page,
+		.publish_process = unread_publish_process,
+		.unpublish_page = unread_unpublish_page,
+		.unpublish_process = unread_unpublish,
+		.publish_recipe = publish_recipe,
+		.unpublish_recipe = unpublish_recipe,
+		.skip_program = skip_program,
+		.found_functions = found_functions,
+	};
+	const struct pipeline_options options = {.unwind_service = &service,
+						 .unwind_tables = &tables};
+	struct intake *intake;
+
+	memset(&f, 0, sizeof(f));
+	f.time_ns = 1000000000;
+	f.known.reader = &reader;
+	f.known.version = (struct engine_version){.part = {3, 11, 2}, .parts = 3};
+	f.known.recipe = (struct runtime_recipe){
+		.function_at = 0,
+		.previous_at = 48,
+		.position_at = 56,
+		.position_mask = UINT64_MAX,
+		.entry_at = 74,
+		.check = {.size_bytes = 16, .name_count = 1, .name_at = {112}},
+		.loops = {{LOOP, LOOP + 0x100, 0, 0}},
+		.loop_count = 1,
+	};
+	made_run_begin_bare(&f.run, &options);
+	intake = f.run.pipeline->intake;
+	f.consumer = intake->consumer;
+	intake->consumer.take = keep;
+	map_program(MADE_PID);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	made_run_end(&f.run);
+	return 0;
+}
+
+static void round_of(uint64_t ms)
+{
+	f.time_ns += ms * MS;
+	made_round(&f.run, f.time_ns);
+}
+
+/* A sample of a process whose rows are not known, so that it has a copy of the stack. */
+static void add_first_sample(uint32_t pid)
+{
+	size_t bytes = sizeof(struct jitbpf_sample) + 8 + sizeof(struct jitbpf_stack_copy) + 16;
+	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[1];
+
+	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
+	sample->pid = sample->tid = pid;
+	sample->user_frames = 1;
+	sample->user_end = JITBPF_END_NO_RULE;
+	sample->ips[0] = copy->ip = OUTSIDE;
+	copy->sp = copy->bp = STACK_TOP - 16;
+	copy->stack_top = STACK_TOP;
+	copy->thread_pointer = 0x7f5500000740;
+	copy->size_bytes = 16;
+}
+
+static void add_program(uint32_t pid, uint64_t inode)
+{
+	struct jitbpf_program *program =
+		make_record(&f.run, JITBPF_PROGRAM, sizeof(*program), ++f.time_ns);
+
+	program->pid = pid;
+	program->stack_top = STACK_TOP;
+	program->file = (struct jitbpf_program_file){.inode = inode, .device = 5};
+}
+
+/* A sample in the loop, with runtime frames of these functions, newest first. */
+static void add_sample(uint32_t pid, uint32_t recipe, const uint32_t *functions, uint32_t count)
+{
+	size_t bytes = sizeof(struct jitbpf_sample) + 16 + sizeof(struct jitbpf_runtime_frames) +
+		       count * sizeof(struct runtime_frame);
+	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
+	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&sample->ips[2];
+
+	sample->h.flags = JITBPF_SAMPLE_RUNTIME_FRAMES;
+	sample->pid = sample->tid = pid;
+	sample->user_frames = 2;
+	sample->user_end = JITBPF_END_ROOT;
+	sample->ips[0] = LOOP + 1;
+	sample->ips[1] = OUTSIDE;
+	part->count = count;
+	part->recipe = recipe;
+	part->end = JITBPF_RUNTIME_ROOT;
+	for (uint32_t i = 0; i < count; i++)
+		part->frames[i] = (struct runtime_frame){
+			.function = OBJECT(functions[i]),
+			.position = OBJECT(functions[i]) + 0x80 + 8,
+			.check = CHECK(functions[i]) | (i == count - 1),
+		};
+}
+
+static void begin(void)
+{
+	add_first_sample(MADE_PID);
+	round_of(50);
+	round_of(50);
+	assert_non_null(published_of(MADE_PID));
+}
+
+/* Returns the name of a runtime frame's function, as an earlier record says, or NULL. */
+static const char *name_of(const struct jitbpf_sample *sample, uint64_t word)
+{
+	const struct jitbpf_runtime_function *function = NULL;
+
+	assert_int_equal(word >> JITBPF_FRAME_KIND_SHIFT, JITBPF_FRAME_RUNTIME);
+	while ((function = next_record(function, JITBPF_RUNTIME_FUNCTION))) {
+		if (function->number == (word & NUMBER)) {
+			assert_true((const void *)function < (const void *)sample);
+			assert_string_equal(function->runtime, "CPython");
+			return function->strings;
+		}
+	}
+	return NULL;
+}
+
+static void assert_frame(const struct jitbpf_sample *sample, uint32_t at, const char *name,
+			 uint32_t line)
+{
+	/* The first word is the frame of the loop. */
+	assert_string_equal(name_of(sample, sample->ips[1 + at]), name);
+	assert_int_equal(sample->ips[1 + at + 1], line);
+}
+
+static const uint32_t two[] = {1, 2};
+
+CASE_WITH(test_names, set_up, tear_down)
+{
+	const struct jitbpf_sample *sample;
+	const struct jitbpf_runtime *runtime;
+
+	begin();
+	assert_int_equal(f.recipes_asked, 1);
+	assert_true(published_of(MADE_PID)->stack_top == STACK_TOP);
+	assert_int_equal(published_of(MADE_PID)->frame_bytes, 78);
+	assert_int_equal(published_of(MADE_PID)->object_bytes, 120);
+	runtime = last_record(JITBPF_RUNTIME);
+	assert_string_equal(runtime->name, "CPython");
+	assert_int_equal(runtime->status, JITBPF_RUNTIME_SHOWN);
+	assert_int_equal(runtime->version[1], 11);
+
+	add_sample(MADE_PID, 1, two, 2);
+	add_sample(MADE_PID, 1, two, 1);
+	round_of(50);
+	assert_int_equal(f.functions_asked, 2);
+	sample = next_record(next_record(NULL, JITBPF_SAMPLE), JITBPF_SAMPLE);
+	assert_int_equal(sample->user_frames, 6);
+	assert_int_equal(sample->ips[0] >> JITBPF_FRAME_KIND_SHIFT, JITBPF_FRAME_INTERPRETER);
+	assert_frame(sample, 0, "f1", 11);
+	assert_frame(sample, 2, "f2", 11);
+	assert_int_equal(sample->ips[5] >> JITBPF_FRAME_KIND_SHIFT,
+			 0); /* the start of the thread */
+	assert_int_equal(sample->h.flags, 0);
+}
+
+/* The object has another check when it is read: its function is unknown, and not that one. */
+CASE_WITH(test_other_check, set_up, tear_down)
+{
+	const struct jitbpf_sample *sample;
+
+	begin();
+	f.other_check = CHECK(7);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_frame(sample, 0, "", 0);
+	assert_frame(sample, 2, "", 0);
+	/* It is read again later, a few times. */
+	f.other_check = 0;
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "", 0);
+	round_of(1100);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "f1", 11);
+}
+
+/* Copies of a function have its check: one that can be read says what the others are. */
+CASE_WITH(test_copies, set_up, tear_down)
+{
+	static const struct runtime_reader has_copies = {.has_copies = true};
+	struct jitbpf_runtime_frames *part;
+
+	f.known.reader = &has_copies;
+	begin();
+	f.other_check = CHECK(7);
+	for (uint32_t copy = 1; copy <= 3; copy++) {
+		add_sample(MADE_PID, 1, (uint32_t[]){copy}, 1);
+		part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[0])
+			       ->ips[2];
+		part->frames[0].check = CHECK(1) | 1;
+		part->frames[0].position = OBJECT(2) + 0x80 + 8;
+		round_of(50);
+		assert_frame(last_record(JITBPF_SAMPLE), 0, copy == 1 ? "" : "f2",
+			     copy > 1 ? 11 : 0);
+		assert_int_equal(f.functions_asked, copy == 1 ? 1 : 2);
+		f.other_check = 0;
+	}
+}
+
+/* Without a check, nothing is read. */
+CASE_WITH(test_no_check, set_up, tear_down)
+{
+	struct jitbpf_runtime_frames *part;
+
+	begin();
+	add_sample(MADE_PID, 1, two, 2);
+	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[0])->ips[2];
+	part->frames[0].check = 0;
+	round_of(50);
+	assert_int_equal(f.functions_asked, 1);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "", 0);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+}
+
+/* A sample waits for its functions, at most a second; others do not wait for it. */
+CASE_WITH(test_waits, set_up, tear_down)
+{
+	const void *first;
+
+	begin();
+	first = last_record(JITBPF_SAMPLE);
+	f.holds_functions = true;
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	round_of(50);
+	assert_ptr_equal(last_record(JITBPF_SAMPLE), first);
+	f.holds_functions = false;
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "f1", 11);
+
+	f.holds_functions = true;
+	add_sample(MADE_PID, 1, (uint32_t[]){3}, 1);
+	round_of(500);
+	round_of(600);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "", 0);
+	f.holds_functions = false;
+	round_of(50);
+}
+
+/* The runtime has not started: the recipe is requested again, without a sample. */
+CASE_WITH(test_starting, set_up, tear_down)
+{
+	f.recipe_error = -ENODATA;
+	add_first_sample(MADE_PID);
+	round_of(50);
+	for (int i = 0; i < 100; i++)
+		round_of(50);
+	assert_in_range(f.recipes_asked, RUNTIME_SOON_TRIES, RUNTIME_SOON_TRIES + 14);
+	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
+			 JITBPF_RUNTIME_STARTING);
+	f.recipe_error = 0;
+	for (int i = 0; i < 100; i++)
+		round_of(50);
+	assert_non_null(published_of(MADE_PID));
+	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
+			 JITBPF_RUNTIME_SHOWN);
+}
+
+/* A version that is not known is said, and asked for again only after the process has mapped code.
+ */
+CASE_WITH(test_other_version, set_up, tear_down)
+{
+	f.recipe_error = -ENOTSUP;
+	add_first_sample(MADE_PID);
+	for (int i = 0; i < 20; i++)
+		round_of(50);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
+			 JITBPF_RUNTIME_OTHER_VERSION);
+	make_mapping(&f.run, f.time_ns, MADE_PID, PROGRAM + 0x100000, "/usr/lib/x.so");
+	f.recipe_error = 0;
+	add_first_sample(MADE_PID);
+	round_of(50);
+	round_of(50);
+	assert_non_null(published_of(MADE_PID));
+}
+
+/* An exec removes the recipe; an answer that was for the program before is not used. */
+CASE_WITH(test_exec, set_up, tear_down)
+{
+	begin();
+	make_comm(&f.run, f.time_ns, MADE_PID, "other", true);
+	round_of(50);
+	assert_null(published_of(MADE_PID));
+	add_first_sample(MADE_PID);
+	round_of(50);
+	round_of(50);
+	assert_null(published_of(MADE_PID));
+	map_program(MADE_PID);
+	add_first_sample(MADE_PID);
+	round_of(50);
+	round_of(50);
+	assert_int_equal(published_of(MADE_PID)->number, 2);
+	/* Samples from before the exec had the first recipe. */
+	add_sample(MADE_PID, 1, two, 2);
+	add_sample(MADE_PID, 9, two, 2);
+	round_of(50);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
+			 2);
+	assert_int_equal(f.recipes_asked, 2);
+}
+
+/* A child has the recipe of its parent at once, and its functions. */
+CASE_WITH(test_fork, set_up, tear_down)
+{
+	begin();
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	make_task(&f.run, JITBPF_FORK, ++f.time_ns, 200, MADE_PID);
+	round_of(1);
+	assert_int_equal(published_of(200)->number, 1);
+	assert_true(published_of(200)->stack_top == STACK_TOP);
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, MADE_PID, 0);
+	round_of(50);
+	assert_null(published_of(MADE_PID));
+	add_sample(200, 1, two, 2);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_int_equal(f.functions_asked, 2);
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, 200, 0);
+	round_of(50);
+	assert_int_equal(f.published_count, 0);
+}
+
+/* Frames that end without an entry are not all: a generator had no link to its caller. */
+CASE_WITH(test_no_caller, set_up, tear_down)
+{
+	struct jitbpf_runtime_frames *part;
+
+	begin();
+	add_sample(MADE_PID, 1, two, 2);
+	add_sample(MADE_PID, 1, two, 2);
+	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[1])->ips[2];
+	part->frames[1].check = CHECK(2);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+	assert_int_equal(((const struct jitbpf_record *)last_record(JITBPF_SAMPLE))->flags,
+			 JITBPF_SAMPLE_RUNTIME_CUT);
+}
+
+/* Recipes that the BPF program cannot follow are refused. */
+CASE_WITH(test_bad_recipes, set_up, tear_down)
+{
+	const struct runtime_recipe good = f.known.recipe;
+
+	for (int i = 0; i < 7; i++) {
+		struct runtime_recipe *recipe = &f.known.recipe;
+
+		*recipe = good;
+		if (i == 0)
+			recipe->function_at = -8;
+		else if (i == 1)
+			recipe->previous_at = RUNTIME_FRAME_BYTES_MAX - 4;
+		else if (i == 2)
+			recipe->check.size_bytes = RUNTIME_CHECK_BYTES_MAX + 8;
+		else if (i == 3)
+			recipe->check.name_at[0] = RUNTIME_OBJECT_BYTES_MAX;
+		else if (i == 4)
+			recipe->step_count = RUNTIME_STEPS_MAX + 1;
+		else if (i == 5)
+			recipe->loop_count = RUNTIME_LOOPS_MAX + 1;
+		else
+			recipe->frame_register = 16;
+		add_first_sample(MADE_PID);
+		round_of(50);
+		assert_int_equal(f.recipes_asked, (uint32_t)i + 1);
+		assert_null(published_of(MADE_PID));
+		assert_int_equal(
+			((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
+			JITBPF_RUNTIME_NOT_AS_KNOWN);
+		make_comm(&f.run, ++f.time_ns, MADE_PID, "python3", true);
+		map_program(MADE_PID);
+	}
+	f.known.recipe = good;
+	f.no_room_for_recipes = true;
+	add_first_sample(MADE_PID);
+	round_of(50);
+	assert_null(published_of(MADE_PID));
+}
+
+/* The recipe of a program that was executed is requested before its first sample. */
+CASE_WITH(test_program, set_up, tear_down)
+{
+	add_program(MADE_PID, 1);
+	round_of(2);
+	assert_non_null(published_of(MADE_PID));
+	assert_true(published_of(MADE_PID)->stack_top == STACK_TOP);
+	assert_false(pipeline_is_urgent(f.run.pipeline));
+	assert_int_equal(f.skips, 0);
+}
+
+/* While it starts, each round requests it. */
+CASE_WITH(test_program_starts, set_up, tear_down)
+{
+	f.recipe_error = -ENODATA;
+	add_program(MADE_PID, 1);
+	for (uint32_t i = 1; i <= 4; i++) {
+		round_of(2);
+		assert_int_equal(f.recipes_asked, i);
+		assert_true(pipeline_is_urgent(f.run.pipeline));
+	}
+	f.recipe_error = 0;
+	round_of(2);
+	assert_non_null(published_of(MADE_PID));
+}
+
+/* A program that loads no runtime in time, or ends before, is not looked at any more. */
+CASE_WITH(test_plain_program, set_up, tear_down)
+{
+	make_comm(&f.run, f.time_ns, MADE_PID, "sh", true);
+	add_program(MADE_PID, 7);
+	round_of(2);
+	assert_true(pipeline_is_urgent(f.run.pipeline));
+	assert_int_equal(f.skips, 0);
+	round_of(RUNTIME_LOOK_OUT_NS / MS + 1);
+	assert_int_equal(f.skips, 1);
+	assert_int_equal(f.skipped.inode, 7);
+	round_of(2);
+	assert_false(pipeline_is_urgent(f.run.pipeline));
+
+	add_program(MADE_PID, 8);
+	round_of(2);
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, MADE_PID, 0);
+	round_of(2);
+	assert_int_equal(f.skips, 2);
+	assert_int_equal(f.skipped.inode, 8);
+	assert_int_equal(f.recipes_asked, 0);
+}
+
+/* A library that is loaded after the exec has the runtime. */
+CASE_WITH(test_program_loads, set_up, tear_down)
+{
+	make_comm(&f.run, f.time_ns, MADE_PID, "sh", true);
+	add_program(MADE_PID, 7);
+	round_of(2);
+	map_program(MADE_PID);
+	round_of(2);
+	round_of(2);
+	assert_non_null(published_of(MADE_PID));
+	assert_int_equal(f.skips, 0);
+}
+
+#define FURTHER 0x1000000 /* where a second process has the program */
+
+/* A process of a file whose recipe is known has it at once. */
+static void begin_expected(void)
+{
+	begin();
+	make_task(&f.run, JITBPF_FORK, ++f.time_ns, 300, 1);
+	make_mapping(&f.run, ++f.time_ns, 300, PROGRAM + FURTHER, "/usr/bin/python3.11");
+	add_program(300, 1);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_non_null(published_of(300));
+	assert_true(published_of(300)->loops[0].start == LOOP + FURTHER);
+	assert_int_equal(published_of(300)->number, 2);
+	assert_false(pipeline_is_urgent(f.run.pipeline));
+}
+
+/* A sample of that process, whose code is FURTHER. */
+static void add_sample_further(void)
+{
+	struct jitbpf_sample *sample;
+
+	add_sample(300, 2, two, 2);
+	sample = (struct jitbpf_sample *)f.run.records[f.run.record_count - 1];
+	sample->ips[0] += FURTHER;
+	sample->ips[1] += FURTHER;
+}
+
+CASE_WITH(test_expected, set_up, tear_down)
+{
+	begin_expected();
+	move_recipe(&f.known.recipe, &f.known.layout, FURTHER);
+	add_sample_further();
+	round_of(2);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 2);
+	assert_int_equal(published_of(300)->number, 2);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "f1", 11);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+}
+
+/* The process has another recipe: what was found by the expected one is not shown. */
+CASE_WITH(test_not_as_expected, set_up, tear_down)
+{
+	begin_expected();
+	move_recipe(&f.known.recipe, &f.known.layout, FURTHER);
+	f.known.recipe.base = 8;
+	add_sample_further();
+	round_of(2);
+	round_of(2);
+	assert_int_equal(published_of(300)->number, 3);
+	assert_int_equal(published_of(300)->base, 8);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
+			 2);
+}
+
+/* It has no such runtime after all, or has ended before that was known. */
+CASE_WITH(test_expected_never, set_up, tear_down)
+{
+	begin_expected();
+	f.recipe_error = -ENOTSUP;
+	add_sample_further();
+	round_of(2);
+	round_of(2);
+	assert_null(published_of(300));
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
+			 2);
+}
+
+CASE_WITH(test_expected_ends, set_up, tear_down)
+{
+	const void *first;
+
+	begin_expected();
+	first = last_record(JITBPF_SAMPLE);
+	f.recipe_error = -ENODATA;
+	add_sample_further();
+	round_of(2);
+	assert_ptr_equal(last_record(JITBPF_SAMPLE), first);
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, 300, 0);
+	round_of(2);
+	round_of(2);
+	assert_null(published_of(300));
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
+			 2);
+}
+
+/* The expected recipe finds no frames: the process is asked. */
+CASE_WITH(test_expected_without_frames, set_up, tear_down)
+{
+	begin_expected();
+	add_first_sample(300);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	round_of(300);
+	add_first_sample(300);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 2);
+}
+
+/* The tables learn whether the functions of a round were new. */
+CASE_WITH(test_found_functions, set_up, tear_down)
+{
+	begin();
+	assert_false(f.found);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(2);
+	assert_true(f.found);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(2);
+	assert_false(f.found);
+}

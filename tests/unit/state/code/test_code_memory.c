@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The memory of code maps: what owners are charged is what the allocator gives. */
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/unit/cases.h"
+#include "tests/unit/state/apply_jit.h"
+
+#define METHODS 40000
+
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static uint64_t allocated_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	if (__sanitizer_get_current_allocated_bytes)
+		return __sanitizer_get_current_allocated_bytes();
+	return info.uordblks + info.hblkhd;
+}
+
+static void load(struct code_map *map, struct code_account *account, uint32_t number)
+{
+	char name[64];
+	int bytes = snprintf(name, sizeof(name), "app::module::Class::method_%07u(int)", number);
+	struct code_event event = {
+		.kind = JITBPF_CODE_LOAD,
+		.origin = {.publisher = JITBPF_PUBLISHER_SHIM, .engine = CODE_ENGINE_KNOWN},
+		.method_id = number + 1,
+		.time_ns = 1000 + number,
+		.address = 0x10000 + number * 64ull,
+		.size_bytes = 64,
+		.name = {.bytes = name, .size_bytes = (size_t)bytes},
+	};
+
+	assert_int_equal(code_map_apply(map, account, &event), 0);
+}
+
+CASE(test_charged_is_allocated)
+{
+	uint64_t next_number = 0, before, allocated;
+	struct code_account *account;
+	struct code_map *map;
+
+	assert_int_equal(code_account_create(&code_budget_default, &account), 0);
+	assert_int_equal(code_map_create(&next_number, &map), 0);
+	before = allocated_bytes();
+	for (uint32_t i = 0; i < METHODS; i++)
+		load(map, account, i);
+	allocated = allocated_bytes() - before;
+	print_message("a method: %.0f B allocated, %.0f B charged\n", (double)allocated / METHODS,
+		      (double)account->bytes / METHODS);
+	assert_int_equal(account->methods, METHODS);
+	assert_in_range(account->bytes, allocated / 20 * 19, allocated / 8 * 9);
+	code_map_destroy(map);
+	assert_int_equal(account->bytes, 0);
+	code_account_put(account);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How to find the frames that a runtime, such as an interpreter, keeps of its own: its runtime
+ * frames. User space makes a recipe for each process that runs a known runtime. A BPF program
+ * follows it, and knows no runtime.
+ *
+ * A runtime frame is an object in the memory of the process. It has pointers to its function and to
+ * its caller's frame.
+ */
+#ifndef JITBPF_UAPI_RUNTIME_RECIPE_H
+#define JITBPF_UAPI_RUNTIME_RECIPE_H
+
+#include <linux/types.h>
+
+#define RUNTIME_PROCESSES_MAX	4096 /* with a recipe */
+#define RUNTIME_STEPS_MAX	4
+#define RUNTIME_LOOPS_MAX	4
+#define RUNTIME_CHECK_BYTES_MAX 96
+#define RUNTIME_CHECK_WORDS_MAX 4
+#define RUNTIME_CHECK_NAMES_MAX 3
+
+/* What the first address of a recipe is relative to. */
+enum runtime_base {
+	RUNTIME_BASE_ADDRESS = 0,
+	RUNTIME_BASE_THREAD_POINTER = 1,
+};
+
+/* An offset that a layout does not have. */
+#define RUNTIME_NO_OFFSET (-0x8000)
+
+/* What is special about the newest frame while the innermost native frame is in a range. */
+enum runtime_loop_flag {
+	/* The register frame_register has the newest frame; the memory may be behind. */
+	RUNTIME_LOOP_HAS_FRAME = 1,
+	/* position_register has its position, if frame_register has the newest frame. */
+	RUNTIME_LOOP_HAS_POSITION = 2,
+	/* Its position in memory is of an earlier time: the frame gets position 0. */
+	RUNTIME_LOOP_NO_POSITION = 4,
+	/*
+	 * It is machine code that the runtime has made of functions: the innermost frame that it
+	 * stands for ran compiled. If a frame of the loop itself called it, both stand for the same
+	 * frames.
+	 */
+	RUNTIME_LOOP_COMPILED = 8,
+};
+
+/* [start, end) */
+struct runtime_range {
+	__u64 start, end;
+	__u32 flags; /* enum runtime_loop_flag; 0 where it is not a loop's */
+	__u32 reserved;
+};
+
+/*
+ * The words of a function object that identify it. They are folded into the check word of a frame:
+ * the words of the object at `offset`, `size_bytes` of them (a multiple of 8); then word_count more
+ * words, at word[i]; then, for each of `name_count` names, the word at name_word[i] of the object
+ * that the pointer at name_at[i] leads to, such as the hash of a string; 0 for a pointer 0. A word
+ * that cannot be read makes the check 0.
+ *
+ * Of native functions, see native_mask, only the words at `offset` and the first native_names names
+ * are folded.
+ */
+struct runtime_check {
+	__s16 offset;
+	__u16 size_bytes;
+	__u16 word_count, name_count, native_names;
+	__s16 word[RUNTIME_CHECK_WORDS_MAX];
+	__s16 name_at[RUNTIME_CHECK_NAMES_MAX];
+	__s16 name_word[RUNTIME_CHECK_NAMES_MAX];
+	__u16 reserved;
+};
+
+/*
+ * A frame whose function word is 0 is left out. But the words at object_at of the frame and then at
+ * class_at may lead to `class`. Then the frame stands for another one, whose address is at frame_at
+ * of the object; the frame itself leads on to the caller. If the word at parent_at of the object,
+ * and again of that object, is not 0, then it stands for more frames, which are called by the other
+ * one. These are not followed: a frame of function 0 and position 0 is in their place. So it is for
+ * the other frame if frame_at is RUNTIME_NO_OFFSET, or if it cannot be read.
+ */
+struct runtime_stand_in {
+	__u64 class; /* 0: there are no such frames */
+	__s16 object_at, class_at, frame_at, parent_at;
+};
+
+/*
+ * All offsets in a frame are from 0 to RUNTIME_FRAME_BYTES_MAX, with the words there, and those in
+ * an object to RUNTIME_OBJECT_BYTES_MAX.
+ */
+#define RUNTIME_FRAME_BYTES_MAX	 128 /* powers of two */
+#define RUNTIME_OBJECT_BYTES_MAX 256
+
+struct runtime_recipe {
+	/* These are set by the publisher of the recipe. */
+	__u64 stack_top; /* as in struct unwind_process: it tells an exec and a reused pid */
+	__u32 number;
+	__u16 frame_bytes;		  /* of a frame, from its start on */
+	__u16 native_bytes, object_bytes; /* of a native function, and of another one */
+
+	/*
+	 * The newest frame of a thread: address = base, then address = word at address + step[i],
+	 * for each of step_count steps. A word 0 on the way: the thread has no frame.
+	 */
+	__s64 base;
+	__u16 base_kind; /* enum runtime_base */
+	__u16 step_count;
+	__s32 step[RUNTIME_STEPS_MAX];
+
+	/* The layout of a frame: offsets of words. function_clear: bits to clear in that word. */
+	__s16 function_at;
+	__s16 position_at; /* a pointer into the code of the function, or RUNTIME_NO_OFFSET */
+	__s16 previous_at;
+	/*
+	 * A frame is an entry if (4 bytes at entry_at & entry_mask) >= entry_value: native code has
+	 * called the interpreter's loop for it. The loop's native frame stands for the frames up to
+	 * and with the entry. So entry_value is the least of several values; 0: each frame is one.
+	 */
+	__s16 entry_at;
+	__u32 entry_mask, entry_value;
+	__u32 function_clear;
+	/*
+	 * An entry is a mark between frames, on the native stack: its function word is no function.
+	 * A sample carries it with function 0 and its own address as the position, also if the loop
+	 * has no frame above it.
+	 */
+	__u32 entry_is_mark;
+	__u64 position_mask; /* of the word at position_at: all ones, or what of it is used */
+	/*
+	 * A function is native code if (4 bytes at native_at of its object & native_mask) ==
+	 * native_value; native_mask 0: none is. Its frame is no entry: no loop runs for it.
+	 */
+	__s16 native_at;
+	__u16 reserved2;
+	__u32 native_mask, native_value;
+	struct runtime_check check;
+	struct runtime_stand_in stand_in;
+
+	/* The code of the interpreter's loop: a native frame in it stands for runtime frames. */
+	struct runtime_range loops[RUNTIME_LOOPS_MAX];
+	__u32 loop_count;
+	/* Numbers of DWARF, for loops with flags. */
+	__u8 frame_register, position_register;
+	__u16 reserved;
+	/*
+	 * Code at the start of the loop. Up to its end, a native frame has no runtime frame yet; in
+	 * it, the words that lead to the newest frame are not valid. It matters for the leaf only.
+	 */
+	struct runtime_range unsettled;
+};
+
+/*
+ * One frame, as a sample carries it: the object of the function, the word at position_at, and the
+ * check word, whose lowest bit is set if the frame is an entry. Position 0: not known.
+ */
+struct runtime_frame {
+	__u64 function, position, check;
+};
+
+/* What a check begins as. Not 0, as the words of a function can be: a check of 0 is none. */
+#define RUNTIME_CHECK_BEGIN 1ull
+
+/* Fold a word into a check. */
+static inline __attribute__((always_inline)) __u64 runtime_check_fold(__u64 check, __u64 word)
+{
+	return (check ^ word) * 0x9e3779b97f4a7c15ull ^ (check >> 29);
+}
+
+#endif

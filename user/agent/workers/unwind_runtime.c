@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/workers/unwind_runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/workers/runtime_memory.h"
+#include "base/scope.h"
+#include "runtimes/runtime_readers.h"
+
+static struct runtime_memory *open_memory(const struct memory_source *source,
+					  const struct unwind_answer *answer)
+{
+	struct runtime_memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory) {
+		memory->source = source;
+		memory->pid = answer->request.pid;
+		memory->owner = answer->request.owner;
+	}
+	return memory;
+}
+
+static int read_shared_code(const struct memory_source *source, const struct unwind_answer *answer,
+			    struct runtime_range *ranges, size_t *ret_count)
+{
+	*ret_count = 0;
+	return source->shared_code(source->context, answer->request.pid, ranges, RUNTIME_LOOPS_MAX,
+				   ret_count);
+}
+
+static int make_recipe(const struct memory_source *source, const struct unwind_maker *maker,
+		       const struct unwind_answer *answer, struct runtime_known *known)
+{
+	const struct unwind_recipe_request *request = &answer->request.recipe;
+	AUTO_FREE struct runtime_memory *memory = open_memory(source, answer);
+	struct runtime_range shared_code[RUNTIME_LOOPS_MAX];
+	struct runtime_process process = {
+		.thread_pointer = request->thread_pointer,
+		.shared_code = shared_code,
+	};
+	struct process_memory of_process;
+	struct runtime_facts facts;
+	uint64_t address;
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	err = maker->facts(maker->context, request->module, known->reader, request->file_offset,
+			   &facts, &address);
+	if (err)
+		return err;
+	process.bias = request->address - address;
+	of_process = runtime_memory_of(memory);
+	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
+				    &known->version);
+	if (err || !known->reader->needs_shared_code)
+		return err ? memory->failed ?: err : 0;
+	/* It takes longer than all else, so it is not read while the runtime starts. */
+	err = read_shared_code(source, answer, shared_code, &process.shared_code_count);
+	if (err || !process.shared_code_count)
+		return err;
+	process_memory_refresh(&of_process);
+	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
+				    &known->version);
+	return err ? memory->failed ?: err : 0;
+}
+
+int unwind_runtime_recipe(const struct memory_source *memory, const struct unwind_maker *maker,
+			  struct unwind_answer *answer)
+{
+	struct runtime_known *known = calloc(1, sizeof(*known));
+
+	if (!known)
+		return -ENOMEM;
+	answer->known = known;
+	known->reader = runtime_reader_of(answer->request.recipe.engine);
+	return known->reader ? make_recipe(memory, maker, answer, known) : -EOPNOTSUPP;
+}
+
+int unwind_runtime_function(const struct memory_source *source, struct unwind_answer *answer)
+{
+	const struct unwind_function_request *request = &answer->request.function;
+	const struct runtime_known *known = request->known;
+	AUTO_FREE struct runtime_memory *memory = open_memory(source, answer);
+	AUTO_FREE struct runtime_function *function = calloc(1, sizeof(*function));
+	struct process_memory of_process;
+	int err;
+
+	if (!memory || !function)
+		return -ENOMEM;
+	of_process = runtime_memory_of(memory);
+	err = known->reader->function(&of_process, &known->recipe, &known->layout, request->object,
+				      function);
+	if (err)
+		return memory->failed ?: err;
+	answer->function = TAKE_PTR(function);
+	return 0;
+}
+
+void unwind_runtime_release(struct unwind_answer *answer)
+{
+	struct runtime_function *function = (struct runtime_function *)answer->function;
+
+	if (function)
+		runtime_function_deinit(function);
+	free(function);
+	free((void *)answer->known);
+	answer->function = NULL;
+	answer->known = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reads a function of PHP: zend_function. */
+#ifndef JITBPF_RUNTIMES_PHP_PHP_FUNCTION_H
+#define JITBPF_RUNTIMES_PHP_PHP_FUNCTION_H
+
+#include "runtimes/php/php_layout.h"
+#include "runtimes/runtime_reader.h"
+
+/* The most that reading a function costs, whatever the process has written. */
+#define PHP_FUNCTION_READS_MAX 160
+#define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u)
+
+/* What identifies a function of PHP, for recipes. */
+struct runtime_check php_function_check(const struct php_layout *layout);
+
+/*
+ * As struct runtime_reader's function(). Names are written as PHP writes them: "Class::method",
+ * "{closure}" (from 8.4 on with its place, such as "{closure:Class::method():12}"). Code outside of
+ * functions is "{main} FILE", with the file's name without its folder; of a text that eval() was
+ * given, "eval()". Positions of frames are pointers to instructions.
+ *
+ * At most RUNTIME_LINES_MAX instructions are read; the lines of others are not known.
+ */
+int php_function_read(const struct process_memory *memory, const struct php_layout *layout,
+		      uint64_t object, struct runtime_function *ret);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "runtimes/runtime_check.h"
+
+#include <errno.h>
+
+#define WORDS_MAX (RUNTIME_CHECK_BYTES_MAX / sizeof(uint64_t))
+
+int runtime_check_read(const struct process_memory *memory, const struct runtime_check *check,
+		       uint64_t object, bool is_native, uint64_t *ret)
+{
+	uint32_t word_count = is_native ? 0 : check->word_count;
+	uint32_t name_count = is_native ? check->native_names : check->name_count;
+	uint64_t words[WORDS_MAX], folded = RUNTIME_CHECK_BEGIN;
+	int err;
+
+	if (check->size_bytes > RUNTIME_CHECK_BYTES_MAX || check->size_bytes % sizeof(*words) ||
+	    word_count > RUNTIME_CHECK_WORDS_MAX || name_count > RUNTIME_CHECK_NAMES_MAX)
+		return -EINVAL;
+	err = process_memory_read(memory, object + (uint64_t)check->offset, words,
+				  check->size_bytes);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < check->size_bytes / sizeof(*words); i++)
+		folded = runtime_check_fold(folded, words[i]);
+	for (uint32_t i = 0; i < word_count && !err; i++) {
+		err = process_memory_word(memory, object + (uint64_t)check->word[i], words);
+		folded = runtime_check_fold(folded, words[0]);
+	}
+	for (uint32_t i = 0; i < name_count && !err; i++) {
+		err = process_memory_word(memory, object + (uint64_t)check->name_at[i], words);
+		if (!err && words[0])
+			err = process_memory_word(memory, words[0] + (uint64_t)check->name_word[i],
+						  words);
+		folded = runtime_check_fold(folded, words[0]);
+	}
+	if (err)
+		return err;
+	*ret = folded & ~1ull;
+	return 0;
+}

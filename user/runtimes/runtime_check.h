@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The check word of a function object, as a BPF program computes it at a sample. */
+#ifndef JITBPF_RUNTIMES_RUNTIME_CHECK_H
+#define JITBPF_RUNTIMES_RUNTIME_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtimes/process_memory.h"
+#include "uapi/runtime_recipe.h"
+
+/*
+ * Set *ret to the check of the object; its lowest bit is 0. Returns 0, -EFAULT (a word cannot be
+ * read), -EINVAL (the check has too many words) or an error that ends the reading.
+ */
+int runtime_check_read(const struct process_memory *memory, const struct runtime_check *check,
+		       uint64_t object, bool is_native, uint64_t *ret);
+
+#endif

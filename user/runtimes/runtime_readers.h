@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* All readers of runtimes. A new one is listed in runtime_readers.c. */
+#ifndef JITBPF_RUNTIMES_RUNTIME_READERS_H
+#define JITBPF_RUNTIMES_RUNTIME_READERS_H
+
+#include "runtimes/runtime_reader.h"
+
+/* Returns the reader of a runtime, or NULL: its frames cannot be read. */
+const struct runtime_reader *runtime_reader_of(const struct engine *engine);
+
+/* The same, by the name of the engine. */
+const struct runtime_reader *runtime_reader_named(const char *engine);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/published_recipes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+
+struct shared_recipe *runtime_recipes_get(const struct runtime_recipes *recipes, uint32_t number)
+{
+	size_t at = partition_point(0, recipes->recipes.size, i,
+				    recipes->recipes.data[i]->number < number);
+
+	return at < recipes->recipes.size && recipes->recipes.data[at]->number == number
+		       ? recipes->recipes.data[at]
+		       : NULL;
+}
+
+void runtime_recipes_sweep(struct runtime_recipes *recipes, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	vec_for_each (one, &recipes->recipes) {
+		if ((*one)->processes || (*one)->pending ||
+		    (*one)->ended_ns + RUNTIME_RECIPE_KEEP_NS > now_ns)
+			recipes->recipes.data[kept++] = *one;
+		else
+			free(*one);
+	}
+	recipes->recipes.size = kept;
+}
+
+void published_recipes_end(struct runtime_recipes *recipes, struct recipe_process *one,
+			   uint64_t now_ns)
+{
+	if (!one->recipe)
+		return;
+	recipes->tables->unpublish_recipe(recipes->tables->context, one->process->pid);
+	if (one->recipe->expected)
+		unwind_wake(recipes->woken, runtime_recipe_wait_key(one->recipe));
+	one->recipe->processes--;
+	one->recipe->ended_ns = now_ns;
+	one->recipe = NULL;
+	owner_budget_release(&recipes->budget, one->owner, 1);
+}
+
+int published_recipes_add(struct runtime_recipes *recipes, struct recipe_process *one,
+			  struct shared_recipe *recipe)
+{
+	struct runtime_recipe published = recipe->known.recipe;
+	int err = owner_budget_charge(&recipes->budget, one->owner, 1);
+
+	if (err)
+		return err;
+	published.stack_top = one->stack_top;
+	err = recipes->tables->publish_recipe(recipes->tables->context, one->process->pid,
+					      &published);
+	if (err) {
+		owner_budget_release(&recipes->budget, one->owner, 1);
+		return err;
+	}
+	one->recipe = recipe;
+	one->first = one->first ?: recipe->number;
+	recipe->processes++;
+	return 0;
+}
+
+void published_recipes_again(struct runtime_recipes *recipes, struct recipe_process *one)
+{
+	struct shared_recipe *recipe = one->recipe;
+
+	if (!recipe)
+		return;
+	published_recipes_end(recipes, one, one->asked_ns);
+	recipes->refused += published_recipes_add(recipes, one, recipe) != 0;
+}
+
+/* Sets *bytes to at least the end of a word at an offset. Returns false if that is out of bounds.
+ */
+static bool covers(uint16_t *bytes, int16_t offset, uint32_t size_bytes, uint32_t most)
+{
+	if (offset < 0 || offset + size_bytes > most)
+		return false;
+	if (offset + size_bytes > *bytes)
+		*bytes = (uint16_t)(offset + size_bytes);
+	return true;
+}
+
+static bool covers_frame(struct runtime_recipe *recipe, int16_t offset)
+{
+	return covers(&recipe->frame_bytes, offset, 8, RUNTIME_FRAME_BYTES_MAX);
+}
+
+static bool set_frame_bytes(struct runtime_recipe *recipe)
+{
+	recipe->frame_bytes = 0;
+	return covers_frame(recipe, recipe->function_at) &&
+	       covers_frame(recipe, recipe->previous_at) &&
+	       covers(&recipe->frame_bytes, recipe->entry_at, 4, RUNTIME_FRAME_BYTES_MAX) &&
+	       (recipe->position_at == RUNTIME_NO_OFFSET ||
+		covers_frame(recipe, recipe->position_at)) &&
+	       (!recipe->stand_in.class || covers_frame(recipe, recipe->stand_in.object_at));
+}
+
+static bool set_object_bytes(struct runtime_recipe *recipe)
+{
+	const struct runtime_check *check = &recipe->check;
+	uint16_t *native = &recipe->native_bytes, *object = &recipe->object_bytes;
+	bool fits = covers(native, check->offset, check->size_bytes, RUNTIME_OBJECT_BYTES_MAX);
+
+	if (recipe->native_mask)
+		fits = fits && covers(native, recipe->native_at, 4, RUNTIME_OBJECT_BYTES_MAX);
+	for (uint32_t i = 0; i < check->native_names; i++)
+		fits = fits && covers(native, check->name_at[i], 8, RUNTIME_OBJECT_BYTES_MAX);
+	*object = *native;
+	for (uint32_t i = 0; i < check->word_count; i++)
+		fits = fits && covers(object, check->word[i], 8, RUNTIME_OBJECT_BYTES_MAX);
+	for (uint32_t i = 0; i < check->name_count; i++)
+		fits = fits && covers(object, check->name_at[i], 8, RUNTIME_OBJECT_BYTES_MAX);
+	return fits;
+}
+
+/* Returns false if the BPF program cannot follow a recipe, which was made from hostile memory. */
+static bool complete(struct runtime_recipe *recipe)
+{
+	const struct runtime_check *check = &recipe->check;
+
+	recipe->native_bytes = recipe->object_bytes = 0;
+	return check->size_bytes <= RUNTIME_CHECK_BYTES_MAX && check->size_bytes % 8 == 0 &&
+	       check->word_count <= RUNTIME_CHECK_WORDS_MAX &&
+	       check->name_count <= RUNTIME_CHECK_NAMES_MAX &&
+	       check->native_names <= check->name_count &&
+	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
+	       recipe->frame_register < 16 && recipe->position_register < 16 &&
+	       set_frame_bytes(recipe) && set_object_bytes(recipe);
+}
+
+static bool is_same_recipe(const struct shared_recipe *recipe, const struct runtime_known *known)
+{
+	return recipe && recipe->known.reader == known->reader &&
+	       !memcmp(&recipe->known.recipe, &known->recipe, sizeof(known->recipe)) &&
+	       !memcmp(&recipe->known.layout, &known->layout, sizeof(known->layout));
+}
+
+static int put(struct runtime_recipes *recipes, struct recipe_process *one,
+	       const struct runtime_known *known, const struct runtime_range *own, bool expected,
+	       uint64_t now_ns)
+{
+	struct shared_recipe *recipe = calloc(1, sizeof(*recipe));
+	int err;
+
+	if (!recipe || vec_reserve(&recipes->recipes, recipes->recipes.size + 1)) {
+		free(recipe);
+		return -ENOMEM;
+	}
+	recipe->known = *known;
+	recipe->expected = expected;
+	recipe->engine = one->engine;
+	recipe->own = *own;
+	recipe->ended_ns = now_ns;
+	recipe->known.recipe.number = recipe->number = recipes->last + 1;
+	if (!complete(&recipe->known.recipe)) {
+		free(recipe);
+		return -EBADMSG;
+	}
+	published_recipes_end(recipes, one, now_ns);
+	recipes->last++;
+	recipes->recipes.data[recipes->recipes.size++] = recipe;
+	err = published_recipes_add(recipes, one, recipe);
+	recipes->refused += err != 0;
+	return err;
+}
+
+int published_recipes_take(struct runtime_recipes *recipes, struct recipe_process *one,
+			   const struct runtime_known *known, const struct runtime_range *own,
+			   uint64_t now_ns)
+{
+	struct shared_recipe *recipe = one->recipe;
+	struct runtime_known same = *known;
+
+	if (recipe) {
+		same.recipe.number = recipe->number;
+		if (complete(&same.recipe) && is_same_recipe(recipe, &same)) {
+			recipe->expected = false;
+			recipe->own = *own;
+			unwind_wake(recipes->woken, runtime_recipe_wait_key(recipe));
+			return 0;
+		}
+	}
+	return put(recipes, one, known, own, false, now_ns);
+}
+
+int published_recipes_expect(struct runtime_recipes *recipes, struct recipe_process *one,
+			     const struct runtime_known *known, const struct runtime_range *own,
+			     uint64_t now_ns)
+{
+	return put(recipes, one, known, own, true, now_ns);
+}

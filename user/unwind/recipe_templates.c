@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/recipe_templates.h"
+
+#include <stdlib.h>
+
+static struct recipe_template *find(struct recipe_templates *templates, uint32_t module)
+{
+	for (int i = 0; i < RECIPE_TEMPLATES_MAX; i++) {
+		struct recipe_template *one = &templates->templates[i];
+
+		if (one->known && one->module == module)
+			return one;
+	}
+	return NULL;
+}
+
+static struct recipe_template *oldest(struct recipe_templates *templates)
+{
+	struct recipe_template *ret = &templates->templates[0];
+
+	for (int i = 1; i < RECIPE_TEMPLATES_MAX; i++) {
+		if (templates->templates[i].used_ns < ret->used_ns)
+			ret = &templates->templates[i];
+	}
+	return ret;
+}
+
+void recipe_templates_put(struct recipe_templates *templates,
+			  const struct unwind_recipe_request *request,
+			  const struct runtime_known *known, uint64_t now_ns)
+{
+	struct recipe_template *one = find(templates, request->module->number) ?: oldest(templates);
+	struct runtime_known *copy;
+
+	if (!known->reader || !known->reader->move)
+		return;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return;
+	*copy = *known;
+	free((void *)one->known);
+	*one = (struct recipe_template){
+		.known = copy,
+		.module = request->module->number,
+		.address = request->address,
+		.file_offset = request->file_offset,
+		.used_ns = now_ns,
+	};
+}
+
+bool recipe_templates_make(struct recipe_templates *templates, uint32_t module, uint64_t address,
+			   uint64_t file_offset, uint64_t now_ns, struct runtime_known *ret)
+{
+	struct recipe_template *one = find(templates, module);
+
+	if (!one || one->file_offset != file_offset)
+		return false;
+	one->used_ns = now_ns;
+	*ret = *one->known;
+	ret->reader->move(&ret->recipe, &ret->layout, address - one->address);
+	return true;
+}
+
+void recipe_templates_deinit(struct recipe_templates *templates)
+{
+	for (int i = 0; i < RECIPE_TEMPLATES_MAX; i++)
+		free((void *)templates->templates[i].known);
+}

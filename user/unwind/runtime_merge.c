@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/runtime_merge.h"
+
+#include <stddef.h>
+
+#define INTERPRETER ((uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT)
+#define GAP	    ((uint64_t)JITBPF_FRAME_GAP << JITBPF_FRAME_KIND_SHIFT)
+#define VALUE_MASK  ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1)
+
+struct merge {
+	const struct native_stack *native;
+	const struct runtime_stack *runtime;
+	struct merged_stack *ret;
+	uint32_t native_at, runtime_at; /* the next frames */
+	uint32_t groups, loops;		/* that are left */
+	bool inside;			/* no runtime frame is placed yet */
+};
+
+static bool is_in(const struct runtime_range *range, uint64_t pc)
+{
+	return pc >= range->start && pc < range->end;
+}
+
+static uint64_t pc_at(const struct native_stack *native, uint32_t i)
+{
+	return native->addresses[i] - !!i;
+}
+
+/* Returns the range of the loop that a native frame is in, or NULL. */
+static const struct runtime_range *loop_at(const struct merge *m, uint32_t i)
+{
+	const struct runtime_recipe *recipe = m->runtime->recipe;
+
+	if (i >= m->native->count)
+		return NULL;
+	for (uint32_t k = 0; k < recipe->loop_count && k < RUNTIME_LOOPS_MAX; k++) {
+		if (is_in(&recipe->loops[k], pc_at(m->native, i)))
+			return &recipe->loops[k];
+	}
+	return NULL;
+}
+
+/*
+ * Returns the number of native frames, from i on, that stand for one group: none; or one; or two,
+ * if compiled code was called by the loop.
+ */
+static uint32_t loop_frames(const struct merge *m, uint32_t i)
+{
+	const struct runtime_range *loop = loop_at(m, i), *caller;
+
+	if (!loop)
+		return 0;
+	caller = loop_at(m, i + 1);
+	return loop->flags & RUNTIME_LOOP_COMPILED && caller &&
+			       !(caller->flags & RUNTIME_LOOP_COMPILED)
+		       ? 2
+		       : 1;
+}
+
+static uint32_t count_loops(const struct merge *m)
+{
+	uint32_t count = 0, frames;
+
+	for (uint32_t i = 0; i < m->native->count; i += frames ?: 1) {
+		frames = loop_frames(m, i);
+		count += frames > 0;
+	}
+	return count;
+}
+
+static bool is_entry(const struct runtime_stack *runtime, uint32_t i)
+{
+	return runtime->frames[i].check & 1;
+}
+
+/* A group ends with an entry, or with the last frame that is known. */
+static uint32_t count_groups(const struct runtime_stack *runtime)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < runtime->count; i++)
+		count += is_entry(runtime, i) || i == runtime->count - 1;
+	return count;
+}
+
+/* Returns the number of innermost loop frames without a group: 1 or 0. */
+static uint32_t count_without(const struct merge *m)
+{
+	if (!loop_at(m, 0))
+		return 0;
+	if (is_in(&m->runtime->recipe->unsettled, pc_at(m->native, 0)))
+		return 1;
+	return m->native->whole && m->runtime->whole && m->loops == m->groups + 1;
+}
+
+static void put(struct merge *m, uint64_t word)
+{
+	m->ret->words[m->ret->count++] = word;
+}
+
+/* Returns true if the next group has a frame with a function. */
+static bool has_function(const struct merge *m)
+{
+	const struct runtime_stack *runtime = m->runtime;
+
+	for (uint32_t i = m->runtime_at; i < runtime->count; i++) {
+		if (runtime->words[i].function)
+			return true;
+		if (is_entry(runtime, i))
+			break;
+	}
+	return false;
+}
+
+static void put_group(struct merge *m, uint64_t compiled)
+{
+	const struct runtime_stack *runtime = m->runtime;
+	bool ends = false;
+
+	while (!ends) {
+		const struct runtime_words *words = &runtime->words[m->runtime_at];
+
+		ends = is_entry(runtime, m->runtime_at) || m->runtime_at == runtime->count - 1;
+		m->runtime_at++;
+		if (!words->function)
+			continue;
+		put(m, words->function);
+		put(m, words->position | compiled);
+		compiled = 0;
+		m->inside = false;
+	}
+	m->groups--;
+}
+
+static void put_native(struct merge *m, bool is_runtime)
+{
+	uint64_t address = m->native->addresses[m->native_at++];
+
+	put(m, is_runtime ? INTERPRETER | (address & VALUE_MASK) : address);
+}
+
+/* Returns true if the next native frame is where the thread begins. */
+static bool is_start(const struct merge *m)
+{
+	return m->native->whole && m->native_at == m->native->count - 1 && !m->groups;
+}
+
+/* Returns true if the next native frame only serves runtime frames that are placed. */
+static bool serves(const struct merge *m)
+{
+	return !m->inside && !is_start(m) &&
+	       is_in(&m->runtime->own, pc_at(m->native, m->native_at)) &&
+	       (m->groups || (m->runtime->whole && !m->loops));
+}
+
+/* Place the groups that no native frame stands for. */
+static void put_rest(struct merge *m)
+{
+	const struct native_stack *native = m->native;
+	uint32_t begin = m->ret->count;
+
+	if (!m->runtime->whole || (!native->whole && (!native->count || native->doubtful)))
+		return;
+	if (!native->whole)
+		put(m, GAP);
+	while (m->groups)
+		put_group(m, 0);
+	if (!native->whole && m->ret->count == begin + 1)
+		m->ret->count = begin;
+}
+
+void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
+		   struct merged_stack *ret)
+{
+	struct merge m = {.native = native, .runtime = runtime, .ret = ret, .inside = true};
+	uint32_t without;
+
+	ret->count = 0;
+	m.loops = count_loops(&m);
+	m.groups = count_groups(runtime);
+	without = count_without(&m);
+	ret->cut = !runtime->whole || m.loops > m.groups + without;
+	while (m.native_at < native->count) {
+		uint32_t frames = loop_frames(&m, m.native_at);
+
+		m.loops -= frames > 0;
+		if (!frames) {
+			put_native(&m, serves(&m));
+		} else if (without || !m.groups) {
+			without = 0;
+			while (frames--)
+				put_native(&m, false);
+		} else {
+			const struct runtime_range *loop = loop_at(&m, m.native_at);
+			bool serves_group = !m.inside || has_function(&m);
+
+			while (frames--)
+				put_native(&m, serves_group);
+			put_group(&m, loop->flags & RUNTIME_LOOP_COMPILED ? JITBPF_POSITION_COMPILED
+									  : 0);
+		}
+	}
+	put_rest(&m);
+}

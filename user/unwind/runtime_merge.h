@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Puts the runtime frames of a sample between its native frames. Each native frame in the loop of
+ * an interpreter stands for a group of runtime frames: from the newest one that no inner loop frame
+ * stands for, to the next entry (uapi/runtime_recipe.h). Pure code.
+ */
+#ifndef JITBPF_UNWIND_RUNTIME_MERGE_H
+#define JITBPF_UNWIND_RUNTIME_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "uapi/record.h"
+
+/* The two words of a runtime frame in a finished sample. First word 0: it has no function. */
+struct runtime_words {
+	uint64_t function, position;
+};
+
+/* The native frames of a thread: addresses, leaf first. The leaf is a pc, the others return. */
+struct native_stack {
+	const uint64_t *addresses;
+	uint32_t count; /* up to JITBPF_USER_FRAMES_MAX */
+	bool whole;	/* the last one is the outermost frame */
+	bool doubtful;	/* the code of the last one is not known: none is placed behind it */
+};
+
+/* The runtime frames of a thread, newest first. */
+struct runtime_stack {
+	const struct runtime_recipe *recipe;
+	struct runtime_range own; /* where the code of the runtime's file is; or empty */
+	const struct runtime_frame *frames;
+	const struct runtime_words *words; /* by frame */
+	uint32_t count;			   /* up to JITBPF_RUNTIME_FRAMES_MAX */
+	bool whole;			   /* the last one is the outermost frame */
+};
+
+struct merged_stack {
+	uint64_t words[JITBPF_USER_WORDS_MAX];
+	uint32_t count;
+	bool cut; /* JITBPF_SAMPLE_RUNTIME_CUT */
+};
+
+/*
+ * Merge. The order of frames of each kind is kept. A group is placed outside of (behind) its loop
+ * frame, which runs it and gets the kind INTERPRETER: so stacks that differ only in the instruction
+ * of the loop have all other frames in common. Frames of the runtime's own file outside of a
+ * runtime frame get that kind, too, but for the outermost frame of the thread, such as _start: a
+ * stack begins with it, with or without runtime frames, so all stacks of a program have the same
+ * root. In a group of compiled code, the innermost frame is marked as such.
+ *
+ * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
+ * group yet, or no more: that is so if it is unsettled or, of whole stacks, if there is one loop
+ * frame more than groups. Groups that are left behind the outermost loop frame are placed at the
+ * end, if the runtime stack is whole. Their native frames are on another stack or, if the native
+ * stack is not whole, not known: then a frame of kind GAP is before them. Loop frames that are left
+ * stay as they are.
+ */
+void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
+		   struct merged_stack *ret);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/runtime_recipes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtimes/runtime_readers.h"
+#include "unwind/published_recipes.h"
+
+/* Pauses before the next request, doubled with each, but for the first ones. */
+#define FIRST_PAUSE_NS	 2000000ull   /* while the runtime starts */
+#define MAPPED_PAUSE_NS	 200000000ull /* after the process has mapped more code */
+#define LONGEST_PAUSE_NS 10000000000ull
+#define EXPECTED_NS	 200000000ull
+#define DOUBLINGS_MAX	 16
+
+const struct process_runtime *runtime_with_reader(const struct process *process)
+{
+	for (uint32_t i = 0; i < process->runtimes.count; i++) {
+		const struct process_runtime *runtime = &process->runtimes.runtimes[i];
+
+		if (runtime_reader_of(process_runtime_engine(runtime)))
+			return runtime;
+	}
+	return NULL;
+}
+
+struct recipe_process *runtime_recipes_find(const struct runtime_recipes *recipes,
+					    const struct process *process)
+{
+	struct recipe_process *one =
+		process->slot < recipes->by_slot.size ? recipes->by_slot.data[process->slot] : NULL;
+
+	return one && one->process == process ? one : NULL;
+}
+
+static void set_status(struct runtime_recipes *recipes, struct recipe_process *one,
+		       enum jitbpf_runtime_status status, const struct engine_version *version)
+{
+	if (one->status == status && !memcmp(&one->version, version, sizeof(*version)))
+		return;
+	one->status = status;
+	one->version = *version;
+	recipes->news += !one->is_news;
+	one->is_news = true;
+}
+
+static void drop(struct runtime_recipes *recipes, struct recipe_process *one, uint64_t now_ns)
+{
+	published_recipes_end(recipes, one, now_ns);
+	if (one->begun_ns && !one->engine)
+		recipes->tables->skip_program(recipes->tables->context, &one->program);
+	recipes->by_slot.data[one->process->slot] = NULL;
+	recipes->open -= one->wait != RUNTIME_RESTS;
+	recipes->news -= one->is_news;
+	owner_budget_put(&recipes->budget, one->owner);
+	free(one);
+}
+
+static bool is_current(const struct recipe_process *one)
+{
+	return one->process->exit_ns == UINT64_MAX && one->process->mappings &&
+	       one->process->program_ns == one->program_ns;
+}
+
+void runtime_recipes_changed(struct runtime_recipes *recipes, const struct process *process,
+			     uint64_t now_ns)
+{
+	struct recipe_process *one = runtime_recipes_find(recipes, process);
+
+	if (one && !is_current(one))
+		drop(recipes, one, now_ns);
+}
+
+void runtime_recipes_forget(struct runtime_recipes *recipes, const struct process *process,
+			    uint64_t now_ns)
+{
+	struct recipe_process *one = runtime_recipes_find(recipes, process);
+
+	if (one)
+		drop(recipes, one, now_ns);
+}
+
+static int make(struct runtime_recipes *recipes, const struct process *process,
+		struct recipe_process **ret)
+{
+	struct recipe_process *one;
+	int err;
+
+	if (process->exit_ns != UINT64_MAX || !process->mappings)
+		return -ENOENT;
+	while (recipes->by_slot.size <= process->slot) {
+		if (vec_push(&recipes->by_slot, NULL))
+			return -ENOMEM;
+	}
+	if (recipes->by_slot.data[process->slot])
+		drop(recipes, recipes->by_slot.data[process->slot], process->from_ns);
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return -ENOMEM;
+	err = owner_budget_get(&recipes->budget, process_owner_key(&process->owner), &one->owner);
+	if (err) {
+		free(one);
+		return err;
+	}
+	one->process = process;
+	one->program_ns = process->program_ns;
+	one->wait = RUNTIME_PAUSES;
+	recipes->open++;
+	recipes->by_slot.data[process->slot] = one;
+	*ret = one;
+	return 0;
+}
+
+/* stack_top 0: not known. The recipe is published with it. */
+static void set_stack_top(struct runtime_recipes *recipes, struct recipe_process *one,
+			  uint64_t stack_top)
+{
+	if (!stack_top || stack_top == one->stack_top)
+		return;
+	one->stack_top = stack_top;
+	published_recipes_again(recipes, one);
+}
+
+int runtime_recipes_add(struct runtime_recipes *recipes, const struct process *process,
+			uint64_t stack_top, uint64_t thread_pointer, struct recipe_process **ret)
+{
+	const struct process_runtime *runtime = runtime_with_reader(process);
+	struct recipe_process *one = runtime_recipes_find(recipes, process);
+	int err = one ? 0 : make(recipes, process, &one);
+
+	if (err || !runtime)
+		return err ?: -ENOENT;
+	set_stack_top(recipes, one, stack_top);
+	one->thread_pointer = thread_pointer ?: one->thread_pointer;
+	if (one->module != runtime->module || !one->engine) {
+		one->module = runtime->module;
+		one->engine = process_runtime_engine(runtime);
+		one->tries = 0;
+		one->due_ns = 0;
+		if (one->wait == RUNTIME_RESTS) {
+			one->wait = RUNTIME_PAUSES;
+			recipes->open++;
+		}
+	}
+	*ret = one;
+	return 0;
+}
+
+int runtime_recipes_begin(struct runtime_recipes *recipes, const struct process *process,
+			  const struct jitbpf_program *program)
+{
+	struct recipe_process *one = runtime_recipes_find(recipes, process);
+	int err = one ? 0 : make(recipes, process, &one);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	set_stack_top(recipes, one, program->stack_top);
+	one->program = program->file;
+	one->begun_ns = program->h.time_ns;
+	return 0;
+}
+
+bool runtime_recipes_look(struct runtime_recipes *recipes, struct recipe_process *one,
+			  uint64_t now_ns)
+{
+	if (!one->engine && runtime_with_reader(one->process))
+		runtime_recipes_add(recipes, one->process, one->stack_top, 0, &one);
+	if (one->engine)
+		return true;
+	if (one->begun_ns + RUNTIME_LOOK_OUT_NS < now_ns)
+		drop(recipes, one, now_ns);
+	return false;
+}
+
+bool recipe_process_is_due(const struct recipe_process *one, uint64_t now_ns)
+{
+	if (one->wait == RUNTIME_ASKED || !one->stack_top)
+		return false;
+	if (one->wait == RUNTIME_PAUSES)
+		return one->due_ns <= now_ns;
+	return one->process->mapped_ns > one->mapped_ns && one->due_ns <= now_ns;
+}
+
+void recipe_process_asked(struct runtime_recipes *recipes, struct recipe_process *one,
+			  uint64_t now_ns)
+{
+	recipes->open += one->wait == RUNTIME_RESTS;
+	one->wait = RUNTIME_ASKED;
+	one->ticket = ++recipes->last_ticket << 32 | one->process->slot;
+	one->asked_ns = now_ns;
+	one->mapped_ns = one->process->mapped_ns;
+	one->tries++;
+}
+
+struct recipe_process *runtime_recipes_asker(const struct runtime_recipes *recipes, uint64_t ticket)
+{
+	uint32_t slot = (uint32_t)ticket;
+	struct recipe_process *one =
+		slot < recipes->by_slot.size ? recipes->by_slot.data[slot] : NULL;
+
+	return one && one->wait == RUNTIME_ASKED && one->ticket == ticket ? one : NULL;
+}
+
+static void pause_for(struct runtime_recipes *recipes, struct recipe_process *one,
+		      enum runtime_wait wait, uint64_t first_ns, uint64_t now_ns)
+{
+	uint32_t first = wait == RUNTIME_PAUSES ? RUNTIME_SOON_TRIES : 1;
+	uint32_t doublings = one->tries > first ? one->tries - first : 0;
+	uint64_t pause_ns = first_ns << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
+
+	/* While the runtime starts, each round requests it once. */
+	if (wait == RUNTIME_PAUSES && one->tries <= RUNTIME_SOON_TRIES)
+		pause_ns = 1;
+
+	one->wait = wait;
+	one->due_ns = now_ns + (pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS);
+	recipes->open -= wait == RUNTIME_RESTS;
+}
+
+int runtime_recipes_expect(struct runtime_recipes *recipes, struct recipe_process *one,
+			   const struct runtime_known *known, const struct runtime_range *own,
+			   uint64_t now_ns)
+{
+	int err = published_recipes_expect(recipes, one, known, own, now_ns);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	/* A sample with its frames has it confirmed, or any sample if these do not come. */
+	one->due_ns = now_ns + EXPECTED_NS;
+	recipes->open -= one->wait != RUNTIME_RESTS;
+	one->wait = RUNTIME_RESTS;
+	set_status(recipes, one, JITBPF_RUNTIME_STARTING, &known->version);
+	return 0;
+}
+
+/*
+ * Returns true if a later request may get a recipe. While a runtime starts, its structures can also
+ * look wrong: a list has a thread that has not begun.
+ */
+static bool may_change(const struct recipe_process *one, int err)
+{
+	return err == -ENODATA || err == -ETIMEDOUT ||
+	       ((err == -EBADMSG || err == -EAGAIN) && one->tries < 2 * RUNTIME_SOON_TRIES);
+}
+
+int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_answer *answer,
+			 const struct runtime_range *own, uint64_t now_ns)
+{
+	struct recipe_process *one = runtime_recipes_asker(recipes, answer->request.recipe.ticket);
+	const struct engine_version none = {0};
+	const struct engine_version *version = answer->known ? &answer->known->version : &none;
+	int err = answer->error;
+
+	if (!one)
+		return 0;
+	if (!err && answer->known)
+		err = published_recipes_take(recipes, one, answer->known, own, now_ns);
+	if (err == -ENOMEM && !answer->error) {
+		pause_for(recipes, one, RUNTIME_PAUSES, MAPPED_PAUSE_NS, now_ns);
+		return err;
+	}
+	if (may_change(one, err))
+		pause_for(recipes, one, RUNTIME_PAUSES, FIRST_PAUSE_NS, now_ns);
+	else
+		pause_for(recipes, one, RUNTIME_RESTS, MAPPED_PAUSE_NS, now_ns);
+	if (one->recipe && one->recipe->expected && err && !may_change(one, err))
+		published_recipes_end(recipes, one, now_ns);
+	/* A recipe in force stays if a later request fails. */
+	if (one->recipe && !one->recipe->expected)
+		set_status(recipes, one, JITBPF_RUNTIME_SHOWN, &one->recipe->known.version);
+	else if (err != -ETIMEDOUT)
+		set_status(recipes, one, runtime_status_of(err), version);
+	return 0;
+}
+
+int runtime_recipes_forked(struct runtime_recipes *recipes, const struct process *parent,
+			   const struct process *child)
+{
+	const struct recipe_process *from = runtime_recipes_find(recipes, parent);
+	struct recipe_process *one;
+	int err;
+
+	if (!from || !from->engine || !is_current(from) || runtime_recipes_find(recipes, child))
+		return 0;
+	err = make(recipes, child, &one);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	one->stack_top = from->stack_top;
+	one->module = from->module;
+	one->engine = from->engine;
+	if (from->recipe && !published_recipes_add(recipes, one, from->recipe) &&
+	    !from->recipe->expected) {
+		recipes->open--;
+		one->wait = RUNTIME_RESTS;
+		one->mapped_ns =
+			from->mapped_ns > child->mapped_ns ? from->mapped_ns : child->mapped_ns;
+		set_status(recipes, one, JITBPF_RUNTIME_SHOWN, &from->recipe->known.version);
+	}
+	return 0;
+}
+
+void runtime_recipes_deinit(struct runtime_recipes *recipes)
+{
+	vec_for_each (one, &recipes->by_slot) {
+		if (!*one)
+			continue;
+		if ((*one)->recipe)
+			owner_budget_release(&recipes->budget, (*one)->owner, 1);
+		owner_budget_put(&recipes->budget, (*one)->owner);
+		free(*one);
+	}
+	vec_for_each (one, &recipes->recipes)
+		free(*one);
+	vec_deinit(&recipes->by_slot);
+	vec_deinit(&recipes->recipes);
+	owner_budget_deinit(&recipes->budget);
+}

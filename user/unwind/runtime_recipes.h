@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The recipes of the processes that run a known runtime (uapi/runtime_recipe.h): which process has
+ * one, since when it is published to the BPF programs, and why it has none. A recipe is requested
+ * when a process executes a program or is sampled; again, with growing pauses, while its runtime
+ * has not started, and after it has mapped more code. It ends with the program of the process. A
+ * child has that of its parent.
+ *
+ * This part decides and keeps; unwind/unwinder_runtimes.c sends requests. Single-threaded.
+ */
+#ifndef JITBPF_UNWIND_RUNTIME_RECIPES_H
+#define JITBPF_UNWIND_RUNTIME_RECIPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/owner_budget.h"
+#include "base/vec.h"
+#include "state/process/process_table.h"
+#include "unwind/tables/unwind_tables.h"
+#include "unwind/unwind_key.h"
+#include "unwind/unwind_service.h"
+
+/* Recipes are kept this long after their last process: samples wait for less. */
+#define RUNTIME_RECIPE_KEEP_NS 4000000000ull
+
+/* A recipe, which a process shares with the children that it has forked since. */
+struct shared_recipe {
+	uint32_t number;    /* from 1 on; never reused */
+	uint32_t processes; /* that it is in force for */
+	uint32_t pending;   /* requests that use `known` */
+	uint64_t ended_ns;  /* when it was in force last, if processes is 0 */
+	const struct engine *engine;
+	bool expected; /* made of a template, and not confirmed: its frames are not used yet */
+	struct runtime_range own; /* code of the runtime's file; empty: not known */
+	struct runtime_known known;
+};
+
+/*
+ * Requests of a recipe that come soon after each other: a runtime starts in some 10 to 50 ms, and
+ * its samples have no runtime frames until then.
+ */
+#define RUNTIME_SOON_TRIES 32
+
+/* A program has loaded the library of its runtime so soon after its exec, or it is not expected. */
+#define RUNTIME_LOOK_OUT_NS 25000000ull
+
+enum runtime_wait {
+	RUNTIME_ASKED,	/* the request has no answer yet */
+	RUNTIME_PAUSES, /* it will be requested again at due_ns */
+	RUNTIME_RESTS,	/* until the process maps more code */
+};
+
+struct recipe_process {
+	const struct process *process;
+	uint64_t program_ns;	 /* value of process->program_ns when the entry was made */
+	uint64_t stack_top;	 /* of that program */
+	uint64_t thread_pointer; /* of a thread; 0: not known */
+	uint32_t module;	 /* of the runtime */
+	const struct engine *engine;
+	enum runtime_wait wait;
+	uint64_t ticket;	   /* of the last request */
+	uint64_t asked_ns, due_ns; /* when it was, and will be requested */
+	uint64_t mapped_ns;	   /* value of process->mapped_ns at the last request */
+	uint32_t tries;
+	struct shared_recipe *recipe; /* that is published; NULL: none */
+	uint32_t first;		      /* number of the first one of this program; 0: none yet */
+	enum jitbpf_runtime_status status;
+	struct engine_version version;
+	bool is_news;			    /* `status` was not taken yet */
+	struct jitbpf_program_file program; /* if begun_ns is set */
+	uint64_t begun_ns;		    /* when the program was executed; 0: not reported */
+	struct budget_owner *owner;	    /* a reference */
+};
+
+/* Zero-initialized, with tables and a limit of the budget, is empty. */
+struct runtime_recipes {
+	const struct unwind_tables *tables;   /* borrowed */
+	VEC(struct recipe_process *) by_slot; /* of the process; NULL: none */
+	VEC(struct shared_recipe *) recipes;  /* by number */
+	uint32_t last;			      /* number of a recipe */
+	uint64_t last_ticket;
+	struct owner_budget budget; /* of published recipes */
+	uint32_t news, open;	    /* numbers of entries: with news, that do not rest */
+	uint64_t refused;	    /* recipes that had no room */
+	struct unwind_woken *woken; /* borrowed */
+};
+
+/* Returns the runtime of a process that has a reader, or NULL. */
+const struct process_runtime *runtime_with_reader(const struct process *process);
+
+/* Returns the entry of a process, or NULL. */
+struct recipe_process *runtime_recipes_find(const struct runtime_recipes *recipes,
+					    const struct process *process);
+
+/*
+ * Find or make the entry of a live process, whose runtime has a reader. Returns 0, -ENOENT (it has
+ * ended) or -ENOMEM.
+ */
+int runtime_recipes_add(struct runtime_recipes *recipes, const struct process *process,
+			uint64_t stack_top, uint64_t thread_pointer, struct recipe_process **ret);
+
+/*
+ * A program was executed, and may load a runtime: look out for it, for RUNTIME_LOOK_OUT_NS. Returns
+ * 0 or -ENOMEM.
+ */
+int runtime_recipes_begin(struct runtime_recipes *recipes, const struct process *process,
+			  const struct jitbpf_program *program);
+
+/*
+ * Look for the runtime of an entry that has none. Returns true if the entry has one; the entry ends
+ * if none has come in time.
+ */
+bool runtime_recipes_look(struct runtime_recipes *recipes, struct recipe_process *one,
+			  uint64_t now_ns);
+
+/* Returns true if the recipe of a process should be requested at now_ns. */
+bool recipe_process_is_due(const struct recipe_process *one, uint64_t now_ns);
+
+/* Set the ticket of the request that is being made. */
+void recipe_process_asked(struct runtime_recipes *recipes, struct recipe_process *one,
+			  uint64_t now_ns);
+
+/*
+ * Take the answer to a request: publish the recipe, or note why there is none. Answers to requests
+ * of earlier programs change nothing. Returns 0 or -ENOMEM.
+ */
+int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_answer *answer,
+			 const struct runtime_range *own, uint64_t now_ns);
+
+/*
+ * Publish the recipe that a process is expected to have. It is copied, and `expected` until an
+ * answer confirms it; samples with its frames wait for that. Returns 0 or -ENOMEM.
+ */
+int runtime_recipes_expect(struct runtime_recipes *recipes, struct recipe_process *one,
+			   const struct runtime_known *known, const struct runtime_range *own,
+			   uint64_t now_ns);
+
+/* The key of the samples that wait for the confirmation of a recipe. */
+static inline uint64_t runtime_recipe_wait_key(const struct shared_recipe *recipe)
+{
+	return unwind_key(UNWIND_KEY_FUNCTION, 0, recipe->number);
+}
+
+/* Returns the entry that a request was made for, or NULL. */
+struct recipe_process *runtime_recipes_asker(const struct runtime_recipes *recipes,
+					     uint64_t ticket);
+
+/* A child was forked: it has the recipe of its parent at once. Returns 0 or -ENOMEM. */
+int runtime_recipes_forked(struct runtime_recipes *recipes, const struct process *parent,
+			   const struct process *child);
+
+/* The process has ended, or runs another program: its recipe is removed. */
+void runtime_recipes_changed(struct runtime_recipes *recipes, const struct process *process,
+			     uint64_t now_ns);
+void runtime_recipes_forget(struct runtime_recipes *recipes, const struct process *process,
+			    uint64_t now_ns);
+
+/* Returns the recipe with a number, or NULL. It is valid up to the next sweep. */
+struct shared_recipe *runtime_recipes_get(const struct runtime_recipes *recipes, uint32_t number);
+
+/* Free the recipes that ended long before now_ns. */
+void runtime_recipes_sweep(struct runtime_recipes *recipes, uint64_t now_ns);
+
+void runtime_recipes_deinit(struct runtime_recipes *recipes);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/unwinder_runtimes.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "decode/record/sample_parts.h"
+#include "unwind/unwinder_runtimes_state.h"
+
+/* --- functions --------------------------------------------------------------------------- */
+
+/*
+ * Returns the recipe by which the runtime frames of a sample were found, or NULL. A recipe of an
+ * earlier program may have been followed: the BPF program compares only where the stack ends.
+ */
+static struct shared_recipe *recipe_of(struct unwinder *u, const struct process *process,
+				       const struct jitbpf_sample *sample,
+				       const struct jitbpf_runtime_frames **ret)
+{
+	const struct recipe_process *one = runtime_recipes_find(&u->recipes, process);
+	bool is_present =
+		sample->h.time_ns >= process->program_ns && process->exit_ns == UINT64_MAX;
+
+	*ret = sample_runtime_frames(sample);
+	if (!*ret || (is_present && (!one || (*ret)->recipe < one->first)))
+		return NULL;
+	return runtime_recipes_get(&u->recipes, (*ret)->recipe);
+}
+
+static struct runtime_function_key key_of(const struct shared_recipe *recipe, uint64_t object,
+					  uint64_t check)
+{
+	const struct runtime_reader *reader = recipe->known.reader;
+
+	return (struct runtime_function_key){
+		.recipe = recipe->number,
+		.object = reader && reader->has_copies ? 0 : object,
+		.check = check & ~1ull,
+	};
+}
+
+/* Returns true if the function of a frame can be read: its check is known. */
+static bool can_be_read(const struct runtime_frame *frame)
+{
+	return frame->function && frame->check & ~1ull;
+}
+
+static int ask_function(struct unwinder *u, const struct process *process,
+			struct shared_recipe *recipe, uint64_t object, struct sampled_function *one)
+{
+	const struct unwind_request request = {
+		.kind = UNWIND_RUNTIME_FUNCTION,
+		.pid = process->pid,
+		.owner = process_owner_key(&process->owner),
+		.function = {.known = &recipe->known, .object = object, .check = one->key.check},
+	};
+	int err = unwind_ask(u, &request);
+
+	if (err)
+		return err;
+	recipe->pending++;
+	one->pending = true;
+	one->object = object;
+	u->functions_found = u->functions_found || !one->tries;
+	return 0;
+}
+
+#define MEMO_SLOTS 32 /* a power of two */
+
+/* Functions that one stack has again and again. */
+struct function_memo {
+	struct sampled_function *functions[MEMO_SLOTS];
+};
+
+static struct sampled_function **memo_slot(struct function_memo *memo,
+					   const struct runtime_frame *frame)
+{
+	return &memo->functions[(frame->function >> 4 ^ frame->function >> 9) % MEMO_SLOTS];
+}
+
+/* Find a function, or add it. Returns 0 with *ret, or NULL in it (no room), or -ENOMEM. */
+static int get_function(struct unwinder *u, const struct process *process,
+			const struct shared_recipe *recipe, const struct runtime_frame *frame,
+			struct function_memo *memo, struct sampled_function **ret)
+{
+	const struct runtime_function_key key = key_of(recipe, frame->function, frame->check);
+	struct sampled_function **slot = memo_slot(memo, frame), *one = *slot;
+	int err = 0;
+
+	if (!one || one->key.object != key.object || one->key.check != key.check)
+		one = sampled_functions_find(&u->functions, &key);
+	if (!one)
+		err = sampled_functions_add(&u->functions, &key, process_owner_key(&process->owner),
+					    u->known_ns, &one);
+	if (err)
+		one = NULL;
+	else
+		one->used_ns = u->known_ns;
+	*ret = *slot = one;
+	return err == -EDQUOT ? 0 : err;
+}
+
+/*
+ * Request a function if that is due. Returns 0 or -ENOMEM. *ret_waits: it is pending, or there is
+ * no room for the request yet.
+ */
+static int want_function(struct unwinder *u, const struct process *process,
+			 struct shared_recipe *recipe, uint64_t object,
+			 struct sampled_function *one, bool *ret_waits)
+{
+	const struct unwind_account account = {.unwinder = u, .process = process};
+	int err = 0;
+
+	*ret_waits = one->pending;
+	if (process->exit_ns == UINT64_MAX && sampled_function_is_due(one, object, u->known_ns)) {
+		*ret_waits = true;
+		if (unwind_may_ask(&account, UNWIND_ASKED_MAX))
+			err = ask_function(u, process, recipe, object, one);
+	}
+	return err;
+}
+
+#define RUNTIME_WORD(number) ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (number))
+
+/* Returns true if two frames show the same. */
+static bool is_same_frame(const struct runtime_frame *a, const struct runtime_frame *b)
+{
+	return a->function == b->function && a->position == b->position && a->check == b->check;
+}
+
+static bool is_mark(const struct runtime_frame *frame)
+{
+	return !frame->function && frame->check & 1;
+}
+
+static struct runtime_words named_words(const struct sampled_function *one,
+					const struct runtime_frame *frame)
+{
+	return (struct runtime_words){
+		.function = RUNTIME_WORD(one->name->number),
+		.position =
+			frame->position ? runtime_function_line(&one->lines, frame->position) : 0,
+	};
+}
+
+/*
+ * Request all functions of a sample that are due, but those of outer frames that the thread had
+ * before. Returns 0 with the key of one that is pending, or 0 in it, or -ENOMEM.
+ */
+static int want_functions(struct unwinder *u, const struct process *process,
+			  struct shared_recipe *recipe, const struct jitbpf_sample *sample,
+			  const struct jitbpf_runtime_frames *part, uint64_t *ret_key)
+{
+	struct known_stack *stack = known_stacks_of(&u->known_stacks, sample->tid);
+	struct function_memo memo = {0};
+	struct runtime_words *words;
+	uint32_t count, unknown = 0; /* frames up to the outermost one without words */
+	int err = 0;
+
+	*ret_key = 0;
+	if (!stack)
+		return -ENOMEM;
+	count = known_stack_set(stack, recipe->number, part, u->known_ns);
+	words = known_stack_words(stack);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		const struct runtime_frame *frame = &part->frames[i];
+		struct sampled_function *one = NULL;
+		bool waits = false;
+
+		if (i && is_same_frame(frame, frame - 1)) {
+			words[i] = words[i - 1];
+			unknown += unknown == i;
+			continue;
+		}
+		if (can_be_read(frame))
+			err = get_function(u, process, recipe, frame, &memo, &one);
+		if (!err && one)
+			err = want_function(u, process, recipe, part->frames[i].function, one,
+					    &waits);
+		if (waits && !*ret_key)
+			*ret_key = one->pending ? runtime_function_wait_key(&one->key)
+						: unwind_key(UNWIND_KEY_ROOM, 0, 0);
+		if (one && one->name)
+			words[i] = named_words(one, frame);
+		else if (is_mark(frame))
+			words[i] = (struct runtime_words){0, 0};
+		else
+			unknown = i + 1;
+	}
+	stack->known = err ? 0 : part->count - unknown;
+	return err;
+}
+
+int unwinder_runtime_sampled(struct unwinder *u, const struct process *process,
+			     const struct jitbpf_sample *sample)
+{
+	const struct jitbpf_runtime_frames *part;
+	struct shared_recipe *recipe;
+	uint64_t key = 0;
+	int err;
+
+	if (!unwind_has_recipes(u))
+		return 0;
+	err = unwind_want_recipe(u, process, sample);
+	recipe = recipe_of(u, process, sample, &part);
+	if (recipe && !err)
+		err = want_functions(u, process, recipe, sample, part, &key);
+	/* Most samples need nothing: they are not looked at again. */
+	u->ready = key || (recipe && recipe->expected) ? NULL : sample;
+	u->ready_ns = sample->h.time_ns;
+	return err;
+}
+
+uint64_t unwinder_runtime_awaits(struct unwinder *u, const struct process *process,
+				 const struct jitbpf_sample *sample)
+{
+	const struct jitbpf_runtime_frames *part;
+	struct shared_recipe *recipe;
+	uint64_t key = 0;
+
+	if (!unwind_has_recipes(u) || (u->ready == sample && u->ready_ns == sample->h.time_ns))
+		return 0;
+	recipe = recipe_of(u, process, sample, &part);
+	if (recipe && want_functions(u, process, recipe, sample, part, &key))
+		return 0;
+	if (recipe && recipe->expected && recipe->processes)
+		key = runtime_recipe_wait_key(recipe);
+	return key;
+}
+
+/* The function was read. Another check: it is of another function that is there by now. */
+int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
+{
+	const struct unwind_function_request *request = &answer->request.function;
+	struct shared_recipe *recipe =
+		(struct shared_recipe *)((char *)request->known -
+					 offsetof(struct shared_recipe, known));
+	const struct runtime_function_key key = key_of(recipe, request->object, request->check);
+	struct sampled_function *one = sampled_functions_find(&u->functions, &key);
+	int err = 0;
+
+	recipe->pending--;
+	if (!one)
+		return 0;
+	one->pending = false;
+	one->tries++;
+	one->tried_ns = u->known_ns;
+	if (!answer->error && answer->function && answer->function->check == key.check)
+		err = sampled_functions_put(&u->functions, one, recipe->engine, answer->request.pid,
+					    answer->function);
+	unwind_wake(&u->woken, runtime_function_wait_key(&key));
+	return err == -EDQUOT ? 0 : err;
+}
+
+/* --- merged stacks -------------------------------------------------------------------------- */
+
+/* Returns 0 with the number of the functions of a runtime that are not known, or -ENOMEM. */
+static int unknown_of(struct unwinder *u, const struct engine *engine, uint32_t pid, uint64_t *ret)
+{
+	struct runtime_unknown *free_one = NULL;
+
+	for (size_t i = 0; i < UNWIND_RUNTIMES_MAX; i++) {
+		struct runtime_unknown *one = &u->unknown[i];
+
+		if (one->engine == engine) {
+			*ret = one->name->number;
+			return 0;
+		}
+		if (!one->engine && !free_one)
+			free_one = one;
+	}
+	if (!free_one ||
+	    runtime_names_get(&u->functions.names, engine, "", "", 0, pid, &free_one->name))
+		return -ENOMEM;
+	free_one->engine = engine;
+	*ret = free_one->name->number;
+	return 0;
+}
+
+static int words_of(struct unwinder *u, const struct process *process,
+		    const struct shared_recipe *recipe, const struct runtime_frame *frame,
+		    struct function_memo *memo, struct runtime_words *ret)
+{
+	struct sampled_function *one = NULL;
+	uint64_t number = 0;
+	int err = 0;
+
+	*ret = (struct runtime_words){0, 0};
+	if (is_mark(frame))
+		return 0;
+	if (can_be_read(frame))
+		err = get_function(u, process, recipe, frame, memo, &one);
+	if (err)
+		return err;
+	if (one && one->name) {
+		*ret = named_words(one, frame);
+		return 0;
+	}
+	u->functions_unknown++;
+	err = unknown_of(u, recipe->engine, process->pid, &number);
+	ret->function = RUNTIME_WORD(number);
+	return err;
+}
+
+/* Set *ret to the words of the frames of a sample, borrowed. Returns 0 or -ENOMEM. */
+static int find_words(struct unwinder *u, const struct process *process,
+		      const struct shared_recipe *recipe, const struct jitbpf_sample *sample,
+		      const struct jitbpf_runtime_frames *part, const struct runtime_words **ret)
+{
+	struct known_stack *stack = known_stacks_of(&u->known_stacks, sample->tid);
+	const struct runtime_frame *frames = part->frames;
+	struct runtime_words *words = u->runtime_words;
+	struct function_memo memo = {0};
+	uint32_t count = part->count;
+	int err = 0;
+
+	if (stack && known_stack_is(stack, recipe->number, part))
+		count -= stack->known;
+	*ret = stack && !count ? known_stack_words(stack) : words;
+	if (count < part->count && count)
+		memcpy(words + count, known_stack_words(stack) + count,
+		       (part->count - count) * sizeof(*words));
+	for (uint32_t i = 0; i < count && !err; i++) {
+		if (i && is_same_frame(&frames[i], &frames[i - 1]))
+			words[i] = words[i - 1];
+		else
+			err = words_of(u, process, recipe, &frames[i], &memo, &words[i]);
+	}
+	return err;
+}
+
+/*
+ * Returns true if the last frame is the outermost one, which is an entry. CPython takes the link to
+ * its caller from a generator while it leaves it.
+ */
+static bool is_whole(const struct jitbpf_runtime_frames *part)
+{
+	return part->end == JITBPF_RUNTIME_ROOT &&
+	       (!part->count || part->frames[part->count - 1].check & 1);
+}
+
+int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
+			   const struct jitbpf_sample *sample, const struct finished_stack *stack,
+			   struct merged_stack *ret)
+{
+	const struct native_stack native = {
+		.addresses = stack->ips,
+		.count = stack->count,
+		.whole = stack->end == JITBPF_END_ROOT,
+		.doubtful = stack->replaced || stack->untold,
+	};
+	const struct jitbpf_runtime_frames *part;
+	struct shared_recipe *recipe =
+		unwind_has_recipes(u) ? recipe_of(u, process, sample, &part) : NULL;
+	const struct runtime_words *words;
+	struct runtime_stack runtime;
+	int err = 0;
+
+	if (!recipe || recipe->expected)
+		return 0;
+	err = find_words(u, process, recipe, sample, part, &words);
+	if (err)
+		return err;
+	runtime = (struct runtime_stack){
+		.recipe = &recipe->known.recipe,
+		.own = recipe->own,
+		.frames = part->frames,
+		.words = words,
+		.count = part->count,
+		.whole = is_whole(part),
+	};
+	runtime_merge(&native, &runtime, ret);
+	return 1;
+}
+
+const struct runtime_name *unwinder_take_function(struct unwinder *u)
+{
+	return runtime_names_take(&u->functions.names);
+}
