@@ -53,7 +53,7 @@ class Installed(harness.KernelTest):
         self.assertEqual(below(self.prefix), first)
         program = os.path.join(self.prefix, "bin/jitbpf")
         output = os.path.join(self.folder, "profile.folded")
-        subprocess.run([program, "record", "-q", "-F", "499", "-o", output, "--",
+        subprocess.run([program, "record", "-q", "-F", "499", *harness.WITH_CODE, "-o", output, "--",
                         *harness.php("tracing", 1)], check=True, stdout=subprocess.DEVNULL)
         self.assertRegex(pathlib.Path(output).read_text(), r"TRACE\$" if
                          harness.php_has_api() else "JIT|TRACE")
