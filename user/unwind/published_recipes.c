@@ -5,32 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-
-struct shared_recipe *runtime_recipes_get(const struct runtime_recipes *recipes, uint32_t number)
-{
-	size_t at = partition_point(0, recipes->recipes.size, i,
-				    recipes->recipes.data[i]->number < number);
-
-	return at < recipes->recipes.size && recipes->recipes.data[at]->number == number
-		       ? recipes->recipes.data[at]
-		       : NULL;
-}
-
-void runtime_recipes_sweep(struct runtime_recipes *recipes, uint64_t now_ns)
-{
-	size_t kept = 0;
-
-	vec_for_each (one, &recipes->recipes) {
-		if ((*one)->processes || (*one)->pending ||
-		    (*one)->ended_ns + RUNTIME_RECIPE_KEEP_NS > now_ns)
-			recipes->recipes.data[kept++] = *one;
-		else
-			free(*one);
-	}
-	recipes->recipes.size = kept;
-}
-
 void published_recipes_end(struct runtime_recipes *recipes, struct recipe_process *one,
 			   uint64_t now_ns)
 {
@@ -38,7 +12,7 @@ void published_recipes_end(struct runtime_recipes *recipes, struct recipe_proces
 		return;
 	recipes->tables->unpublish_recipe(recipes->tables->context, one->process->pid);
 	if (one->recipe->expected)
-		unwind_wake(recipes->woken, runtime_recipe_wait_key(one->recipe));
+		unwind_wake(recipes->woken, shared_recipe_wait_key(one->recipe));
 	one->recipe->processes--;
 	one->recipe->ended_ns = now_ns;
 	one->recipe = NULL;
@@ -150,23 +124,20 @@ static int put(struct runtime_recipes *recipes, struct recipe_process *one,
 	struct shared_recipe *recipe = calloc(1, sizeof(*recipe));
 	int err;
 
-	if (!recipe || vec_reserve(&recipes->recipes, recipes->recipes.size + 1)) {
-		free(recipe);
+	if (!recipe)
 		return -ENOMEM;
-	}
 	recipe->known = *known;
 	recipe->expected = expected;
 	recipe->engine = one->engine;
 	recipe->own = *own;
 	recipe->ended_ns = now_ns;
-	recipe->known.recipe.number = recipe->number = recipes->last + 1;
-	if (!complete(&recipe->known.recipe)) {
+	err = complete(&recipe->known.recipe) ? shared_recipes_add(&recipes->shared, recipe)
+					      : -EBADMSG;
+	if (err) {
 		free(recipe);
-		return -EBADMSG;
+		return err;
 	}
 	published_recipes_end(recipes, one, now_ns);
-	recipes->last++;
-	recipes->recipes.data[recipes->recipes.size++] = recipe;
 	err = published_recipes_add(recipes, one, recipe);
 	recipes->refused += err != 0;
 	return err;
@@ -184,7 +155,7 @@ int published_recipes_take(struct runtime_recipes *recipes, struct recipe_proces
 		if (complete(&same.recipe) && is_same_recipe(recipe, &same)) {
 			recipe->expected = false;
 			recipe->own = *own;
-			unwind_wake(recipes->woken, runtime_recipe_wait_key(recipe));
+			unwind_wake(recipes->woken, shared_recipe_wait_key(recipe));
 			return 0;
 		}
 	}

@@ -311,9 +311,7 @@ void runtime_recipes_deinit(struct runtime_recipes *recipes)
 		owner_budget_put(&recipes->budget, (*one)->owner);
 		free(*one);
 	}
-	vec_for_each (one, &recipes->recipes)
-		free(*one);
 	vec_deinit(&recipes->by_slot);
-	vec_deinit(&recipes->recipes);
+	shared_recipes_deinit(&recipes->shared);
 	owner_budget_deinit(&recipes->budget);
 }

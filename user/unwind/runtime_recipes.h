@@ -17,24 +17,10 @@
 #include "base/owner_budget.h"
 #include "base/vec.h"
 #include "state/process/process_table.h"
+#include "unwind/shared_recipes.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
-
-/* Recipes are kept this long after their last process: samples wait for less. */
-#define RUNTIME_RECIPE_KEEP_NS 4000000000ull
-
-/* A recipe, which a process shares with the children that it has forked since. */
-struct shared_recipe {
-	uint32_t number;    /* from 1 on; never reused */
-	uint32_t processes; /* that it is in force for */
-	uint32_t pending;   /* requests that use `known` */
-	uint64_t ended_ns;  /* when it was in force last, if processes is 0 */
-	const struct engine *engine;
-	bool expected; /* made of a template, and not confirmed: its frames are not used yet */
-	struct runtime_range own; /* code of the runtime's file; empty: not known */
-	struct runtime_known known;
-};
 
 /*
  * Requests of a recipe that come soon after each other: a runtime starts in some 10 to 50 ms, and
@@ -77,8 +63,7 @@ struct recipe_process {
 struct runtime_recipes {
 	const struct unwind_tables *tables;   /* borrowed */
 	VEC(struct recipe_process *) by_slot; /* of the process; NULL: none */
-	VEC(struct shared_recipe *) recipes;  /* by number */
-	uint32_t last;			      /* number of a recipe */
+	struct shared_recipes shared;
 	uint64_t last_ticket;
 	struct owner_budget budget; /* of published recipes */
 	uint32_t news, open;	    /* numbers of entries: with news, that do not rest */
@@ -136,12 +121,6 @@ int runtime_recipes_expect(struct runtime_recipes *recipes, struct recipe_proces
 			   const struct runtime_known *known, const struct runtime_range *own,
 			   uint64_t now_ns);
 
-/* The key of the samples that wait for the confirmation of a recipe. */
-static inline uint64_t runtime_recipe_wait_key(const struct shared_recipe *recipe)
-{
-	return unwind_key(UNWIND_KEY_FUNCTION, 0, recipe->number);
-}
-
 /* Returns the entry that a request was made for, or NULL. */
 struct recipe_process *runtime_recipes_asker(const struct runtime_recipes *recipes,
 					     uint64_t ticket);
@@ -155,12 +134,6 @@ void runtime_recipes_changed(struct runtime_recipes *recipes, const struct proce
 			     uint64_t now_ns);
 void runtime_recipes_forget(struct runtime_recipes *recipes, const struct process *process,
 			    uint64_t now_ns);
-
-/* Returns the recipe with a number, or NULL. It is valid up to the next sweep. */
-struct shared_recipe *runtime_recipes_get(const struct runtime_recipes *recipes, uint32_t number);
-
-/* Free the recipes that ended long before now_ns. */
-void runtime_recipes_sweep(struct runtime_recipes *recipes, uint64_t now_ns);
 
 void runtime_recipes_deinit(struct runtime_recipes *recipes);
 

@@ -187,7 +187,7 @@ int unwind_runtimes_go_on(struct unwinder *u)
 	if (u->known_ns < u->runtimes_swept_ns + SWEEP_NS)
 		return err;
 	u->runtimes_swept_ns = u->known_ns;
-	runtime_recipes_sweep(recipes, u->known_ns);
+	shared_recipes_sweep(&recipes->shared, u->known_ns);
 	sampled_functions_sweep(&u->functions, u->known_ns);
 	return err;
 }

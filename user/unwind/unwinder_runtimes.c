@@ -25,7 +25,7 @@ static struct shared_recipe *recipe_of(struct unwinder *u, const struct process 
 	*ret = sample_runtime_frames(sample);
 	if (!*ret || (is_present && (!one || (*ret)->recipe < one->first)))
 		return NULL;
-	return runtime_recipes_get(&u->recipes, (*ret)->recipe);
+	return shared_recipes_get(&u->recipes.shared, (*ret)->recipe);
 }
 
 static struct runtime_function_key key_of(const struct shared_recipe *recipe, uint64_t object,
@@ -225,7 +225,7 @@ uint64_t unwinder_runtime_awaits(struct unwinder *u, const struct process *proce
 	if (recipe && want_functions(u, process, recipe, sample, part, &key))
 		return 0;
 	if (recipe && recipe->expected && recipe->processes)
-		key = runtime_recipe_wait_key(recipe);
+		key = shared_recipe_wait_key(recipe);
 	return key;
 }
 
