@@ -86,8 +86,8 @@ static void take_sample(struct sink *sink, uint64_t since_ns)
 	struct sampled_thread of = {.pid = 1, .tid = 1 + stack % THREADS};
 	struct sink_sample sample = {.node = nodes[stack]};
 
-	ledger.processes.data[0].fate[FATE_RESOLVED]++;
-	ledger.fate[FATE_RESOLVED]++;
+	ledger.processes.data[0].samples.fate[FATE_RESOLVED]++;
+	ledger.samples.fate[FATE_RESOLVED]++;
 	profile_count(&profile, sample.node, 1);
 	require(!thread_counts_thread(&threads, &of, &thread));
 	require(!thread_counts_add(&threads, sample.node, thread, 1, &count));

@@ -77,7 +77,7 @@ static void grow(struct sink *sink, size_t nodes, uint32_t processes)
 		while (ledger.processes.size <= process)
 			require(!ledger_add(&ledger, &(struct ledger_process){.pid = 1},
 					    view.round));
-		ledger.processes.data[process].fate[FATE_RESOLVED]++;
+		ledger.processes.data[process].samples.fate[FATE_RESOLVED]++;
 		ledger_touch(&ledger, &ledger.processes.data[process], view.round);
 		for (uint32_t i = 0; i < DEPTH; i++)
 			stack[i] = make_location(random_below(i < DEPTH / 2 ? 50000 : 8));

@@ -394,7 +394,8 @@ int main(int argc, char **argv)
 	require(!state && !pipeline_recorder_error(pipeline) && !pipeline_finish(pipeline));
 	require(pipeline_progress(pipeline).samples >= stream.samples);
 	require(stream.kind != KIND_PYTHON ||
-		pipeline_view(pipeline)->ledger->runtime_functions >= stream.samples * 9 / 10);
+		pipeline_view(pipeline)->ledger->samples.runtime_functions >=
+			stream.samples * 9 / 10);
 	print(&stream, began_ms, recorder);
 	recorder_destroy(recorder);
 	pipeline_destroy(pipeline);

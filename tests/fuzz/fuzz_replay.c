@@ -85,7 +85,7 @@ static void replay(struct recording_reader *reader, const char *event, bool fini
 		;
 	CHECK(!pipeline_finish(pipeline));
 	ledger = pipeline_view(pipeline)->ledger;
-	CHECK(ledger_taken(ledger) >= ledger->fate[FATE_RESOLVED]);
+	CHECK(ledger_taken(ledger) >= ledger->samples.fate[FATE_RESOLVED]);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		pipeline_write(pipeline, files[i]);
 	if (finished && ledger_taken(ledger))

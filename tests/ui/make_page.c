@@ -142,9 +142,9 @@ static void make_ledger(struct made_view *m)
 	vec_for_each (node, &m->profile.nodes)
 		taken += node->self;
 	made_full_ledger(m);
-	taken -= ledger_taken(&m->ledger) - m->ledger.fate[FATE_LOST];
-	m->ledger.fate[FATE_RESOLVED] += taken;
-	m->ledger.processes.data[m->ledger.processes.size - 2].fate[FATE_RESOLVED] += taken;
+	taken -= ledger_taken(&m->ledger) - m->ledger.samples.fate[FATE_LOST];
+	m->ledger.samples.fate[FATE_RESOLVED] += taken;
+	m->ledger.processes.data[m->ledger.processes.size - 2].samples.fate[FATE_RESOLVED] += taken;
 }
 
 /* Pass the samples one by one; each process's samples are from three of its threads in turn. */
@@ -292,7 +292,7 @@ static void give_second(struct made_view *m, struct random *random, const struct
 		assert_int_equal(
 			thread_counts_add(&m->threads, sample.node, thread, 1, &sample.count), 0);
 		assert_int_equal(sink_live.sample(sink, &m->view, &sample), 0);
-		m->ledger.fate[FATE_RESOLVED]++;
+		m->ledger.samples.fate[FATE_RESOLVED]++;
 	}
 }
 

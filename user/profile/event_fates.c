@@ -4,15 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-uint64_t event_fates_taken(const struct event_fates *fates)
-{
-	uint64_t taken = 0;
-
-	for (int i = 0; i < FATE_COUNT; i++)
-		taken += fates->fate[i];
-	return taken;
-}
-
 int event_rows_get(struct event_rows *rows, uint32_t row, struct event_fates **ret)
 {
 	bool added;
@@ -33,12 +24,7 @@ int event_rows_get(struct event_rows *rows, uint32_t row, struct event_fates **r
 
 static struct ledger_process with_fates(struct ledger_process row, const struct event_fates *fates)
 {
-	memcpy(row.fate, fates->fate, sizeof(row.fate));
-	memcpy(row.cut, fates->cut, sizeof(row.cut));
-	row.frame_pointers = fates->frame_pointers;
-	row.runtime_functions = fates->runtime_functions;
-	row.runtime_cut = fates->runtime_cut;
-	row.runtime_unknown = fates->runtime_unknown;
+	row.samples = fates->samples;
 	row.changed_round = (uint32_t)fates->changed_round;
 	return row;
 }
@@ -61,12 +47,7 @@ int event_rows_ledger(const struct event_rows *rows, const struct ledger *from, 
 	*ret = *from;
 	ret->processes = own;
 	memset(&ret->changed_blocks, 0, sizeof(ret->changed_blocks));
-	memcpy(ret->fate, rows->all.fate, sizeof(ret->fate));
-	memcpy(ret->cut, rows->all.cut, sizeof(ret->cut));
-	ret->frame_pointers = rows->all.frame_pointers;
-	ret->runtime_functions = rows->all.runtime_functions;
-	ret->runtime_cut = rows->all.runtime_cut;
-	ret->runtime_unknown = rows->all.runtime_unknown;
+	ret->samples = rows->all.samples;
 	return 0;
 }
 

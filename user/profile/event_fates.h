@@ -11,12 +11,8 @@
 #include "base/vec.h"
 #include "profile/ledger.h"
 
-/* As in struct ledger_process. */
 struct event_fates {
-	uint64_t fate[FATE_COUNT];
-	uint64_t cut[LEDGER_CUT_COUNT];
-	uint64_t frame_pointers;
-	uint64_t runtime_functions, runtime_cut, runtime_unknown;
+	struct sample_fates samples;
 	uint64_t changed_round; /* number of the round in which they last changed */
 };
 
@@ -26,9 +22,6 @@ struct event_rows {
 	VEC(struct event_fates) rows; /* in the order of their first samples */
 	struct event_fates all;	      /* sum of the rows; its owner updates it */
 };
-
-/* Returns the sum of all fates. */
-uint64_t event_fates_taken(const struct event_fates *fates);
 
 /*
  * Set *ret to the fates of a ledger row, valid until the next call. Returns 1 if they are new, 0,

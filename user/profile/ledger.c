@@ -5,11 +5,7 @@
 
 uint64_t ledger_taken(const struct ledger *ledger)
 {
-	uint64_t taken = 0;
-
-	for (int i = 0; i < FATE_COUNT; i++)
-		taken += ledger->fate[i];
-	return taken;
+	return sample_fates_taken(&ledger->samples);
 }
 
 int ledger_add(struct ledger *ledger, const struct ledger_process *row, uint32_t round)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ledger accounts for every sample. For each process and in total:
- *   taken = resolved + code unknown + stack cut + lost
+ * The ledger accounts for every sample, for each process and in total, and counts what went wrong.
  */
 #ifndef JITBPF_PROFILE_LEDGER_H
 #define JITBPF_PROFILE_LEDGER_H
@@ -10,24 +9,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "profile/sample_fates.h"
 #include "uapi/code_event.h"
 #include "uapi/loss.h"
-#include "uapi/record.h"
-
-enum sample_fate {
-	FATE_RESOLVED,
-	FATE_CODE_UNKNOWN, /* some frame is at an address without known code */
-	FATE_STACK_CUT,	   /* all frames are known, but the stack walk did not reach the root */
-	FATE_LOST,	   /* taken, but not delivered or not readable */
-	FATE_COUNT
-};
-
-/*
- * Why a stack is cut: an enum jitbpf_stack_end, or LEDGER_CUT_LEFT_OUT, if the profile had no room
- * for the outer part of its call path (--max-memory).
- */
-#define LEDGER_CUT_LEFT_OUT JITBPF_END_COUNT
-#define LEDGER_CUT_COUNT    (JITBPF_END_COUNT + 1)
 
 /* Counts of JIT records and code, per process or in total. */
 struct jit_counts {
@@ -89,15 +73,7 @@ struct ledger_process {
 	uint32_t comm;	    /* string number of the last known name */
 	/* Strings as in struct sampled_thread: of the latest sample or event. */
 	uint32_t container, unit;
-	uint64_t fate[FATE_COUNT];
-	uint64_t cut[LEDGER_CUT_COUNT]; /* FATE_STACK_CUT by reason */
-	/* samples of any fate in which a caller was found by frame pointer */
-	uint64_t frame_pointers;
-	/*
-	 * Samples of any fate with a known function of a runtime, those in which frames of one are
-	 * missing (JITBPF_SAMPLE_RUNTIME_CUT), and those with a frame whose function is not known.
-	 */
-	uint64_t runtime_functions, runtime_cut, runtime_unknown;
+	struct sample_fates samples;
 	/* The runtimes of its latest program (engine_runtime_number()), then 0. */
 	uint64_t runtimes[LEDGER_RUNTIMES_MAX];
 	struct jit_counts jit;
@@ -127,10 +103,7 @@ struct ledger {
 	VEC(struct ledger_process) processes;
 	/* The latest changed_round in each block of LEDGER_BLOCK_ROWS rows, see ledger_touch(). */
 	VEC(uint32_t) changed_blocks;
-	uint64_t fate[FATE_COUNT];
-	uint64_t cut[LEDGER_CUT_COUNT];
-	uint64_t frame_pointers;
-	uint64_t runtime_functions, runtime_cut, runtime_unknown;
+	struct sample_fates samples;
 	struct jit_counts jit;
 	bool filtered;		    /* samples were filtered, while `counters` are system-wide */
 	uint64_t malformed_records; /* unreadable records of the source */

@@ -5,11 +5,7 @@
 
 uint64_t ledger_process_taken(const struct ledger_process *process)
 {
-	uint64_t taken = 0;
-
-	for (int i = 0; i < FATE_COUNT; i++)
-		taken += process->fate[i];
-	return taken;
+	return sample_fates_taken(&process->samples);
 }
 
 static int compare(const void *a_, const void *b_)

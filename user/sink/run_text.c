@@ -47,16 +47,17 @@ void run_text_put_fates(struct text *text, const struct ledger *ledger)
 	text_put_number(text, taken, 0);
 	text_put_string(text, taken == 1 ? " sample" : " samples");
 	for (int i = 0; i < FATE_COUNT; i++) {
-		if (i != FATE_RESOLVED && !ledger->fate[i])
+		if (i != FATE_RESOLVED && !ledger->samples.fate[i])
 			continue;
 		text_printf(text, "%s %.1f %% %s", i ? "," : ":",
-			    run_text_percent(ledger->fate[i], taken), ledger_fates[i].words);
+			    run_text_percent(ledger->samples.fate[i], taken),
+			    ledger_fates[i].words);
 	}
 	text_put_string(text, "; ");
 	text_put_number(text, ledger->jit.methods, 0);
 	text_put_string(text, ledger->jit.methods == 1 ? " JIT method" : " JIT methods");
-	if (ledger->runtime_functions)
+	if (ledger->samples.runtime_functions)
 		text_printf(text, "; %.1f %% %s",
-			    run_text_percent(ledger->runtime_functions, taken),
+			    run_text_percent(ledger->samples.runtime_functions, taken),
 			    ledger_singles[LEDGER_RUNTIME_FUNCTIONS].words);
 }

@@ -13,13 +13,13 @@ static int add(runtime_rows *rows, const struct ledger_process *process, uint64_
 	struct runtime_row row = {
 		.number = number,
 		.processes = process->processes ?: 1,
-		.functions = process->runtime_functions,
-		.cut = process->runtime_cut,
-		.unknown = process->runtime_unknown,
+		.functions = process->samples.runtime_functions,
+		.cut = process->samples.runtime_cut,
+		.unknown = process->samples.runtime_unknown,
 	};
 
 	for (int i = 0; i < FATE_COUNT; i++)
-		row.samples += i == FATE_LOST ? 0 : process->fate[i];
+		row.samples += i == FATE_LOST ? 0 : process->samples.fate[i];
 	if (!row.samples)
 		return 0;
 	vec_for_each (known, rows) {

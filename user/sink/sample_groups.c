@@ -69,7 +69,7 @@ static int add_processes(struct sample_groups *groups, const struct view *view,
 			return -ENOMEM;
 		group->processes += process->processes ?: 1;
 		group->samples += ledger_process_taken(process);
-		group->resolved += process->fate[FATE_RESOLVED];
+		group->resolved += process->samples.fate[FATE_RESOLVED];
 		group->naming.samples += naming->processes.data[i].samples;
 		group->naming.named += naming->processes.data[i].named;
 		group->jit_methods += process->jit.methods;

@@ -80,12 +80,12 @@ static inline void add_ledger(struct ledger *sum, const struct ledger *ledger)
 	uint64_t *to = (uint64_t *)&sum->jit;
 
 	for (size_t i = 0; i < FATE_COUNT; i++)
-		sum->fate[i] += ledger->fate[i];
+		sum->samples.fate[i] += ledger->samples.fate[i];
 	for (size_t i = 0; i < JITBPF_END_COUNT; i++)
-		sum->cut[i] += ledger->cut[i];
+		sum->samples.cut[i] += ledger->samples.cut[i];
 	for (size_t i = 0; i < sizeof(*jit) / sizeof(uint64_t); i++)
 		to[i] += ((const uint64_t *)jit)[i];
-	sum->frame_pointers += ledger->frame_pointers;
+	sum->samples.frame_pointers += ledger->samples.frame_pointers;
 	sum->malformed_records += ledger->malformed_records;
 	sum->throttled_ns += ledger->throttled_ns;
 	sum->throttles += ledger->throttles;
@@ -164,14 +164,14 @@ static inline void assert_same_ledger(const struct ledger *whole, const struct l
 {
 	const uint64_t *jit = (const uint64_t *)&whole->jit, *sum = (const uint64_t *)&parts->jit;
 
-	assert_memory_equal(whole->fate, parts->fate, sizeof(whole->fate));
-	assert_memory_equal(whole->cut, parts->cut, sizeof(whole->cut));
+	assert_memory_equal(whole->samples.fate, parts->samples.fate, sizeof(whole->samples.fate));
+	assert_memory_equal(whole->samples.cut, parts->samples.cut, sizeof(whole->samples.cut));
 	for (size_t i = 0; i < sizeof(whole->jit) / sizeof(uint64_t); i++) {
 		if (jit[i] != sum[i])
 			print_error("count %zu of struct jit_counts\n", i);
 		assert_int_equal(jit[i], sum[i]);
 	}
-	assert_int_equal(whole->frame_pointers, parts->frame_pointers);
+	assert_int_equal(whole->samples.frame_pointers, parts->samples.frame_pointers);
 	assert_int_equal(whole->malformed_records, parts->malformed_records);
 	assert_int_equal(whole->throttles, parts->throttles);
 	assert_int_equal(whole->throttled_ns, parts->throttled_ns);

@@ -146,7 +146,8 @@ static void assert_same_rows(const struct ledger *live, const struct ledger *rep
 			if (other->pid != row->pid)
 				continue;
 			found = true;
-			assert_memory_equal(row->fate, other->fate, sizeof(row->fate));
+			assert_memory_equal(row->samples.fate, other->samples.fate,
+					    sizeof(row->samples.fate));
 			for (size_t k = 0; k < sizeof(row->jit) / sizeof(uint64_t); k++) {
 				if (((const uint64_t *)&row->jit)[k] !=
 				    ((const uint64_t *)&other->jit)[k])
@@ -166,7 +167,7 @@ CASE(test_replay_is_the_run)
 	uint64_t before_first_sample = 0;
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct ledger live = {.fate = {0}};
+		struct ledger live = {0};
 		uint64_t begin_ns = 1000 + seed * 1000;
 		struct made_run all, run, again = {0};
 		struct parts parts = {0};
@@ -203,7 +204,7 @@ CASE(test_parts_have_the_samples)
 	uint64_t rotations = 0;
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct ledger live = {.fate = {0}}, replayed = live;
+		struct ledger live = {0}, replayed = live;
 		uint64_t begin_ns = 1000 + seed * 1000;
 		struct made_run all, run, parted = {0};
 		struct parts parts = {0};
@@ -244,7 +245,7 @@ static void begin_one(struct one *one)
 /* End the run, replay its recording into one->again, and read what it has of a pid. */
 static void end_one(struct one *one, uint64_t time_ns, uint32_t pid)
 {
-	struct ledger live = {.fate = {0}}, replayed = live;
+	struct ledger live = {0}, replayed = live;
 
 	end_run(&one->run, &one->parts, time_ns, &live);
 	replay(&one->parts.all[0], &one->again, &replayed);
@@ -424,6 +425,6 @@ CASE(test_lost_of_a_freed_process)
 	lost->count = 3;
 	ledger = made_finish(&run, 61 * SECOND);
 	assert_int_equal(ledger->processes.size, 1);
-	assert_int_equal(ledger->processes.data[0].fate[FATE_LOST], 3);
+	assert_int_equal(ledger->processes.data[0].samples.fate[FATE_LOST], 3);
 	made_run_end(&run);
 }

@@ -89,10 +89,10 @@ static void assert_fates(const struct ledger *ledger)
 
 	vec_for_each (row, &ledger->processes) {
 		for (int i = 0; i < FATE_COUNT; i++)
-			fate[i] += row->fate[i];
+			fate[i] += row->samples.fate[i];
 	}
 	for (int i = 0; i < FATE_COUNT; i++)
-		assert_int_equal(fate[i], ledger->fate[i]);
+		assert_int_equal(fate[i], ledger->samples.fate[i]);
 	assert_int_equal(ledger_taken(ledger), ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN]);
 }
 
@@ -115,8 +115,8 @@ static void make_samples(struct made_run *run)
 static void assert_cpu_time(const struct view *view)
 {
 	assert_int_equal(sum_of(view), 3);
-	assert_int_equal(view->ledger->fate[FATE_RESOLVED], 3);
-	assert_int_equal(view->ledger->fate[FATE_LOST], 4);
+	assert_int_equal(view->ledger->samples.fate[FATE_RESOLVED], 3);
+	assert_int_equal(view->ledger->samples.fate[FATE_LOST], 4);
 	assert_fates(view->ledger);
 }
 
@@ -136,9 +136,9 @@ CASE(test_each_event_has_its_counts)
 	assert_int_equal(view->info->period, 50);
 	assert_int_equal(view->info->freq_hz, 0);
 	assert_int_equal(sum_of(view), 5);
-	assert_int_equal(view->ledger->fate[FATE_RESOLVED], 4);
-	assert_int_equal(view->ledger->fate[FATE_CODE_UNKNOWN], 1);
-	assert_int_equal(view->ledger->fate[FATE_LOST], 2);
+	assert_int_equal(view->ledger->samples.fate[FATE_RESOLVED], 4);
+	assert_int_equal(view->ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(view->ledger->samples.fate[FATE_LOST], 2);
 	assert_fates(view->ledger);
 	/* The sink has the samples of that event only. */
 	assert_int_equal(run.seen_count, 5);
@@ -209,7 +209,7 @@ CASE(test_refused)
 	make_counters(&run, 50, 1);
 	ledger = made_finish(&run, 100);
 	assert_int_equal(ledger->malformed_records, 9);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 1);
 	assert_int_equal(run.seen_count, 1);
 	assert_fates(ledger);
 	made_run_end(&run);

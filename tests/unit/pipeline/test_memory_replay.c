@@ -17,7 +17,7 @@
 static void assert_replays(struct made_run *run, struct parts *parts, uint64_t end_ns,
 			   struct ledger *ret)
 {
-	struct ledger live = {.fate = {0}}, replayed = live;
+	struct ledger live = {0}, replayed = live;
 	struct made_run again = {0};
 
 	end_run(run, parts, end_ns, &live);
@@ -54,8 +54,8 @@ CASE(test_random_runs)
 		assert_replays(&run, &parts, ++random.time_ns, &ledger);
 		refused += ledger.jit.over_budget;
 		methods += ledger.jit.methods;
-		resolved += ledger.fate[FATE_RESOLVED];
-		unknown += ledger.fate[FATE_CODE_UNKNOWN];
+		resolved += ledger.samples.fate[FATE_RESOLVED];
+		unknown += ledger.samples.fate[FATE_CODE_UNKNOWN];
 	}
 	assert_true(refused > 10 * SEEDS && methods > 5 * SEEDS);
 	assert_true(unknown > 5 * SEEDS && resolved > 5 * SEEDS);
@@ -84,7 +84,7 @@ CASE(test_others_use_it_up)
 	assert_string_equal(run.seen[1].name, "early");
 	assert_int_equal(run.seen[2].kind, LOCATION_ANON);
 	assert_int_equal(ledger.jit.over_budget, 1);
-	assert_int_equal(ledger.fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger.samples.fate[FATE_CODE_UNKNOWN], 1);
 }
 
 /* A mapping that is refused takes all mappings away; a later one is refused, too. */

@@ -40,15 +40,15 @@ static void assert_sums(const struct ledger *ledger)
 
 	vec_for_each (row, &ledger->processes) {
 		for (int i = 0; i < FATE_COUNT; i++)
-			fate[i] += row->fate[i];
+			fate[i] += row->samples.fate[i];
 		for (int i = 0; i < LEDGER_CUT_COUNT; i++)
-			row_cut += row->cut[i];
+			row_cut += row->samples.cut[i];
 	}
 	for (int i = 0; i < FATE_COUNT; i++)
-		assert_int_equal(fate[i], ledger->fate[i]);
+		assert_int_equal(fate[i], ledger->samples.fate[i]);
 	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
-		cut += ledger->cut[i];
-	assert_int_equal(cut, ledger->fate[FATE_STACK_CUT]);
+		cut += ledger->samples.cut[i];
+	assert_int_equal(cut, ledger->samples.fate[FATE_STACK_CUT]);
 	assert_int_equal(row_cut, cut);
 	assert_int_equal(ledger_taken(ledger), ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN]);
 }
@@ -99,12 +99,12 @@ CASE_WITH(test_fates, setup, made_run_teardown)
 	lost->count = 2; /* of an unknown process */
 	make_counters(run, 50, 14);
 	ledger = made_finish(run, 100);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 3);
-	assert_int_equal(ledger->fate[FATE_STACK_CUT], 3);
-	assert_int_equal(ledger->fate[FATE_LOST], 6);
-	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 2);
-	assert_int_equal(ledger->cut[JITBPF_END_DEPTH], 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 3);
+	assert_int_equal(ledger->samples.fate[FATE_STACK_CUT], 3);
+	assert_int_equal(ledger->samples.fate[FATE_LOST], 6);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_BAD_FRAME], 2);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_DEPTH], 1);
 	/* Those that are cut, and those of unknown code whose caller is not mapped. */
 	assert_int_equal(marked_samples(run), 5);
 	assert_sums(ledger);
@@ -143,7 +143,7 @@ CASE_WITH(test_ended_processes_are_freed, setup, made_run_teardown)
 	for (size_t i = 0; i < ledger->processes.size; i++) {
 		assert_int_equal(ledger->processes.data[i].pid, 1000 + i % 300);
 		assert_int_equal(ledger->processes.data[i].start_ns, 5000 + i);
-		assert_int_equal(ledger->processes.data[i].fate[FATE_LOST], i ? 0 : 3);
+		assert_int_equal(ledger->processes.data[i].samples.fate[FATE_LOST], i ? 0 : 3);
 	}
 }
 
@@ -161,10 +161,10 @@ CASE_WITH(test_fates_of_the_cache, setup, made_run_teardown)
 	}
 	make_counters(run, 50, 80);
 	ledger = made_finish(run, 100);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 20);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 20);
-	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 20);
-	assert_int_equal(ledger->cut[JITBPF_END_UNREADABLE], 20);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 20);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 20);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_BAD_FRAME], 20);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_UNREADABLE], 20);
 	assert_sums(ledger);
 }
 
@@ -224,7 +224,7 @@ CASE_WITH(test_malformed_records, setup, made_run_teardown)
 	make_counters(run, 50, 1);
 	ledger = made_finish(run, 100);
 	assert_int_equal(ledger->malformed_records, 4);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 1);
 	assert_sums(ledger);
 }
 
@@ -340,7 +340,7 @@ CASE(test_hidden_kernel_frames)
 		sample->user_end = user ? JITBPF_END_ROOT : JITBPF_END_NONE;
 	}
 	ledger = made_finish(&run, 100);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 2);
 	view = pipeline_view(run.pipeline);
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t node = view->threads->counts.data[i].node, shown;

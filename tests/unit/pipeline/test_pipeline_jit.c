@@ -216,7 +216,7 @@ CASE_WITH(test_budget, made_run_setup, made_run_teardown)
 	assert_string_equal(run->seen[0].name, "");
 	assert_string_equal(run->seen[1].name, "two");
 	assert_int_equal(ledger->jit.over_budget, 1);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 	made_run_end(run);
 	free(run);
 }

@@ -207,7 +207,7 @@ CASE_WITH(test_pid_reuse, made_run_setup, made_run_teardown)
 	for (size_t i = 0; i < ledger->processes.size; i++) {
 		const struct ledger_process *row = &ledger->processes.data[i];
 
-		if (row->fate[FATE_RESOLVED])
+		if (row->samples.fate[FATE_RESOLVED])
 			assert_int_equal(row->pid, MADE_PID);
 	}
 }
@@ -228,7 +228,7 @@ CASE_WITH(test_long_gone, made_run_setup, made_run_teardown)
 	make_load(run, 31 * SECOND, 1, "nobody's");
 	ledger = made_finish(run, 32 * SECOND);
 	assert_seen(run, 0, 31 * SECOND, "");
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->jit.methods, 1);
 	assert_int_equal(ledger->jit.invalid, 1);
 }

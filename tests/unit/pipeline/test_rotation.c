@@ -143,7 +143,7 @@ CASE(test_parts_are_the_whole)
 	struct jit_counts counted = {0};
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct ledger one = {.fate = {0}}, live = one, replayed = one;
+		struct ledger one = {0}, live = one, replayed = one;
 		struct made_run whole, parted = {0};
 		struct held_event held = {0};
 		struct parts parts = {0};
@@ -198,7 +198,7 @@ static void add_inlined(struct made_run *run, uint64_t time_ns, uint64_t sequenc
 /* Inlined methods wait for their parents, through other parts and for any time. */
 CASE(test_inlined_methods_wait)
 {
-	struct ledger live = {.fate = {0}}, replayed = live;
+	struct ledger live = {0}, replayed = live;
 	struct made_run run, parted = {0};
 	struct parts parts = {0};
 	uint64_t now_ns = SECOND;
@@ -233,7 +233,7 @@ CASE(test_inlined_methods_wait)
 /* So does a method without code for its first region. */
 CASE(test_registered_methods_wait)
 {
-	struct ledger live = {.fate = {0}}, replayed = live;
+	struct ledger live = {0}, replayed = live;
 	struct made_run run, parted = {0};
 	struct parts parts = {0};
 	uint64_t now_ns = SECOND;

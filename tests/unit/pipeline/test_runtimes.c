@@ -60,10 +60,10 @@ static void assert_part(const struct part *part)
 	assert_int_equal(replayed.seen[0].kind, LOCATION_RUNTIME);
 	assert_int_equal(replayed.seen[0].offset, 12);
 	assert_int_equal(view->ledger->malformed_records, 0);
-	assert_int_equal(view->ledger->fate[FATE_CODE_UNKNOWN], 0);
-	assert_int_equal(view->ledger->runtime_functions, 1);
+	assert_int_equal(view->ledger->samples.fate[FATE_CODE_UNKNOWN], 0);
+	assert_int_equal(view->ledger->samples.runtime_functions, 1);
 	row = &view->ledger->processes.data[0];
-	assert_int_equal(row->runtime_functions, 1);
+	assert_int_equal(row->samples.runtime_functions, 1);
 	assert_int_equal(engine_runtime_status(row->runtimes[0]), JITBPF_RUNTIME_SHOWN);
 	assert_string_equal(engine_of_runtime_number(row->runtimes[0]).engine->name, "CPython");
 	for (uint32_t i = 0; i < view->locations->locations.size && !frame; i++)
@@ -96,7 +96,7 @@ CASE(each_part_replays_alone)
 	make_call(&run, 800, 7);
 	end_run(&run, &parts, 900, &live);
 	made_run_end(&run);
-	assert_int_equal(live.fate[FATE_RESOLVED], 2);
+	assert_int_equal(live.samples.fate[FATE_RESOLVED], 2);
 	assert_part(&parts.all[0]);
 	assert_part(&parts.all[1]);
 }
@@ -116,7 +116,7 @@ CASE_WITH(a_number_is_one_function, made_run_setup, made_run_teardown)
 	make_call(run, 12, 7)->h.flags = JITBPF_SAMPLE_RUNTIME_CUT;
 	ledger = made_finish(run, 100);
 	assert_int_equal(ledger->malformed_records, 1);
-	assert_int_equal(ledger->runtime_functions, 2);
-	assert_int_equal(ledger->runtime_cut, 1);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.runtime_functions, 2);
+	assert_int_equal(ledger->samples.runtime_cut, 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 }

@@ -59,9 +59,9 @@ CASE_WITH(test_forged, made_run_setup, made_run_teardown)
 		assert_int_equal(run->seen[i].user_frames, frames[i]);
 		assert_int_not_equal(run->seen[i].kind, LOCATION_RUNTIME);
 	}
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 2);
-	assert_int_equal(ledger->fate[FATE_STACK_CUT], 1);
-	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 2);
+	assert_int_equal(ledger->samples.fate[FATE_STACK_CUT], 1);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_BAD_FRAME], 1);
 }
 
 /*
@@ -91,7 +91,7 @@ CASE_WITH(test_recorded, made_run_setup, made_run_teardown)
 	make_stack(run, 11, words, 5)->h.flags = JITBPF_SAMPLE_CODE_UNTOLD;
 	ledger = made_finish(run, 100);
 	assert_int_equal(ledger->malformed_records, 0);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 2);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 2);
 	assert_int_equal(run->seen_count, 2);
 	assert_int_equal(run->seen[0].user_frames, 3);
 	assert_int_equal(run->seen[0].kind, LOCATION_RUNTIME);
@@ -119,7 +119,9 @@ CASE_WITH(test_gap, made_run_setup, made_run_teardown)
 	assert_int_equal(ledger->malformed_records, 0);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(run->seen[0].user_frames, 3);
-	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE] + ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_NO_RULE] +
+				 ledger->samples.fate[FATE_CODE_UNKNOWN],
+			 1);
 	assert_int_equal(from_root(run, 0)->kind, LOCATION_RUNTIME_UNKNOWN);
 	assert_int_equal(from_root(run, 1)->kind, LOCATION_GAP);
 	assert_int_equal(from_root(run, 2)->kind, LOCATION_NATIVE);

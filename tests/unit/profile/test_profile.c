@@ -194,7 +194,7 @@ CASE(memory_is_short)
 
 CASE(taken_is_the_sum_of_the_fates)
 {
-	struct ledger ledger = {.fate = {1000, 200, 30, 4}};
+	struct ledger ledger = {.samples.fate = {1000, 200, 30, 4}};
 
 	assert_int_equal(ledger_taken(&ledger), 1234);
 }

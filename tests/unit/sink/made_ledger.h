@@ -12,14 +12,14 @@ MADE void made_process(struct made_view *m, uint32_t pid, const char *comm, uint
 	struct ledger_process process = {
 		.pid = pid,
 		.comm = made_string(m, comm),
-		.fate = {resolved, unknown, cut, lost},
-		.cut = {[JITBPF_END_BAD_FRAME] = cut},
+		.samples.fate = {resolved, unknown, cut, lost},
+		.samples.cut = {[JITBPF_END_BAD_FRAME] = cut},
 	};
 	struct ledger *ledger = &m->ledger;
 
 	for (int i = 0; i < FATE_COUNT; i++)
-		ledger->fate[i] += process.fate[i];
-	ledger->cut[JITBPF_END_BAD_FRAME] += cut;
+		ledger->samples.fate[i] += process.samples.fate[i];
+	ledger->samples.cut[JITBPF_END_BAD_FRAME] += cut;
 	assert_int_equal(ledger_add(ledger, &process, m->view.round), 0);
 }
 
@@ -44,8 +44,8 @@ MADE void made_full_ledger(struct made_view *m)
 		(struct jit_counts){.methods = 9000, .code_bytes = 1234567, .unloads = 1};
 	ledger->jit = ledger->processes.data[2].jit;
 	ledger->jit.sequence_gaps = 7;
-	ledger->cut[JITBPF_END_BAD_FRAME] = 21;
-	ledger->cut[JITBPF_END_DEPTH] = 10;
+	ledger->samples.cut[JITBPF_END_BAD_FRAME] = 21;
+	ledger->samples.cut[JITBPF_END_DEPTH] = 10;
 	ledger->malformed_records = 2;
 	ledger->throttles = 3;
 	ledger->throttled_ns = 500000000;
@@ -53,7 +53,7 @@ MADE void made_full_ledger(struct made_view *m)
 	ledger->counters[JITBPF_COUNT_SAMPLES_RING_FULL] = 1;
 	ledger->counters[JITBPF_COUNT_JIT_HITS] = 9001;
 	ledger->counters[JITBPF_COUNT_STACKS_FINISHED] = 100;
-	ledger->frame_pointers = 124;
+	ledger->samples.frame_pointers = 124;
 }
 
 #endif

@@ -293,7 +293,7 @@ void analysis_set_screen(struct analysis *a, uint32_t columns, bool colours)
 struct analysis_progress analysis_progress(const struct analysis *a)
 {
 	struct analysis_progress progress = {
-		.code_unknown = a->epoch->ledger.fate[FATE_CODE_UNKNOWN],
+		.code_unknown = a->epoch->ledger.samples.fate[FATE_CODE_UNKNOWN],
 		.samples = ledger_taken(&a->epoch->ledger),
 	};
 

@@ -112,7 +112,7 @@ void analysis_drop_epoch(struct analysis *a)
 		oldest = &(*oldest)->older;
 	a->samples_before[0] += ledger_taken(&(*oldest)->ledger);
 	for (size_t i = 1; i < JITBPF_EVENTS_MAX; i++)
-		a->samples_before[i] += event_fates_taken(&(*oldest)->events[i].fates.all);
+		a->samples_before[i] += sample_fates_taken(&(*oldest)->events[i].fates.all.samples);
 	epoch_destroy(*oldest);
 	*oldest = NULL;
 	analysis_forget_names(a);

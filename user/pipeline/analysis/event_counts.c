@@ -124,7 +124,7 @@ static void complete_totals(struct epoch *e, const uint64_t before[JITBPF_EVENTS
 		.unit = "ns",
 		.period = info->freq_hz ? 1000000000 / info->freq_hz : 0,
 		.samples = ledger_taken(&e->ledger_now),
-		.lost = e->ledger_now.fate[FATE_LOST],
+		.lost = e->ledger_now.samples.fate[FATE_LOST],
 	};
 	for (uint32_t i = 1; i <= info->more_events; i++) {
 		const struct run_event *event = &info->events[i - 1];
@@ -134,8 +134,8 @@ static void complete_totals(struct epoch *e, const uint64_t before[JITBPF_EVENTS
 			.name = event->name,
 			.unit = event->unit,
 			.period = event->period,
-			.samples = event_fates_taken(&counts->fates.all),
-			.lost = counts->fates.all.fate[FATE_LOST],
+			.samples = sample_fates_taken(&counts->fates.all.samples),
+			.lost = counts->fates.all.samples.fate[FATE_LOST],
 			.counted = counts->taken ? counts->taken - before[i] : 0,
 			.before = counts->taken ? before[i] : 0,
 		};

@@ -145,7 +145,8 @@ int analysis_complete_events(struct analysis *a, struct epoch *e)
 		before[i] = a->samples_before[i];
 		for (const struct epoch *older = a->closing; older; older = older->older) {
 			if (older->number < e->number)
-				before[i] += event_fates_taken(&older->events[i].fates.all);
+				before[i] +=
+					sample_fates_taken(&older->events[i].fates.all.samples);
 		}
 	}
 	return event_views_complete(e, before);

@@ -129,8 +129,8 @@ static int count_lost(struct epoch *e, const struct jitbpf_lost_samples *lost,
 
 	if (err)
 		return err;
-	fates->fate[FATE_LOST] += lost->count;
-	e->events[lost->event].fates.all.fate[FATE_LOST] += lost->count;
+	fates->samples.fate[FATE_LOST] += lost->count;
+	e->events[lost->event].fates.all.samples.fate[FATE_LOST] += lost->count;
 	return 0;
 }
 
@@ -154,9 +154,9 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 		return 0;
 	if (lost->event)
 		return count_lost(a->epoch, lost, row);
-	row->fate[FATE_LOST] += lost->count;
+	row->samples.fate[FATE_LOST] += lost->count;
 	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
-	a->epoch->ledger.fate[FATE_LOST] += lost->count;
+	a->epoch->ledger.samples.fate[FATE_LOST] += lost->count;
 	return 0;
 }
 

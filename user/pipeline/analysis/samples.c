@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "decode/record/sample_parts.h"
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/sample_counts.h"
 
 /*
  * Returns the sum of the generations that a look-up in this process depends on. Each only grows, so
@@ -20,11 +21,6 @@ static uint64_t generation(const struct analysis *a, const struct process *proce
 static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 {
 	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
-}
-
-static bool is_cut(enum jitbpf_stack_end end)
-{
-	return end != JITBPF_END_ROOT && end != JITBPF_END_NONE;
 }
 
 /*
@@ -65,7 +61,7 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 	if (a->no_paths) {
 		count = frames = keep_innermost(e, located);
 		path.kernel_count = located->kernel_frames > 0;
-	} else if (!err && is_cut(located->user_end) && !located->has_gap) {
+	} else if (!err && stack_end_is_cut(located->user_end) && !located->has_gap) {
 		err = epoch_location(e, LOCATION_CUT, &located->locations[count++]);
 	}
 	path.count = count;
@@ -113,125 +109,6 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	slot->has_unknown_function = located->has_unknown_function;
 	slot->comm = comm;
 	return add_path(a, e, row, comm, located, slot);
-}
-
-static enum sample_fate fate_of(const struct stack_cache_slot *slot)
-{
-	if (slot->code_unknown)
-		return FATE_CODE_UNKNOWN;
-	if (slot->left_out || is_cut(slot->user_end))
-		return FATE_STACK_CUT;
-	return FATE_RESOLVED;
-}
-
-/* Count a sample of an event from 1 on. Returns 0 or -ENOMEM. */
-static int count_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample *sample,
-		      const struct stack_cache_slot *slot)
-{
-	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
-	bool by_frame_pointer = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS;
-	bool runtime_cut = sample->h.flags & JITBPF_SAMPLE_RUNTIME_CUT;
-	struct event_fates *fates, *all = &e->events[slot->event].fates.all;
-	enum sample_fate fate = fate_of(slot);
-	int err = event_counts_row(e, slot->event, row, &fates);
-
-	if (err)
-		return err;
-	fates->fate[fate]++;
-	all->fate[fate]++;
-	if (fate == FATE_STACK_CUT) {
-		fates->cut[reason]++;
-		all->cut[reason]++;
-	}
-	fates->frame_pointers += by_frame_pointer;
-	all->frame_pointers += by_frame_pointer;
-	fates->runtime_functions += slot->has_function;
-	all->runtime_functions += slot->has_function;
-	fates->runtime_cut += runtime_cut;
-	all->runtime_cut += runtime_cut;
-	fates->runtime_unknown += slot->has_unknown_function;
-	all->runtime_unknown += slot->has_unknown_function;
-	if (slot->left_out)
-		epoch_refuse(e);
-	return 0;
-}
-
-/* Count a sample of CPU time. */
-static void count_cpu_time(struct epoch *e, struct ledger_process *row,
-			   const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
-{
-	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
-	enum sample_fate fate = fate_of(slot);
-
-	row->fate[fate]++;
-	e->ledger.fate[fate]++;
-	if (fate == FATE_STACK_CUT) {
-		row->cut[reason]++;
-		e->ledger.cut[reason]++;
-	}
-	if (fate == FATE_CODE_UNKNOWN &&
-	    sample->h.flags & (JITBPF_SAMPLE_CODE_REPLACED | JITBPF_SAMPLE_CODE_UNTOLD))
-		row->jit.replaced_samples++;
-	if (slot->left_out)
-		epoch_refuse(e);
-	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
-		row->frame_pointers++;
-		e->ledger.frame_pointers++;
-	}
-	row->runtime_functions += slot->has_function;
-	e->ledger.runtime_functions += slot->has_function;
-	row->runtime_unknown += slot->has_unknown_function;
-	e->ledger.runtime_unknown += slot->has_unknown_function;
-	if (sample->h.flags & JITBPF_SAMPLE_RUNTIME_CUT) {
-		row->runtime_cut++;
-		e->ledger.runtime_cut++;
-	}
-}
-
-/*
- * If the threads of a shared row are counted together, replace the thread by one with the row's
- * name.
- */
-static void join_threads(const struct epoch *e, uint32_t row, struct sampled_thread *thread,
-			 const char **name)
-{
-	const struct ledger_process *shared = &e->ledger.processes.data[row];
-
-	if (!shared->processes || !shared_rows_join_threads(e))
-		return;
-	thread->pid = thread->tid = 0;
-	*name = string_pool_get(e->strings, shared->comm);
-}
-
-/*
- * Count the sample at its node and thread. Without room for the thread, or for a count of it at the
- * node, the sample counts for the thread of the row's rest. Without room for that at the node, the
- * path of the sample is left out.
- */
-static int count_thread(struct epoch *e, uint32_t row, const char *name, uint64_t amount,
-			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
-{
-	struct event_counts *counts = &e->events[slot->event];
-	uint32_t number;
-	int err;
-
-	join_threads(e, row, thread, &name);
-	err = string_pool_add(e->strings, name, strlen(name), &thread->comm);
-	err = err ?: thread_counts_thread(&counts->threads, thread, &number);
-	if (!err && !slot->left_out)
-		err = thread_counts_add(&counts->threads, slot->node, number, amount, ret);
-	if (!err && slot->left_out)
-		err = epoch_count_left_out(e, counts, slot->node, number, amount, ret);
-	if (err != -EDQUOT)
-		return err;
-	err = epoch_rest_thread(e, counts, row, &number);
-	err = err ?: epoch_count_left_out(e, counts, slot->node, number, amount, ret);
-	if (err != -EDQUOT)
-		return err;
-	slot->left_out = true;
-	slot->kept_frames = 0;
-	err = epoch_rest_node(e, counts, row, &slot->node);
-	return err ?: epoch_count_rest(e, counts, slot->node, number, amount, ret);
 }
 
 static void keep_frames(struct sink_sample *out, uint32_t count)
@@ -296,7 +173,7 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
-	int err = count_thread(e, row, name, amount, slot, &thread, &out.count);
+	int err = sample_counts_thread(e, row, name, amount, slot, &thread, &out.count);
 
 	if (!err && e->view.slices)
 		err = time_slices_add(&counts->slices, since_start(e, out.time_ns), out.count,
@@ -436,9 +313,5 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	err = analysis_row(a, e, process, sample->h.time_ns, &row);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample, &located);
 	err = err ?: count_node(a, e, row, sample, amount, name, &located);
-	if (!err && located.event)
-		return count_fate(e, row, sample, &located);
-	if (!err)
-		count_cpu_time(e, &e->ledger.processes.data[row], sample, &located);
-	return err;
+	return err ?: sample_counts_fate(e, row, sample, &located);
 }

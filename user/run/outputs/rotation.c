@@ -84,7 +84,7 @@ static void count_file(struct rotation *rotation, const struct rotation_file *fi
 
 	totals->files++;
 	totals->samples += ledger_taken(view->ledger);
-	totals->resolved += view->ledger->fate[FATE_RESOLVED];
+	totals->resolved += view->ledger->samples.fate[FATE_RESOLVED];
 	totals->bytes += recorder_bytes(file->recorder);
 }
 

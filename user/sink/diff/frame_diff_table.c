@@ -184,7 +184,7 @@ static void put_run(struct table *table, const char *which, uint64_t samples,
 		    const struct view *view)
 {
 	const struct run_info *info = view->info;
-	uint64_t lost = view->ledger->fate[FATE_LOST];
+	uint64_t lost = view->ledger->samples.fate[FATE_LOST];
 	struct text *text = &table->text;
 
 	text_printf(text, "%-8s%llu samples in %.1f s", which, (unsigned long long)samples,

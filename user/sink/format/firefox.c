@@ -97,7 +97,7 @@ static void write_extra(struct writer *w)
 	if (w->timeline->left_out)
 		write_extra_entry(json, "left out: --max-memory", w->timeline->left_out);
 	for (int i = 0; i < FATE_COUNT; i++)
-		write_extra_entry(json, ledger_fates[i].words, ledger->fate[i]);
+		write_extra_entry(json, ledger_fates[i].words, ledger->samples.fate[i]);
 	end_extra(json);
 	begin_extra(json, "JIT code");
 	write_extra_entry(json, "markers", w->markers->markers.size);

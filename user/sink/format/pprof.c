@@ -111,19 +111,20 @@ static void put_ledger_comments(struct pprof_writer *w)
 
 	text_printf(text, "samples taken: %" PRIu64, ledger_taken(ledger));
 	for (int i = 0; i < FATE_COUNT; i++)
-		text_printf(text, "%s%" PRIu64 " %s", i ? " + " : " = ", ledger->fate[i],
+		text_printf(text, "%s%" PRIu64 " %s", i ? " + " : " = ", ledger->samples.fate[i],
 			    ledger_fates[i].words);
 	if (ledger->filtered)
 		text_put_string(text, " (only the selected ones)");
 	put_comment(w);
 	text_put_string(text, ledger_fates[FATE_STACK_CUT].words);
 	for (int i = 0; i < LEDGER_CUT_COUNT; i++) {
-		if (!ledger->cut[i])
+		if (!ledger->samples.cut[i])
 			continue;
-		text_printf(text, "%s%" PRIu64 " %s", before, ledger->cut[i], ledger_cuts[i].words);
+		text_printf(text, "%s%" PRIu64 " %s", before, ledger->samples.cut[i],
+			    ledger_cuts[i].words);
 		before = ", ";
 	}
-	if (ledger->fate[FATE_STACK_CUT])
+	if (ledger->samples.fate[FATE_STACK_CUT])
 		put_comment(w);
 	text->bytes.size = 0;
 	if (!ledger->throttles && !ledger->throttled_ns)

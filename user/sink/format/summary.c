@@ -54,14 +54,14 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	for (int i = 0; i < FATE_COUNT; i++) {
 		char label[LABEL_BYTES];
 
-		if (!ledger->fate[i])
+		if (!ledger->samples.fate[i])
 			continue;
 		snprintf(label, sizeof(label), "  %s", ledger_fates[i].words);
 		summary_rows_put_colour(text, view, colours[i]);
-		summary_rows_put_share(text, view, label, ledger->fate[i], taken);
+		summary_rows_put_share(text, view, label, ledger->samples.fate[i], taken);
 		summary_rows_put_colour(text, view, *colours[i] ? ESCAPE_PLAIN : "");
 		if (i == FATE_STACK_CUT)
-			summary_rows_put_reasons(text, view, ledger_cuts, ledger->cut,
+			summary_rows_put_reasons(text, view, ledger_cuts, ledger->samples.cut,
 						 LEDGER_CUT_COUNT);
 		if (i == FATE_LOST)
 			put_losses(text, view);
@@ -69,12 +69,12 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	if (naming->samples)
 		summary_rows_put_share(text, view, ledger_singles[LEDGER_NAMED].words,
 				       naming->named, naming->samples);
-	if (ledger->runtime_functions)
+	if (ledger->samples.runtime_functions)
 		summary_rows_put_share(text, view, ledger_singles[LEDGER_RUNTIME_FUNCTIONS].words,
-				       ledger->runtime_functions, taken);
-	if (ledger->frame_pointers)
+				       ledger->samples.runtime_functions, taken);
+	if (ledger->samples.frame_pointers)
 		summary_rows_put_share(text, view, ledger_singles[LEDGER_FRAME_POINTERS].words,
-				       ledger->frame_pointers, taken);
+				       ledger->samples.frame_pointers, taken);
 	if (ledger->throttles || ledger->throttled_ns) {
 		summary_rows_put_time(text, view, ledger_singles[LEDGER_THROTTLED].words,
 				      ledger->throttled_ns);
@@ -89,7 +89,8 @@ static const char *without_code(const struct view *view)
 {
 	const struct ledger *ledger = view->ledger;
 
-	if (!*summary_command(view) || ledger->jit.methods || ledger->fate[FATE_CODE_UNKNOWN])
+	if (!*summary_command(view) || ledger->jit.methods ||
+	    ledger->samples.fate[FATE_CODE_UNKNOWN])
 		return NULL;
 	vec_for_each (process, &ledger->processes) {
 		const char *why = engine_advice_without_code(process);
@@ -217,7 +218,8 @@ static int put_all(struct text *text, const struct view *view, struct naming *na
 	text_put_string(text, "\n");
 	put_fates(text, view, &naming->all);
 	put_jit(text, view);
-	if (summary_trouble_put(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
+	if (summary_trouble_put(text, view) ||
+	    ledger_taken(ledger) != ledger->samples.fate[FATE_RESOLVED])
 		put_explain(text, view);
 	put_runtimes(text, view);
 	put_events(text, view);

@@ -37,28 +37,29 @@ static void write_run(struct json *json, const struct run_info *info)
 }
 
 /*
- * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut; `others`, which
- * are frame_pointers, runtime_functions, runtime_cut and runtime_unknown, and named (see naming.h)
- * count samples of all fates but lost.
+ * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut. frame_pointers,
+ * those of runtimes, and named (see naming.h) count samples of all fates but lost.
  */
-static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
-			  const uint64_t cut[LEDGER_CUT_COUNT], const uint64_t others[4],
+static void write_samples(struct json *json, const struct sample_fates *samples,
 			  const struct naming_count *naming)
 {
 	json_key(json, "samples");
 	json_begin(json, '{');
-	json_member_number(json, "taken", taken);
+	json_member_number(json, "taken", sample_fates_taken(samples));
 	for (int i = 0; i < FATE_COUNT; i++)
-		json_member_number(json, ledger_fates[i].key, fate[i]);
+		json_member_number(json, ledger_fates[i].key, samples->fate[i]);
 	json_key(json, "cut");
 	json_begin(json, '{');
 	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
-		json_member_number(json, ledger_cuts[i].key, cut[i]);
+		json_member_number(json, ledger_cuts[i].key, samples->cut[i]);
 	json_end(json, '}');
-	json_member_number(json, ledger_singles[LEDGER_FRAME_POINTERS].key, others[0]);
-	json_member_number(json, ledger_singles[LEDGER_RUNTIME_FUNCTIONS].key, others[1]);
-	json_member_number(json, ledger_singles[LEDGER_RUNTIME_CUT].key, others[2]);
-	json_member_number(json, ledger_singles[LEDGER_RUNTIME_UNKNOWN].key, others[3]);
+	json_member_number(json, ledger_singles[LEDGER_FRAME_POINTERS].key,
+			   samples->frame_pointers);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_FUNCTIONS].key,
+			   samples->runtime_functions);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_CUT].key, samples->runtime_cut);
+	json_member_number(json, ledger_singles[LEDGER_RUNTIME_UNKNOWN].key,
+			   samples->runtime_unknown);
 	json_member_number(json, "named", naming->named);
 	json_end(json, '}');
 }
@@ -124,10 +125,7 @@ static void write_owners(struct json *json, const struct ledger *ledger)
 static void write_totals(struct json *json, const struct ledger *ledger,
 			 const struct naming_count *naming)
 {
-	const uint64_t others[] = {ledger->frame_pointers, ledger->runtime_functions,
-				   ledger->runtime_cut, ledger->runtime_unknown};
-
-	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut, others, naming);
+	write_samples(json, &ledger->samples, naming);
 	write_jit(json, &ledger->jit);
 	json_key(json, "throttled");
 	json_begin(json, '{');
@@ -176,9 +174,6 @@ static void write_cgroup(struct json *json, const struct view *view,
 static void write_process(struct json *json, const struct view *view,
 			  const struct ledger_process *process, const struct naming_count *naming)
 {
-	const uint64_t others[] = {process->frame_pointers, process->runtime_functions,
-				   process->runtime_cut, process->runtime_unknown};
-
 	json_begin(json, '{');
 	json_member_number(json, "pid", process->pid);
 	if (process->inner_pid)
@@ -188,8 +183,7 @@ static void write_process(struct json *json, const struct view *view,
 	json_member_string(json, "comm", frame_text_comm(view, process->comm));
 	engine_advice_write_runtimes(json, process->runtimes);
 	write_cgroup(json, view, process);
-	write_samples(json, ledger_process_taken(process), process->fate, process->cut, others,
-		      naming);
+	write_samples(json, &process->samples, naming);
 	write_jit(json, &process->jit);
 	json_end(json, '}');
 }

@@ -32,12 +32,12 @@ static uint64_t samples_unpublished(const struct ledger *ledger, const struct le
 
 	*ret = NULL;
 	vec_for_each (process, &ledger->processes) {
-		uint64_t unknown = process->fate[FATE_CODE_UNKNOWN];
+		uint64_t unknown = process->samples.fate[FATE_CODE_UNKNOWN];
 
 		if (process->jit.methods || process->jit.other_version ||
-		    unknown <= process->runtime_unknown)
+		    unknown <= process->samples.runtime_unknown)
 			continue;
-		unknown -= process->runtime_unknown;
+		unknown -= process->samples.runtime_unknown;
 		samples += unknown;
 		if (unknown > most) {
 			most = unknown;

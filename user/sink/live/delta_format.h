@@ -91,13 +91,12 @@ struct delta_fields {
 	uint32_t count;
 };
 
+#define SAMPLE_FATES_WORDS (sizeof(struct sample_fates) / sizeof(uint64_t))
 #define LEDGER_OWNERS_WORDS                                                                        \
 	(LEDGER_MEMORY_COUNT * LEDGER_OWNERS_MAX * (sizeof(struct ledger_owner) / sizeof(uint64_t)))
 
 static const struct delta_fields delta_totals[] = {
-	{offsetof(struct ledger, fate), FATE_COUNT},
-	{offsetof(struct ledger, cut), LEDGER_CUT_COUNT},
-	{offsetof(struct ledger, frame_pointers), 4}, /* and those of runtimes */
+	{offsetof(struct ledger, samples), SAMPLE_FATES_WORDS},
 	{offsetof(struct ledger, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 	{offsetof(struct ledger, malformed_records), 1},
 	{offsetof(struct ledger, throttled_ns), 1},
@@ -107,38 +106,27 @@ static const struct delta_fields delta_totals[] = {
 	{offsetof(struct ledger, owners), LEDGER_OWNERS_WORDS},
 };
 
-_Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) +
-						sizeof(((struct ledger *)0)->changed_blocks) +
-						sizeof(struct jit_counts) +
-						(FATE_COUNT + LEDGER_CUT_COUNT +
-						 JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 9) *
-							sizeof(uint64_t),
+_Static_assert(sizeof(struct ledger) ==
+		       sizeof(((struct ledger *)0)->processes) +
+			       sizeof(((struct ledger *)0)->changed_blocks) +
+			       sizeof(struct sample_fates) + sizeof(struct jit_counts) +
+			       (JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 5) * sizeof(uint64_t),
 	       "delta_totals, and `filtered`, are all of it");
 
-/* Of struct event_fates. */
-static const struct delta_fields delta_fates[] = {
-	{offsetof(struct event_fates, fate), FATE_COUNT},
-	{offsetof(struct event_fates, cut), LEDGER_CUT_COUNT},
-	{offsetof(struct event_fates, frame_pointers), 4},
-};
-
-_Static_assert(sizeof(struct event_fates) == (FATE_COUNT + LEDGER_CUT_COUNT + 5) * sizeof(uint64_t),
-	       "delta_fates, and changed_round, are all of it");
+static const struct delta_fields delta_fates[] = {{0, SAMPLE_FATES_WORDS}};
 
 static const struct delta_fields delta_row[] = {
 	{offsetof(struct ledger_process, start_ns), 1},
 	{offsetof(struct ledger_process, processes), 1},
-	{offsetof(struct ledger_process, fate), FATE_COUNT},
-	{offsetof(struct ledger_process, cut), LEDGER_CUT_COUNT},
-	{offsetof(struct ledger_process, frame_pointers), 4},
+	{offsetof(struct ledger_process, samples), SAMPLE_FATES_WORDS},
 	{offsetof(struct ledger_process, runtimes), LEDGER_RUNTIMES_MAX},
 	{offsetof(struct ledger_process, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 };
 
 _Static_assert(sizeof(struct ledger_process) ==
-		       6 * sizeof(uint32_t) + sizeof(struct jit_counts) +
-			       (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_RUNTIMES_MAX + 6) *
-				       sizeof(uint64_t),
+		       6 * sizeof(uint32_t) + sizeof(struct sample_fates) +
+			       sizeof(struct jit_counts) +
+			       (LEDGER_RUNTIMES_MAX + 2) * sizeof(uint64_t),
 	       "delta_row, and pid, inner_pid, names, changed_round, are all of it");
 
 #endif

@@ -179,16 +179,7 @@ void delta_put_row(struct delta_bytes *out, const struct view *view, uint32_t nu
 void delta_put_fates(struct delta_bytes *out, const struct view *view, uint32_t number)
 {
 	const struct ledger_process *row = &view->ledger->processes.data[number];
-	struct event_fates fates = {
-		.frame_pointers = row->frame_pointers,
-		.runtime_functions = row->runtime_functions,
-		.runtime_cut = row->runtime_cut,
-		.runtime_unknown = row->runtime_unknown,
-	};
-
-	memcpy(fates.fate, row->fate, sizeof(fates.fate));
-	memcpy(fates.cut, row->cut, sizeof(fates.cut));
-	delta_put_fields(out, &fates, delta_fates, ARRAY_SIZE(delta_fates));
+	delta_put_fields(out, &row->samples, delta_fates, ARRAY_SIZE(delta_fates));
 }
 
 static const delta_put_fn put_item[DELTA_LIST_COUNT] = {

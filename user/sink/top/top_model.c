@@ -220,7 +220,7 @@ static int list_processes(struct top_model *model, const struct filtered *filter
 			.samples = filtered->processes[i].samples,
 			.named = filtered->processes[i].named,
 			.taken = ledger_process_taken(one),
-			.resolved = one->fate[FATE_RESOLVED],
+			.resolved = one->samples.fate[FATE_RESOLVED],
 			.jit_methods = one->jit.methods,
 		};
 

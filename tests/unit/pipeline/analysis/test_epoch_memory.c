@@ -64,15 +64,15 @@ static void check_sums(void)
 		threads += count->samples;
 	vec_for_each (row, &ledger->processes) {
 		for (int i = 0; i < FATE_COUNT; i++)
-			rows += row->fate[i];
+			rows += row->samples.fate[i];
 	}
 	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
-		cut += ledger->cut[i];
+		cut += ledger->samples.cut[i];
 	assert_int_equal(ledger_taken(ledger), taken);
 	assert_int_equal(self, taken);
 	assert_int_equal(threads, taken);
 	assert_int_equal(rows, taken);
-	assert_int_equal(cut, ledger->fate[FATE_STACK_CUT]);
+	assert_int_equal(cut, ledger->samples.fate[FATE_STACK_CUT]);
 }
 
 /* What the tables hold, in bytes, without what the allocator leaves unused. */
@@ -120,7 +120,7 @@ static void check_victim(void)
 	}
 	assert_non_null(row);
 	assert_string_equal(string_pool_get(view()->strings, row->comm), VICTIM_NAME);
-	assert_int_equal(row->fate[FATE_STACK_CUT], 0);
+	assert_int_equal(row->samples.fate[FATE_STACK_CUT], 0);
 	vec_for_each (count, &view()->threads->counts) {
 		if (view()->threads->threads.data[count->thread].pid != VICTIM_PID)
 			continue;
@@ -247,7 +247,7 @@ CASE(innermost_frames_are_exact)
 
 	begin(0);
 	sample_different_stacks(&exact);
-	memcpy(fates, view()->ledger->fate, sizeof(fates));
+	memcpy(fates, view()->ledger->samples.fate, sizeof(fates));
 	nodes = view()->profile->nodes.size;
 	made_run_end(&run);
 	begin(PROFILE);
@@ -264,7 +264,7 @@ CASE(innermost_frames_are_exact)
 	assert_true(nodes > 200000);
 	assert_true(view()->profile->nodes.size < 1000);
 	assert_memory_equal(&counted, &exact, sizeof(exact));
-	assert_memory_equal(view()->ledger->fate, fates, sizeof(fates));
+	assert_memory_equal(view()->ledger->samples.fate, fates, sizeof(fates));
 	assert_int_equal(view()->ledger->owners[LEDGER_MEMORY_PROFILE][0].refused, 0);
 	made_run_end(&run);
 }
@@ -342,7 +342,7 @@ CASE(processes_of_a_command_share_paths)
 	check_sums();
 	check_owner();
 	assert_true(used() < PROFILE);
-	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
+	assert_int_equal(view()->ledger->samples.cut[LEDGER_CUT_LEFT_OUT], 0);
 	assert_int_equal(processes_named("[others", true), 0);
 	assert_true(processes_named("name3", true) > 5000);
 	assert_true(processes_named("name3", false) >= SHARED_ROWS_MANY);
@@ -395,7 +395,7 @@ static uint64_t shared_samples(const char *comm, const char *unit)
 		    strcmp(string_pool_get(view()->strings, row->unit), unit) != 0)
 			continue;
 		for (int i = 0; i < FATE_COUNT; i++)
-			count += row->fate[i];
+			count += row->samples.fate[i];
 	}
 	return count;
 }
@@ -486,7 +486,7 @@ CASE(a_new_epoch_has_room)
 		sample(MADE_PID, &(uint64_t){0x1000}, 1);
 	made_finish(&run, time_ns += MS);
 	check_sums();
-	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
+	assert_int_equal(view()->ledger->samples.cut[LEDGER_CUT_LEFT_OUT], 0);
 	made_run_end(&run);
 }
 

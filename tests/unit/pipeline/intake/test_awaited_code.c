@@ -101,7 +101,7 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(intake_of(run)->waiting.budget.used, 0);
 	ledger = made_finish(run, 2 * SECOND);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS], 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_LOADS_LATE], 1);
@@ -117,7 +117,7 @@ CASE_WITH(test_end, setup, made_run_teardown)
 	made_round(run, 100);
 	make_sample(run, 120, MADE_CODE + 8);
 	ledger = made_finish(run, 200);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 2);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 2);
 }
 
 /* The run ends while the sample waits: its memory is released (which sanitizers check). */

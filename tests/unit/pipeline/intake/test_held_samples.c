@@ -119,8 +119,8 @@ CASE_WITH(test_untold, setup, made_run_teardown)
 	assert_int_equal(run->seen[2].kind, LOCATION_ANON);
 	assert_true(made_unwinder.told_seen);
 	ledger = made_finish(run, HELD + 300);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 3);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 0);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 3);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 0);
 }
 
 CASE_WITH(test_cut, setup, made_run_teardown)
@@ -159,7 +159,7 @@ CASE_WITH(test_end, setup, made_run_teardown)
 	made_round(run, 100);
 	make_sample(run, 120, MADE_CODE + 8);
 	ledger = made_finish(run, 200);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 2);
 	assert_int_equal(made_unwinder.told_of, 2);
 }
 

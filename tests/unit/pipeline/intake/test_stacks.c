@@ -71,9 +71,9 @@ CASE_WITH(test_finished_comes_at_the_end_of_its_round, setup, made_run_teardown)
 	assert_int_equal(run->seen[1].user_frames, 3);
 	assert_int_equal(made_unwinder.published, 2);
 	ledger = made_finish(run, 300);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
-	assert_int_equal(ledger->frame_pointers, 1);
-	assert_int_equal(ledger->processes.data[0].frame_pointers, 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->samples.frame_pointers, 1);
+	assert_int_equal(ledger->processes.data[0].samples.frame_pointers, 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_FINISHED], 1);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
 }
@@ -151,7 +151,7 @@ CASE_WITH(test_what_it_was_at_its_time, setup, made_run_teardown)
 	assert_int_equal(run->seen[1].kind, LOCATION_KERNEL);
 	assert_int_equal(run->seen[1].user_frames, 0);
 	assert_string_equal(run->seen[2].comm, "python");
-	assert_int_equal(made_finish(run, 300)->fate[FATE_CODE_UNKNOWN], 0);
+	assert_int_equal(made_finish(run, 300)->samples.fate[FATE_CODE_UNKNOWN], 0);
 }
 
 /* A long round, as after a suspend. */
@@ -212,7 +212,7 @@ CASE_WITH(test_mappings_that_had_changed, setup, made_run_teardown)
 	assert_int_equal(run->seen[2].user_frames, 4);
 	/* walked from its copy, with the mappings of its time */
 	assert_int_equal(run->seen[3].user_frames, 3);
-	assert_int_equal(made_finish(run, 600)->cut[JITBPF_END_NO_RULE], 1);
+	assert_int_equal(made_finish(run, 600)->samples.cut[JITBPF_END_NO_RULE], 1);
 }
 
 /* The output of intake on its way to the analysis. */
@@ -287,8 +287,8 @@ CASE_WITH(test_not_checked, setup, made_run_teardown)
 	made_unwinder.verdict_count = 1;
 	ledger = made_finish(run, 40);
 	assert_int_equal(run->seen_count, 2);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 	assert_int_equal(ledger->jit.replaced_samples, 1);
 	assert_int_equal(ledger->jit.unchecked, 1);
 	assert_int_equal(ledger->jit.replaced, 0);
@@ -313,8 +313,8 @@ CASE_WITH(test_goes_on, setup, made_run_teardown)
 	make_sample(run, 30 + INTAKE_DEFER_NS, MADE_CODE);
 	ledger = made_finish(run, 40 + INTAKE_DEFER_NS);
 	assert_int_equal(run->seen_count, 2);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 1);
 	assert_int_equal(ledger->jit.replaced_samples, 1);
 	assert_int_equal(ledger->jit.replaced + ledger->jit.unchecked, 0);
 }
@@ -385,7 +385,7 @@ CASE_WITH(test_given_up_after_a_second, setup, made_run_teardown)
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 2);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_WAITS_ROWS], 2);
 	assert_in_range(ledger->counters[JITBPF_COUNT_WAITS_ROWS_MS], 2000, 2600);
-	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_NO_RULE], 2);
 	assert_int_equal(ledger_taken(ledger), 2);
 }
 
@@ -469,8 +469,8 @@ CASE_WITH(test_end, setup, made_run_teardown)
 	assert_int_equal(run->seen[0].user_frames, 3);
 	assert_int_equal(made_unwinder.waited_ns, 2 * SECOND);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 2);
-	assert_int_equal(ledger->fate[FATE_RESOLVED], 3);
-	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
+	assert_int_equal(ledger->samples.fate[FATE_RESOLVED], 3);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_NO_RULE], 2);
 }
 
 /* The same if the source fails. */
@@ -494,7 +494,7 @@ CASE_WITH(test_process_not_known, setup, made_run_teardown)
 	ledger = made_finish(run, 200);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(run->seen[0].user_frames, 1);
-	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->samples.fate[FATE_CODE_UNKNOWN], 1);
 }
 
 CASE_WITH(test_errors, setup, made_run_teardown)
@@ -522,6 +522,6 @@ CASE_WITH(test_nobody_to_finish_it, setup, made_run_teardown)
 	made_round(&run, 100);
 	assert_int_equal(run.seen_count, 1);
 	ledger = made_finish(&run, 200);
-	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 1);
+	assert_int_equal(ledger->samples.cut[JITBPF_END_NO_RULE], 1);
 	assert_int_equal(ledger->malformed_records, 0);
 }

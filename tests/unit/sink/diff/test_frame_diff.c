@@ -182,7 +182,7 @@ CASE(table_shows_what_changed_most_first)
 	diff_init(&d);
 	make_change(&d);
 	d.sides[DIFF_AFTER].info.freq_hz = 999;
-	d.sides[DIFF_AFTER].ledger.fate[FATE_LOST] = 5;
+	d.sides[DIFF_AFTER].ledger.samples.fate[FATE_LOST] = 5;
 	diff_make(&d, false);
 	AUTO_FREE char *text = table_of(&d, 0);
 	assert_has(text, "before  100 samples in 2.5 s of cpu-clock at 99 Hz: engine --fast\n");

@@ -22,8 +22,8 @@ static void made_program(struct made_view *m)
 	made_stack(m, 0, "app", 10, STACK(kernel, main_, run, start));
 	assert_int_equal(vec_push(&m->ledger.processes, (struct ledger_process){.pid = 7}), 0);
 	m->ledger.processes.data[0].comm = made_string(m, "app");
-	m->ledger.processes.data[0].fate[FATE_RESOLVED] = 100;
-	m->ledger.fate[FATE_RESOLVED] = 100;
+	m->ledger.processes.data[0].samples.fate[FATE_RESOLVED] = 100;
+	m->ledger.samples.fate[FATE_RESOLVED] = 100;
 }
 
 CASE(recursion_counts_once_and_straight_paths_are_short)
@@ -159,7 +159,7 @@ static void made_pieces(struct made_view *m)
 			 made_named(m, LOCATION_NATIVE, 2, "f.cold", "/bin/app")));
 	made_stack(m, 0, "app", 20, STACK(made_named(m, LOCATION_NATIVE, 3, "g.cold", "/bin/app")));
 	made_stack(m, 0, "app", 10, STACK(made_named(m, LOCATION_NATIVE, 4, "f", "/opt/app")));
-	m->ledger.fate[FATE_RESOLVED] = 100;
+	m->ledger.samples.fate[FATE_RESOLVED] = 100;
 }
 
 CASE(code_of_a_function_is_one_row)

@@ -55,7 +55,7 @@ static void make_many(struct made_view *m, uint32_t from, uint32_t to)
 		if (i < 5 || i % 16 == 0) /* the rows of all roots first */
 			made_process(m, i, "process", i % 7, 0, 0, i % 3);
 	}
-	m->ledger.fate[FATE_RESOLVED] += to - from;
+	m->ledger.samples.fate[FATE_RESOLVED] += to - from;
 }
 
 static int next(struct fixture *f)
@@ -121,7 +121,7 @@ static void change(struct fixture *f, uint32_t *seed)
 			struct ledger_process *row =
 				&m->ledger.processes.data[at % m->ledger.processes.size];
 
-			row->fate[FATE_RESOLVED]++;
+			row->samples.fate[FATE_RESOLVED]++;
 			ledger_touch(&m->ledger, row, m->view.round);
 		}
 	}
@@ -329,18 +329,19 @@ static void add_sample(struct fixture *f, struct made_event *event, uint32_t *se
 	assert_int_equal(delta_writer_count(&f->writer, event->view.event, count), 0);
 	assert_int_equal(time_slices_add(&event->slices, *seed * 100ull, count, 3), 0);
 	assert_true(event_rows_get(&event->fates, row, &fates) >= 0);
-	fates->fate[FATE_STACK_CUT]++;
-	fates->cut[row % LEDGER_CUT_COUNT]++;
-	fates->frame_pointers += row;
+	fates->samples.fate[FATE_STACK_CUT]++;
+	fates->samples.cut[row % LEDGER_CUT_COUNT]++;
+	fates->samples.frame_pointers += row;
 	fates->changed_round = m->view.round;
-	event->fates.all.fate[FATE_STACK_CUT]++;
-	event->fates.all.cut[row % LEDGER_CUT_COUNT]++;
+	event->fates.all.samples.fate[FATE_STACK_CUT]++;
+	event->fates.all.samples.cut[row % LEDGER_CUT_COUNT]++;
 }
 
 static void complete_event(const struct fixture *f, struct made_event *event)
 {
 	assert_int_equal(event_rows_ledger(&event->fates, &f->m.ledger, &event->ledger), 0);
-	event->ledger.counters[JITBPF_COUNT_SAMPLES_TAKEN] = event->fates.all.fate[FATE_STACK_CUT];
+	event->ledger.counters[JITBPF_COUNT_SAMPLES_TAKEN] =
+		event->fates.all.samples.fate[FATE_STACK_CUT];
 }
 
 /* Each event has its own samples, with the names and processes of all, in small deltas. */

@@ -43,7 +43,7 @@ static void count(struct screen *s, uint32_t process, uint32_t tid, uint64_t sam
 	}
 	assert_int_equal(thread_counts_thread(&m->threads, &thread, &number), 0);
 	assert_int_equal(thread_counts_add(&m->threads, node, number, samples, &ignored), 0);
-	m->ledger.fate[FATE_RESOLVED] += samples;
+	m->ledger.samples.fate[FATE_RESOLVED] += samples;
 }
 
 /* The same name gives the same location. */
@@ -504,7 +504,7 @@ CASE(runtimes_have_a_line)
 	tabs = line_with(&s, "2 functions");
 	rows = line_with(&s, "Shop::render");
 	php = &s.m.ledger.processes.data[0];
-	php->fate[FATE_RESOLVED] = 90;
+	php->samples.fate[FATE_RESOLVED] = 90;
 	php->runtimes[0] = engine_runtime_with_status(engine_runtime_number(&python),
 						      JITBPF_RUNTIME_OTHER_VERSION);
 	update(&s);
@@ -513,7 +513,7 @@ CASE(runtimes_have_a_line)
 			 tabs);
 	assert_int_equal(line_with(&s, "Shop::render"), rows + 1);
 	php->runtimes[0] = engine_runtime_with_status(php->runtimes[0], JITBPF_RUNTIME_SHOWN);
-	php->runtime_functions = php->fate[FATE_RESOLVED];
+	php->samples.runtime_functions = php->samples.fate[FATE_RESOLVED];
 	update(&s);
 	assert_int_equal(line_with(&s, "its functions are in 100.0 % of the samples"), tabs);
 	check_lines(&s.canvas, COLUMNS);

@@ -162,7 +162,7 @@ CASE(the_summary_is_an_object)
 	made_process(&m, 42, "a<b", 5, 1, 2, 0);
 	m.ledger.throttles = 1;
 	m.ledger.throttled_ns = 77;
-	m.ledger.frame_pointers = m.ledger.processes.data[0].frame_pointers = 3;
+	m.ledger.samples.frame_pointers = m.ledger.processes.data[0].samples.frame_pointers = 3;
 	m.ledger.counters[JITBPF_COUNT_SAMPLES_TAKEN] = 8;
 	AUTO_FREE char *text = made_output(&m, &sink_summary_json);
 	squeeze(text);
