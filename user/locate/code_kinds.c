@@ -109,6 +109,7 @@ const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {
 				      .module = "[runtime]",
 				      .code_unknown = true},
 	[LOCATION_GAP] = {.name = "[cut]", .module = "[cut]"},
+	[LOCATION_UNORDERED] = {.name = "[callers in no order]", .module = "[callers in no order]"},
 };
 
 enum frame_kind frame_kind_of_runtime(const char *engine)

@@ -72,6 +72,8 @@ enum location_kind {
 	LOCATION_RUNTIME_UNKNOWN = 11,
 	/* native frames that the stack walk did not reach, between others */
 	LOCATION_GAP = 12,
+	/* before and behind callers whose order a profile had no room for */
+	LOCATION_UNORDERED = 13,
 	LOCATION_KIND_COUNT
 };
 

@@ -80,8 +80,10 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		 "heap until the inner ones return."},
 	[LEDGER_CUT_LEFT_OUT] =
 		{"left_out", "too many call paths (--max-memory)",
-		 "The profile had no room for the outer part of the stack: [other callers] is "
-		 "shown in its place, or [too many call paths] in place of all frames.",
+		 "The profile had no room for the order of all callers: those between two "
+		 "[callers in no order] have none, and SELF and TOTAL are exact. Without room "
+		 "for callers, [other callers] is shown: the TOTAL of a function can lack as much "
+		 "as that has. Or [too many call paths] is shown in place of all frames.",
 		 "The processes of an owner used their share of the memory.",
 		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 };

@@ -6,9 +6,12 @@
  * Nothing is evicted, since a profile counts all of its samples. When memory becomes short,
  * processes of one command share their paths (shared_rows.h). If an owner has no room, additions
  * are left out:
- * - The outer frames of a call path become LOCATION_OTHERS: stacks with equal innermost frames are
- *   counted together. Of the innermost ones, as many are kept as a reserve of the owner has room
- *   for, and one at least, so what a function counts for as the innermost one is exact.
+ * - The callers of a call path lose their order: of each caller, one location is kept, between two
+ *   LOCATION_UNORDERED. Of the innermost frames, up to 8 of user space keep their order. So stacks
+ *   with equal callers are counted together, and what each function has as SELF and TOTAL is exact.
+ *   This takes room from a reserve of the owner.
+ * - If there are too many different sets of callers as well, they become LOCATION_OTHERS. SELF
+ * stays exact. What counts for LOCATION_OTHERS is how much the TOTAL of a function can lack.
  * - If the reserve is used up, too, a call path becomes LOCATION_LEFT_OUT, and the threads of a row
  *   are counted together.
  * - Processes are counted together as "[others of user N]".
@@ -94,10 +97,10 @@ struct epoch_path {
 };
 
 /*
- * Get the node of the innermost locations of a path that has no room, from the owner's reserve.
- * Changes the locations. Returns 0 and sets *ret, and *ret_kept to the number of locations that are
- * on the path to the node: all of them, or some below LOCATION_OTHERS. Or returns -ENOMEM or
- * -EDQUOT (no room).
+ * Get the node of a path that has no room, from the owner's reserve. Returns 0 and sets *ret, and
+ * *ret_kept to the number of innermost locations that are on the path to the node as they are: all
+ * of them, or some below LOCATION_UNORDERED or LOCATION_OTHERS. Or returns -ENOMEM or -EDQUOT (no
+ * room).
  */
 int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
 		     const struct epoch_path *path, uint32_t *ret, uint32_t *ret_kept);

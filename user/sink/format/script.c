@@ -288,7 +288,8 @@ static int put_sample(struct text *text, const struct sink *sink, const struct v
 		const struct location *location = frame_text_location(view, nodes[node].location);
 
 		if (location &&
-		    (location->kind == LOCATION_CUT || location->kind == LOCATION_OTHERS)) {
+		    (location->kind == LOCATION_CUT || location->kind == LOCATION_OTHERS ||
+		     location->kind == LOCATION_UNORDERED)) {
 			err = put_frames(text, sink->out, view, nodes[node].location, 0);
 			continue;
 		}

@@ -180,7 +180,8 @@ CASE(paths_are_cut)
 	check_owner();
 	assert_true(used() < PROFILE);
 	vec_for_each (node, &view()->profile->nodes) {
-		left_out += goes_through(node, LOCATION_OTHERS) ? node->self : 0;
+		if (goes_through(node, LOCATION_OTHERS) || goes_through(node, LOCATION_UNORDERED))
+			left_out += node->self;
 		assert_false(node->self && goes_through(node, LOCATION_LEFT_OUT));
 	}
 	assert_true(left_out > 12000);
@@ -266,6 +267,98 @@ CASE(innermost_frames_are_exact)
 	assert_memory_equal(&counted, &exact, sizeof(exact));
 	assert_memory_equal(view()->ledger->samples.fate, fates, sizeof(fates));
 	assert_int_equal(view()->ledger->owners[LEDGER_MEMORY_PROFILE][0].refused, 0);
+	made_run_end(&run);
+}
+
+#define CALLED 8
+
+/* Samples by location that are on their stacks: by index of the location. */
+struct totals {
+	uint64_t by_place[4096], others, unordered;
+};
+
+/* Add the samples of a node to each location of its path once. */
+static void add_totals(struct totals *totals, const struct profile_node *leaf)
+{
+	const struct profile_node *nodes = view()->profile->nodes.data;
+	bool met[4096] = {0}, others = false, unordered = false;
+
+	for (const struct profile_node *node = leaf; node->parent != PROFILE_NODE_NONE;
+	     node = &nodes[node->parent]) {
+		const struct location *location =
+			&view()->locations->locations.data[node->location];
+
+		others |= location->kind == LOCATION_OTHERS;
+		unordered |= location->kind == LOCATION_UNORDERED;
+		if (location->kind == LOCATION_ANON)
+			met[location->offset / 16 % 4096] = true;
+	}
+	for (int i = 0; i < 4096; i++)
+		totals->by_place[i] += met[i] ? leaf->self : 0;
+	totals->others += others ? leaf->self : 0;
+	totals->unordered += unordered ? leaf->self : 0;
+}
+
+/* Samples whose stacks are all different, of a number of functions. */
+static void sample_calls(uint32_t functions, struct totals *ret)
+{
+	uint64_t random = 1;
+
+	*ret = (struct totals){0};
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t ips[40];
+
+		for (int frame = 0; frame < 40; frame++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			ips[frame] = 0x10000 + (random >> 40) % functions * 16;
+		}
+		sample(MADE_PID, ips, 40);
+	}
+	made_finish(&run, time_ns += MS);
+	vec_for_each (node, &view()->profile->nodes) {
+		if (node->self)
+			add_totals(ret, node);
+	}
+}
+
+/* As long as there are few sets of callers, TOTAL does not depend on the memory. */
+CASE(totals_are_exact)
+{
+	static struct totals exact, counted;
+
+	begin(0);
+	sample_calls(CALLED, &exact);
+	assert_int_equal(exact.unordered, 0);
+	made_run_end(&run);
+	begin(PROFILE);
+	sample_calls(CALLED, &counted);
+	check_sums();
+	assert_memory_equal(counted.by_place, exact.by_place, sizeof(exact.by_place));
+	assert_true(counted.unordered > 12000);
+	assert_int_equal(counted.others, 0);
+	assert_true(used() < PROFILE);
+	made_run_end(&run);
+}
+
+/* Else [other callers] says what can be missing. */
+CASE(totals_have_a_bound)
+{
+	static struct totals exact, counted;
+
+	begin(0);
+	sample_calls(4096, &exact);
+	made_run_end(&run);
+	begin(PROFILE);
+	sample_calls(4096, &counted);
+	check_sums();
+	assert_true(counted.others > 5000);
+	for (int i = 0; i < 4096; i++) {
+		assert_true(counted.by_place[i] <= exact.by_place[i]);
+		assert_true(counted.by_place[i] + counted.others >= exact.by_place[i]);
+	}
+	assert_true(used() < PROFILE);
 	made_run_end(&run);
 }
 
