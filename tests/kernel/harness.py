@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Shared by the kernel tests: runs jitbpf on real engines, and reads its outputs."""
 
+import contextlib
 import ctypes
 import fcntl
 import functools
@@ -115,6 +116,7 @@ class KernelTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="jitbpf-test-")
         self.addCleanup(shutil.rmtree, self.folder, True)
+        self.files_before = {}
 
     def copy_for_others(self, *files):
         """Copies files to where every user may read them, and returns their paths."""
@@ -145,7 +147,14 @@ class KernelTest(unittest.TestCase):
         argv = [JITBPF, "record", *options]
         for ending in endings:
             argv += ["-o", os.path.join(self.folder, "out" + ending)]
+            self.files_before["out" + ending] = self.file_number("out" + ending)
         return argv
+
+    def file_number(self, name):
+        """Returns the inode number of a file of the test, or None."""
+        with contextlib.suppress(FileNotFoundError):
+            return os.stat(os.path.join(self.folder, name)).st_ino
+        return None
 
     def finished(self, status, stdout, stderr, expected=0):
         text = stderr.decode(errors="replace")
@@ -193,8 +202,9 @@ class KernelTest(unittest.TestCase):
             return self.finished(process.returncode, stdout, self.said().encode(), status)
 
     def takes_samples(self, name="out.jitbpf"):
-        """Returns true once a recording takes samples: then its file gets its name."""
-        return os.path.exists(os.path.join(self.folder, name))
+        """Returns true once a recording takes samples: then its file gets its name. A file of an
+        earlier recording of the same test does not count."""
+        return self.file_number(name) not in (None, self.files_before.get(name))
 
     def said(self):
         """Returns the messages of record_until() so far."""

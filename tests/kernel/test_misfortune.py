@@ -18,7 +18,7 @@ NAMED = "PyEval_EvalCode"
 class Broker(Recording):
     def start_recording(self):
         recorder = self.start(options=["-a", "-F", "499"])
-        return recorder, *self.named(recorder, "jitbpf-broker")
+        return recorder, self.broker(recorder)
 
     def names(self, run, pid):
         return {str(frame) for sample in run.script() if sample.pid == pid

@@ -125,6 +125,9 @@ class PythonFrames(harness.KernelTest):
         stacks = [[frame.name for frame in frames]
                   for _, frames in runtime_truth.stacks(run.path(".txt"))]
         cut = [names for names in stacks if any(name == "no_rule" for name in names)]
+        # The first samples can come before the kernel has the recipe.
+        begun = [names[-1] == "<module>" for names in cut].index(True)
+        self.assertLess(begun, 0.05 * len(cut))
         self.assertGreater(len(cut), 100)
-        for names in cut:
+        for names in cut[begun:]:
             self.assertEqual(names[-5:], ["no_rule", "[cut]", "native__main", "main", "<module>"])

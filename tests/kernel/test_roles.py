@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 
+import run_for
 from harness import ENGINE, JITBPF, KernelTest
 from stuck_fs import StuckFilesystem
 
@@ -153,6 +154,13 @@ class Recording(KernelTest):
                                       if one["Name"] == name])
 
 
+    def broker(self, recorder):
+        """Waits for the broker. A process that it starts has its name at first."""
+        return self.wait_for(lambda: next((int(one["Pid"]) for one in statuses(children(recorder.pid))
+                                           if one["Name"] == "jitbpf-broker" and
+                                           int(one["PPid"]) == recorder.pid), None))
+
+
 class Roles(Recording):
     def check(self, seen, user=None):
         name = seen["Name"]
@@ -250,7 +258,7 @@ class Roles(Recording):
         recorder = self.start(["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups",
                                "sleep", "60"])
         self.named(recorder, "sleep")
-        exits = Exits(*self.named(recorder, "jitbpf-broker"))
+        exits = Exits(self.broker(recorder))
         recorder.send_signal(signal.SIGINT)
         seen = [one for one in exits.until_end() if one["Name"] == "jitbpf-signal"]
         self.assertEqual(len(seen), 1)
@@ -283,12 +291,18 @@ class Roles(Recording):
 class Readers(Recording):
     """A reader that dies or hangs is replaced."""
 
-    BUSY = ["python3", "-c", "import time\nend = time.process_time() + 3\n"
-            "while time.process_time() < end: sorted(str(i) for i in range(1000))"]
+    BUSY = ["python3", "-c", "import time\nwhile True:\n"
+            "    for _ in range(10): sorted(str(i) for i in range(1000))\n"
+            "    time.sleep(0.004)"]  # not all of the processor: there is a wait of seconds
 
-    def check_named(self, recorder, failures):
-        stdout, stderr = recorder.communicate()
-        run = self.finished(recorder.returncode, stdout, stderr)
+    def check_named(self, recorder, gone, failures):
+        """Waits until the readers are given up, then for samples that the next ones serve."""
+        self.wait_for(lambda: not {int(one["Pid"]) for one in statuses(children(recorder.pid))
+                                   if one["State"][0] != "Z"} & set(gone))
+        busy, = self.named(recorder, "python3")
+        begin = run_for.cpu_seconds(busy)
+        self.wait_for(lambda: run_for.cpu_seconds(busy) > begin + 1)
+        run = self.finish(recorder)
         summary = self.check_ledger(run)
         self.assertGreaterEqual(summary["counters"]["readers_failed"], failures)
         self.assertIn("processes that parse files and failed", run.stderr)
@@ -297,16 +311,18 @@ class Readers(Recording):
         self.assertIn("PyEval_EvalCode", names)
 
     def test_killed(self):
-        recorder = self.start(self.BUSY, options=["-F", "199"])
-        for pid in self.readers(recorder):
+        recorder = self.start(self.BUSY, options=["-F", "499"])
+        readers = self.readers(recorder)
+        for pid in readers:
             os.kill(pid, signal.SIGKILL)
-        self.check_named(recorder, 1)
+        self.check_named(recorder, readers, 1)
 
     def test_stopped(self):
-        recorder = self.start(self.BUSY, options=["-F", "199"])
-        for pid in self.readers(recorder):
+        recorder = self.start(self.BUSY, options=["-F", "499"])
+        readers = self.readers(recorder)
+        for pid in readers:
             os.kill(pid, signal.SIGSTOP)
-        self.check_named(recorder, 1)
+        self.check_named(recorder, readers, 1)
 
 
 class LeastCapabilities(KernelTest):

@@ -134,7 +134,7 @@ class Node(Engine):
         "Function:^leaf" by Node.js 18, and "JS:^leaf" by 20."""
         run = self.record(["node", "--perf-prof", "--always-sparkplug", "--no-opt",
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
-                          ["-F", "999", "--no-inline"], cwd=self.folder)
+                          ["-F", "1999", "--no-inline"], cwd=self.folder)
         leaves = 0
         for frames in self.whole_stacks(run, "node", 0.98, 0.4):
             names = [match.group(1) for match in
