@@ -6,6 +6,7 @@ The files for pprof and the Firefox Profiler that the page saves, read independe
   check_saved.py JITBPF MAKE_PAGE RECORDING...
 """
 import collections
+import functools
 import gzip
 import itertools
 import json
@@ -45,6 +46,7 @@ def is_control(character):
     return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
 
 
+@functools.cache
 def plain(name):
     """The name as pprof files have it. On the page, U+FFFD stands for bytes that are no UTF-8."""
     return "".join("?" if is_control(c) or c == "\ufffd" else c for c in name)
