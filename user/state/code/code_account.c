@@ -112,5 +112,5 @@ bool code_account_fits(const struct code_account *account, uint64_t name_bytes, 
 {
 	return account->name_bytes + name_bytes <= account->budget.name_bytes &&
 	       account->lines + lines <= account->budget.lines && name_bytes <= UINT32_MAX &&
-	       lines < UINT32_MAX;
+	       lines <= CODE_OWN_LINES_MAX;
 }

@@ -18,6 +18,9 @@
 #include "base/scope.h"
 #include "uapi/code_event.h"
 
+#define CODE_OWN_LINES_BITS 28
+#define CODE_OWN_LINES_MAX  ((1u << CODE_OWN_LINES_BITS) - 1) /* of one line table */
+
 /*
  * Limits on the code of one process that is in memory: in force, in history, or referenced. An
  * event that would exceed a limit is refused and counted. Inherited code stays charged to the

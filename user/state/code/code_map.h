@@ -66,9 +66,12 @@ struct code_claim {
 	uint64_t method_id;	   /* 0: none */
 	uint64_t time_ns;	   /* of that event */
 	uint64_t method_key;	   /* in the code map's index of methods */
-	uint64_t made;	 /* next region number when it was made; distinguishes inherited claims */
-	bool before_run; /* loaded before the profiler ran: time_ns is not exact */
+	/* next region number when it was made; distinguishes inherited claims */
+	uint64_t made : 63;
+	bool before_run : 1; /* loaded before the profiler ran: time_ns is not exact */
 };
+
+_Static_assert(sizeof(struct code_claim) == 56, "there may be millions");
 
 struct code_region {
 	struct space_value value;
@@ -77,17 +80,15 @@ struct code_region {
 	uint64_t loaded_ns;
 	/* One per publisher that describes the region, the richest first; at least one. */
 	const struct code_claim *claims;
-	uint32_t claim_count;
-	uint32_t arch;	  /* 0: native, 1: 32-bit, 2: 64-bit */
 	const char *name; /* "" if no publisher gives one; likewise the next three */
 	const char *class_name;
 	const char *source;
 	const char *module;
 	const struct jitbpf_code_line *lines; /* settled: see code_lines.h */
-	uint32_t line_count;
-	const void *scopes; /* a checked scope table; NULL: none */
-	size_t scope_bytes;
-	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
+	const void *scopes;		      /* a checked scope table; NULL: none */
+	struct code_layout *layout;	      /* NULL: nothing is inlined, nothing was updated */
+	uint32_t claim_count, line_count, scope_bytes;
+	uint32_t arch; /* 0: native, 1: 32-bit, 2: 64-bit */
 };
 
 /* The publisher's claim on a region, or NULL. Borrowed. */

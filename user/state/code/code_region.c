@@ -122,7 +122,7 @@ static int record_alloc(struct code_account *account, struct code_record *lender
 		.account = code_account_get(account),
 		.lender = lender,
 		.own_name_bytes = (uint32_t)name_bytes,
-		.own_lines = (uint32_t)line_room,
+		.own_lines = line_room & CODE_OWN_LINES_MAX,
 	};
 	if (lender)
 		space_value_get(&lender->region.value);
@@ -151,7 +151,7 @@ static void put_strings(struct code_record *record, const struct code_event *eve
 	if (!event->scope_bytes)
 		return;
 	region->scopes = memcpy(at, event->scopes, event->scope_bytes);
-	region->scope_bytes = event->scope_bytes;
+	region->scope_bytes = (uint32_t)event->scope_bytes;
 }
 
 /* Returns the bytes that put_strings() will copy. */
@@ -183,7 +183,7 @@ static int put_lines(struct code_record *record, const struct code_event *event,
 }
 
 /* A layout, with the first block of each of its trees' pools. */
-#define LAYOUT_BYTES (sizeof(struct code_layout) + 3 * (16 * 64 + 128))
+#define LAYOUT_BYTES (sizeof(struct code_layout) + 3 * (16 * COW_CELL_BYTES + 128))
 
 int code_record_add_layout(struct code_record *record)
 {
@@ -195,15 +195,15 @@ int code_record_add_layout(struct code_record *record)
 	if (err)
 		code_account_release(record->account, LAYOUT_BYTES);
 	else
-		record->layout_bytes = LAYOUT_BYTES;
+		record->layout_charged = true;
 	return err;
 }
 
 void code_record_drop_layout(struct code_record *record)
 {
-	if (record->layout_bytes)
-		code_account_release(record->account, record->layout_bytes);
-	record->layout_bytes = 0;
+	if (record->layout_charged)
+		code_account_release(record->account, LAYOUT_BYTES);
+	record->layout_charged = false;
 	code_layout_destroy(record->region.layout);
 	record->region.layout = NULL;
 }

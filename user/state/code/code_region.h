@@ -15,11 +15,15 @@ struct code_record {
 	struct code_record
 		*lender;   /* owner of borrowed strings and lines; a reference; NULL: none */
 	uint64_t identity; /* number of its first version + 1; 0: not entered yet */
-	uint32_t own_name_bytes, own_lines;
-	uint32_t layout_bytes;	     /* charged for a layout */
-	uint32_t line_publisher;     /* enum jitbpf_publisher of the line table */
+	uint32_t own_name_bytes;
+	uint32_t own_lines : CODE_OWN_LINES_BITS;
+	uint32_t line_publisher : 3; /* enum jitbpf_publisher of the line table */
+	uint32_t layout_charged : 1;
 	struct code_claim own_claim; /* region.claims, if there is only one */
 };
+
+_Static_assert(sizeof(struct code_record) == 216, "there may be millions");
+_Static_assert(JITBPF_PUBLISHER_COUNT <= 8, "line_publisher has 3 bits");
 
 static inline struct code_record *code_record_of(const struct space_value *value)
 {

@@ -41,7 +41,7 @@ static int add_block(struct cow_pool *pool)
 
 	if (vec_reserve(&pool->blocks, pool->blocks.size + 1))
 		return -ENOMEM;
-	block = aligned_alloc(COW_CELL_BYTES, cells * COW_CELL_BYTES);
+	block = malloc(cells * COW_CELL_BYTES);
 	if (!block)
 		return -ENOMEM;
 	pool->blocks.data[pool->blocks.size++] = block;

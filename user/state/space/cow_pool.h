@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A pool of cells for the nodes of copy-on-write trees (cow_tree.h). A cell is one cache line.
- * Cells are allocated in blocks, so that a walk through a large tree touches few lines and
- * pages. Trees that share nodes share a pool; the pool is freed with the last of them.
+ * A pool of cells for the nodes of copy-on-write trees (cow_tree.h). Cells are allocated in blocks,
+ * so that a walk through a large tree touches few lines and pages. Trees that share nodes share a
+ * pool; the pool is freed with the last of them.
  */
 #ifndef JITBPF_STATE_SPACE_COW_POOL_H
 #define JITBPF_STATE_SPACE_COW_POOL_H
@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 
-#define COW_CELL_BYTES 64
+#define COW_CELL_BYTES 56
 
 struct cow_cell {
 	struct cow_cell *next;

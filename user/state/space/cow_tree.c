@@ -11,7 +11,7 @@ struct cow_node {
 	uint32_t height; /* 1: a leaf */
 };
 
-_Static_assert(sizeof(struct cow_node) <= COW_CELL_BYTES, "a node is a cell");
+_Static_assert(sizeof(struct cow_node) == COW_CELL_BYTES, "a node is a cell");
 
 static uint32_t height(const struct cow_node *node)
 {
