@@ -187,7 +187,7 @@ static __always_inline __u64 known_check(struct runtime_walk *w, struct runtime_
 	return seen->check;
 }
 
-/* Adds a frame behind ips[at]. Returns 0, or how the frames end. Global, as walk_frame() is. */
+/* Adds a frame behind words[at]. Returns 0, or how the frames end. Global, as walk_frame() is. */
 __noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, __u64 position,
 			   __u64 check)
 {
@@ -203,7 +203,7 @@ __noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, _
 	asm volatile("" : "+r"(to));
 	if (to > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS - 3)
 		return JITBPF_RUNTIME_DEPTH;
-	out = (struct runtime_frame *)&s->ips[to];
+	out = (struct runtime_frame *)&s->words[to];
 	out->function = function;
 	out->position = position;
 	out->check = check;
@@ -392,7 +392,7 @@ static __always_inline bool runtime_wakes_reader(struct sample_scratch *s)
 }
 
 /*
- * Writes the runtime frames of the sample to ips[at] and up. Returns the number of words. Global,
+ * Writes the runtime frames of the sample to words[at] and up. Returns the number of words. Global,
  * as walk_frame() is. Eight calls deep is the limit of the kernel.
  */
 __noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
@@ -409,7 +409,7 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
 	if (!recipe || recipe->stack_top != s->walk.stack_top)
 		return 0;
 	end = walk_runtime(s, recipe, at);
-	head = (struct jitbpf_runtime_frames *)&s->ips[at];
+	head = (struct jitbpf_runtime_frames *)&s->words[at];
 	count = s->runtime.count;
 	head->count = count;
 	head->end = end;

@@ -91,7 +91,7 @@ static __always_inline bool output(struct sample_scratch *s, __u64 size)
 /* Returns true if a row was missing, so that the reader completes the stack from a copy. */
 static __always_inline bool wants_copy(const struct sample_scratch *s)
 {
-	return walk_tables && s->head.user_frames && s->head.user_end == JITBPF_END_NO_RULE &&
+	return walk_tables && s->head.user_words && s->head.user_end == JITBPF_END_NO_RULE &&
 	       s->walk.not_made;
 }
 
@@ -105,13 +105,13 @@ __noinline int begin_parts(struct sample_scratch *s)
 
 	if (!s)
 		return 0;
-	words = s->head.kernel_frames + s->head.user_frames;
+	words = s->head.kernel_words + s->head.user_words;
 	if (s->head.h.flags & JITBPF_SAMPLE_REUSES_CALLERS) {
 		words -= s->walk.reused;
 		s->head.user_end |= s->walk.reused << JITBPF_REUSED_SHIFT;
 	}
-	if (want_user_regs && s->head.user_frames && words <= JITBPF_SAMPLE_FRAMES_MAX) {
-		copy_regs((struct jitbpf_user_regs *)&s->ips[words],
+	if (want_user_regs && s->head.user_words && words <= JITBPF_SAMPLE_FRAMES_MAX) {
+		copy_regs((struct jitbpf_user_regs *)&s->words[words],
 			  (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
 		words += REGS_WORDS;
@@ -130,7 +130,7 @@ __noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept, _
 	if (!s || !kept)
 		return 0;
 	copy = wants_copy(s);
-	if (s->head.user_frames && s->walk.code)
+	if (s->head.user_words && s->walk.code)
 		words += copy_code_bytes(s, words);
 	if (copy) {
 		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
@@ -162,8 +162,8 @@ static __always_inline void fill_head(struct jitbpf_sample *head, struct task_st
 	head->tid = pidns_inum ? pid_in_our_space(task) : task->pid;
 	head->start_ns = start_of_process(task);
 	head->cpu = bpf_get_smp_processor_id();
-	head->kernel_frames = 0;
-	head->user_frames = 0;
+	head->kernel_words = 0;
+	head->user_words = 0;
 	head->user_end = JITBPF_END_NONE;
 	head->mappings_age_ns = 0;
 	bpf_get_current_comm(head->comm, sizeof(head->comm));
@@ -202,12 +202,12 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 
 	if (ctx->regs.cs & USER_MODE)
 		return;
-	bytes = bpf_get_stack(ctx, s->ips, KERNEL_STACK_MAX, 0);
+	bytes = bpf_get_stack(ctx, s->words, KERNEL_STACK_MAX, 0);
 	if (bytes <= 0) { /* keep the leaf */
-		s->ips[0] = ctx->regs.ip;
+		s->words[0] = ctx->regs.ip;
 		bytes = sizeof(__u64);
 	}
-	s->head.kernel_frames = (__u32)bytes / sizeof(__u64);
+	s->head.kernel_words = (__u32)bytes / sizeof(__u64);
 }
 
 struct {
@@ -224,10 +224,10 @@ struct {
 static __always_inline void tell_build_id(struct sample_scratch *s, struct bpf_perf_event_data *ctx)
 {
 	struct jitbpf_build_id *out = &s->build_id;
-	__u32 at = s->head.kernel_frames;
+	__u32 at = s->head.kernel_words;
 	void *ring = sample_ring_of(s);
 
-	if (!ring || !s->head.user_frames || at > JITBPF_KERNEL_FRAMES_MAX ||
+	if (!ring || !s->head.user_words || at > JITBPF_KERNEL_FRAMES_MAX ||
 	    bpf_get_stack(ctx, &s->told, sizeof(s->told), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID) !=
 		    sizeof(s->told) ||
 	    s->told.status != BPF_STACK_BUILD_ID_VALID)
@@ -236,7 +236,7 @@ static __always_inline void tell_build_id(struct sample_scratch *s, struct bpf_p
 	out->h.type = JITBPF_BUILD_ID;
 	out->h.time_ns = s->head.h.time_ns;
 	out->pid = s->head.pid;
-	out->address = s->ips[at];
+	out->address = s->words[at];
 	out->file_offset = s->told.offset;
 	__builtin_memcpy(out->build_id, s->told.build_id, sizeof(out->build_id));
 	bpf_ringbuf_output(ring, out, sizeof(*out), BPF_RB_NO_WAKEUP);
@@ -285,7 +285,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (bpf_map_lookup_elem(&files_gone, &pid))
 		tell_build_id(s, ctx);
 	words = begin_parts(s);
-	if (runtime_recipe_count && s->head.user_frames)
+	if (runtime_recipe_count && s->head.user_words)
 		words += copy_runtime_frames(s, words);
 	finish_sample(s, kept, words);
 	return 0;

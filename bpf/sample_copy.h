@@ -41,7 +41,7 @@ __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64
 
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS + CODE_WORDS)
 		return 1;
-	copy = (struct jitbpf_stack_copy *)&s->ips[at];
+	copy = (struct jitbpf_stack_copy *)&s->words[at];
 	size = copy->size_bytes;
 	if (size >= wanted)
 		return 1;
@@ -80,8 +80,8 @@ static __always_inline __u64 copy_bytes(const struct sample_scratch *s, __u64 sp
 }
 
 /*
- * Writes a copy of the stack, from where the walk stopped, at ips[at]. Returns the size of the copy
- * in words.
+ * Writes a copy of the stack, from where the walk stopped, at words[at]. Returns the size of the
+ * copy in words.
  */
 __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 {
@@ -91,7 +91,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS + CODE_WORDS)
 		return 0;
-	copy = (struct jitbpf_stack_copy *)&s->ips[at];
+	copy = (struct jitbpf_stack_copy *)&s->words[at];
 	sp = s->walk.state.sp;
 	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.state.thread_pointer);
 	wanted = copy_bytes(s, sp, limit);
@@ -124,7 +124,7 @@ static __always_inline __u64 code_bytes_start(__u64 address)
 }
 
 /*
- * Copies the memory around the innermost frame in code without a file to ips[at] and up. Returns
+ * Copies the memory around the innermost frame in code without a file to words[at] and up. Returns
  * the number of words, 0 if it cannot be read. Global, as walk_frame() is.
  */
 __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
@@ -133,7 +133,7 @@ __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
 
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS)
 		return 0;
-	code = (struct jitbpf_code_bytes *)&s->ips[at];
+	code = (struct jitbpf_code_bytes *)&s->words[at];
 	code->address = code_bytes_start(s->walk.code);
 	if (bpf_probe_read_user(code->bytes, sizeof(code->bytes), (void *)code->address))
 		return 0;

@@ -65,7 +65,7 @@ struct runtime_walk {
  */
 struct sample_scratch {
 	struct jitbpf_sample head;
-	__u64 ips[JITBPF_SAMPLE_FRAMES_MAX + 1];
+	__u64 words[JITBPF_SAMPLE_FRAMES_MAX + 1];
 	struct jitbpf_user_regs regs_room;
 	struct jitbpf_runtime_frames runtime_head_room;
 	struct runtime_frame runtime_room[JITBPF_RUNTIME_FRAMES_MAX];

@@ -33,8 +33,8 @@ _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole 
 #define WALK_AGAIN 101 /* the kept callers cannot be used: walk without them */
 
 /*
- * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first
- * caller of the stack is at ips[at]. The walk ends when it finds one caller more than a sample
+ * Continues the walk by up to WALK_PIECE callers, and writes them to words[at] and up; the first
+ * caller of the stack is at words[at]. The walk ends when it finds one caller more than a sample
  * holds. Global, as walk_frame() is.
  */
 __noinline int walk_piece(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
@@ -59,7 +59,7 @@ __noinline int walk_piece(struct sample_scratch *s, struct kept_walk *kept, __u3
 			s->walk.callers = JITBPF_USER_FRAMES_MAX - 1;
 			return JITBPF_END_DEPTH;
 		}
-		s->ips[to] = unwind_frame_ip(&s->walk.state);
+		s->words[to] = unwind_frame_ip(&s->walk.state);
 		s->kept_room.found[callers].sp = kept_sp(&s->walk.state);
 		s->kept_room.found[callers].bp = s->walk.state.bp;
 	}
@@ -89,7 +89,7 @@ __noinline int walk_callers(struct sample_scratch *s, struct kept_walk *kept, __
 #define REUSE_TRIES 2
 
 /*
- * Walks until the stack ends, or until the remaining callers are those of the last walk. Then ips
+ * Walks until the stack ends, or until the remaining callers are those of the last walk. Then words
  * lacks s->walk.reused callers. The row of the outermost frame is looked up again, so that the
  * current tables decide how the walk ends.
  */
@@ -112,7 +112,8 @@ __noinline int walk_or_reuse(struct sample_scratch *s, struct kept_walk *kept, _
 	return walk_callers(s, kept, at);
 }
 
-/* Continues to keep the callers of a walk, whose first one is at ips[at]. Returns true at the end.
+/* Continues to keep the callers of a walk, whose first one is at words[at]. Returns true at the
+ * end.
  */
 __noinline int keep_piece(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
@@ -129,7 +130,7 @@ __noinline int keep_piece(struct sample_scratch *s, struct kept_walk *kept, __u3
 		if (!frame || i + s->walk.reused >= s->walk.callers || i >= KEPT_MAX ||
 		    from > JITBPF_SAMPLE_FRAMES_MAX)
 			return 1;
-		frame->ip = s->ips[from];
+		frame->ip = s->words[from];
 		frame->sp = s->kept_room.found[i].sp;
 		frame->bp = s->kept_room.found[i].bp;
 		s->walk.kept_at = i + 1;
@@ -209,7 +210,7 @@ __noinline int begin_user(struct sample_scratch *s)
 		narrow_walk(&s->walk.state, thread_pointer_narrow(task));
 	else if (!unwind_cs_is_wide(user->cs))
 		return BEGUN_OTHER;
-	else if (s->head.kernel_frames)
+	else if (s->head.kernel_words)
 		unwind_undo_delivery(&s->walk.state);
 	return BEGUN;
 }
@@ -253,12 +254,12 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 	if (!s || !kept)
 		return 0;
 	w = &s->walk;
-	at = s->head.kernel_frames;
+	at = s->head.kernel_words;
 	begun = begin_user(s);
 	asm volatile("" : "+r"(at));
 	if (!begun || at > JITBPF_KERNEL_FRAMES_MAX)
 		return 0;
-	s->ips[at] = w->state.ip;
+	s->words[at] = w->state.ip;
 	if (begun == BEGUN_OTHER) {
 		end = JITBPF_END_COMPAT;
 	} else if (walk_tables) {
@@ -268,7 +269,7 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 		end = walk_callers(s, kept, at + 1);
 	}
 	s->head.user_end = end;
-	s->head.user_frames = w->callers + 1;
+	s->head.user_words = w->callers + 1;
 	if (w->count)
 		s->head.mappings_age_ns = mappings_age_ns(w, s->head.h.time_ns);
 	if (w->state.guessed)

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void unwind_set(struct unwind_state
 	s->rbp = rbp;
 }
 
-/* Returns the value for ips in struct jitbpf_sample. */
+/* Returns the value for words in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
 {
 	return s->ip + !s->is_caller;

@@ -107,7 +107,7 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_STACK_COPY     2u	  /* struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u	  /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
- * flags, in the rings of CPUs only: ips lacks the N outermost user frames, where N is user_end >>
+ * flags, in the rings of CPUs only: words lacks the N outermost user frames, where N is user_end >>
  * JITBPF_REUSED_SHIFT. They equal the N outermost user frames of the CPU's previous sample with
  * this flag.
  */
@@ -173,10 +173,10 @@ struct jitbpf_sample {
 	__u32 tid;
 	__u64 start_ns; /* start of the process's first thread, CLOCK_BOOTTIME */
 	__u16 cpu;
-	__u16 event;	     /* number, below JITBPF_EVENTS_MAX */
-	__u16 kernel_frames; /* words of kernel frames, all of them addresses */
-	__u16 user_frames;   /* words of user frames */
-	__u32 user_end;	     /* enum jitbpf_stack_end */
+	__u16 event;	    /* number, below JITBPF_EVENTS_MAX */
+	__u16 kernel_words; /* of kernel frames, all of them addresses */
+	__u16 user_words;   /* of user frames */
+	__u32 user_end;	    /* enum jitbpf_stack_end */
 	/*
 	 * Age in ns of the mapping snapshot that the kernel's walk used; 0 if it used none. Live
 	 * records only: the pipeline checks the stack against newer mappings.
@@ -188,7 +188,7 @@ struct jitbpf_sample {
 	 * both. The address of a caller is its return address. For code that a signal interrupted,
 	 * it is the interrupted address + 1.
 	 */
-	__u64 ips[];
+	__u64 words[];
 };
 
 struct jitbpf_user_regs {
@@ -236,7 +236,7 @@ struct jitbpf_code_bytes {
 
 /*
  * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the
- * last frame in ips, and the stack from its sp on. Live records only: intake completes the stack,
+ * last frame in words, and the stack from its sp on. Live records only: intake completes the stack,
  * and records the sample without this copy. Pages of a stack that were never written, as in a large
  * array, cannot be read. They are missing in the copy, which continues after them.
  */

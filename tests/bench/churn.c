@@ -129,12 +129,12 @@ static void put_sample(struct churn *churn, uint32_t pid)
 
 	begin(&u, JITBPF_SAMPLE, sizeof(u.sample) + 2 * sizeof(uint64_t), churn->time_ns);
 	u.sample.pid = u.sample.tid = pid;
-	u.sample.user_frames = 2;
+	u.sample.user_words = 2;
 	u.sample.user_end = JITBPF_END_ROOT;
 	/* Each sample is told apart by its process, whose number its method has in its name. */
 	snprintf(u.sample.comm, sizeof(u.sample.comm), "p");
-	u.sample.ips[0] = CODE + (churn->loads - 1) % 256 * 0x100 + 8;
-	u.sample.ips[1] = PROGRAM + 0x123;
+	u.sample.words[0] = CODE + (churn->loads - 1) % 256 * 0x100 + 8;
+	u.sample.words[1] = PROGRAM + 0x123;
 	put(churn, &u);
 }
 

@@ -101,10 +101,10 @@ static void put_sample(struct made *made, const uint64_t *frames, uint16_t count
 	begin(made, &u, JITBPF_SAMPLE, sizeof(u.sample) + count * sizeof(uint64_t));
 	u.sample.pid = u.sample.tid = made->pid;
 	u.sample.start_ns = made->pid;
-	u.sample.user_frames = count;
+	u.sample.user_words = count;
 	u.sample.user_end = JITBPF_END_ROOT;
 	snprintf(u.sample.comm, sizeof(u.sample.comm), "%s", made->command);
-	memcpy(u.sample.ips, frames, count * sizeof(uint64_t));
+	memcpy(u.sample.words, frames, count * sizeof(uint64_t));
 	require(recorder_write(made->recorder, &u.sample.h));
 }
 

@@ -122,14 +122,14 @@ static void put_python_start(const struct stream *stream, uint32_t pid)
 		struct jitbpf_sample sample;
 		uint64_t room[64];
 	} u;
-	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&u.sample.ips[1];
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&u.sample.words[1];
 
 	begin(&u, JITBPF_SAMPLE, sizeof(u.sample) + 8 + sizeof(*copy) + 16, stream->time_ns);
 	u.sample.h.flags = JITBPF_SAMPLE_STACK_COPY;
 	u.sample.pid = u.sample.tid = pid;
-	u.sample.user_frames = 1;
+	u.sample.user_words = 1;
 	u.sample.user_end = JITBPF_END_NO_RULE;
-	u.sample.ips[0] = copy->ip = PROGRAM;
+	u.sample.words[0] = copy->ip = PROGRAM;
 	copy->sp = copy->bp = STACK_TOP - 16;
 	copy->stack_top = STACK_TOP;
 	copy->size_bytes = 16;
@@ -180,8 +180,8 @@ static void put_python_sample(const struct stream *stream)
 			      DEPTH_MAX * sizeof(struct runtime_frame) / 8];
 	} u;
 	uint32_t random = random_below(1000), native = PYTHON_FRAMES + (random % 5 == 0);
-	struct jitbpf_runtime_frames *part = (void *)&u.sample.ips[native];
-	uint64_t *ip = (uint64_t *)u.sample.ips;
+	struct jitbpf_runtime_frames *part = (void *)&u.sample.words[native];
+	uint64_t *ip = (uint64_t *)u.sample.words;
 
 	begin(&u, JITBPF_SAMPLE,
 	      sizeof(u.sample) + native * 8 + sizeof(*part) +
@@ -190,7 +190,7 @@ static void put_python_sample(const struct stream *stream)
 	u.sample.h.flags = JITBPF_SAMPLE_RUNTIME_FRAMES;
 	u.sample.pid = u.sample.tid = FIRST_PID + random % PROCESSES;
 	u.sample.cpu = random % PROCESSES;
-	u.sample.user_frames = (uint16_t)native;
+	u.sample.user_words = (uint16_t)native;
 	u.sample.user_end = JITBPF_END_ROOT;
 	memcpy(u.sample.comm, "python3", sizeof("python3"));
 	if (native > PYTHON_FRAMES)
@@ -219,7 +219,7 @@ static void put_sample(const struct stream *stream)
 	} u;
 	uint32_t stack = random_below(random_below(5) ? HOT_STACKS : ALL_STACKS);
 	uint32_t kernel = stack % 8 ? 0 : 6, user = 6 + stack % 9;
-	struct jitbpf_code_bytes *seen = (void *)&u.sample.ips[kernel + user];
+	struct jitbpf_code_bytes *seen = (void *)&u.sample.words[kernel + user];
 
 	begin(&u, JITBPF_SAMPLE,
 	      sizeof(u.sample) + (kernel + user) * sizeof(uint64_t) +
@@ -227,16 +227,16 @@ static void put_sample(const struct stream *stream)
 	      stream->time_ns);
 	u.sample.h.flags = stream->kind == KIND_CODE ? JITBPF_SAMPLE_CODE_BYTES : 0;
 	u.sample.pid = u.sample.tid = FIRST_PID + stack % PROCESSES;
-	u.sample.kernel_frames = (uint16_t)kernel;
-	u.sample.user_frames = (uint16_t)user;
+	u.sample.kernel_words = (uint16_t)kernel;
+	u.sample.user_words = (uint16_t)user;
 	u.sample.user_end = JITBPF_END_ROOT;
 	memcpy(u.sample.comm, "program", sizeof("program"));
 	for (uint32_t i = 0; i < kernel; i++)
-		u.sample.ips[i] = KERNEL + hash_mix(stack % 64, i) % 0x1000000;
+		u.sample.words[i] = KERNEL + hash_mix(stack % 64, i) % 0x1000000;
 	for (uint32_t i = 0; i < user; i++)
-		u.sample.ips[kernel + i] = frame_of(stack, i);
+		u.sample.words[kernel + i] = frame_of(stack, i);
 	if (stream->kind == KIND_CODE)
-		seen->address = u.sample.ips[kernel] & ~(uint64_t)(JITBPF_CODE_BYTES - 1);
+		seen->address = u.sample.words[kernel] & ~(uint64_t)(JITBPF_CODE_BYTES - 1);
 	put(stream, &u);
 }
 

@@ -61,7 +61,7 @@ static uint64_t moment_ns(void)
 static int sample(struct run *run)
 {
 	struct shim_query query = {.event = run->sent, .time_ns = moment_ns()};
-	uint64_t ips[SHIM_PLACES];
+	uint64_t words[SHIM_PLACES];
 
 	for (size_t i = 0; i < SHIM_PLACES; i++) {
 		uint64_t unit = 1 + dice_roll(&run->events->dice, MODEL_UNITS);
@@ -69,11 +69,11 @@ static int sample(struct run *run)
 		query.known[i] = random_events_text(run->events, unit, query.text[i]);
 		random_events_names(run->events, unit, query.names[i]);
 		/* The first address is a pc, the others are return addresses. */
-		ips[i] = run->sender.base + RANDOM_EVENTS_BASE + unit + (i > 0);
+		words[i] = run->sender.base + RANDOM_EVENTS_BASE + unit + (i > 0);
 	}
 	moment_ns();
 	return shim_truth_add(&run->truth, &query)
-		       ?: shim_source_sample(&run->source, query.time_ns, ips, SHIM_PLACES);
+		       ?: shim_source_sample(&run->source, query.time_ns, words, SHIM_PLACES);
 }
 
 static int send_events(void *context, size_t count)

@@ -75,7 +75,7 @@ static void take_hit(const struct hit *hit)
 			?: queue_record(source, &head.h, sizeof(head), hit->bytes, hit->size_bytes);
 }
 
-int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint64_t *ips,
+int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint64_t *words,
 		       uint16_t count)
 {
 	struct jitbpf_sample head = {
@@ -83,12 +83,12 @@ int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint6
 		.pid = source->pid,
 		.tid = source->pid,
 		.start_ns = source->start_ns,
-		.user_frames = count,
+		.user_words = count,
 		.user_end = JITBPF_END_ROOT,
 		.comm = "engine",
 	};
 
-	return queue_record(source, &head.h, sizeof(head), ips, count * sizeof(*ips));
+	return queue_record(source, &head.h, sizeof(head), words, count * sizeof(*words));
 }
 
 /* --- what the agent does ---------------------------------------------------------------- */

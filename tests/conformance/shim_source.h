@@ -53,7 +53,7 @@ void shim_source_deinit(struct shim_source *source);
 void shim_source_come(struct shim_source *source, uint64_t now_ns, bool has_journal);
 
 /* Add a user stack in the shim's process. Returns 0 or -ENOMEM. */
-int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint64_t *ips,
+int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint64_t *words,
 		       uint16_t count);
 
 /* Drain once and process the records. Returns an enum source_state or a negative errno. */

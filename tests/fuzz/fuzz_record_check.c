@@ -111,12 +111,12 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 	require(!process_table_at(&fuzzed->table, sample->pid, sample->start_ns, sample->h.time_ns,
 				  &process));
 	require(process->pid == sample->pid && sample->user_end < JITBPF_END_COUNT);
-	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++) {
-		fuzzed->sink += sample->ips[i];
-		mapping = process_mapping_told(process, sample->ips[i], sample->h.time_ns);
+	for (uint32_t i = 0; i < sample->kernel_words + sample->user_words; i++) {
+		fuzzed->sink += sample->words[i];
+		mapping = process_mapping_told(process, sample->words[i], sample->h.time_ns);
 		if (mapping)
 			fuzzed->sink += mapping->module;
-		region = process_code_find(process, mapping, sample->ips[i], sample->h.time_ns,
+		region = process_code_find(process, mapping, sample->words[i], sample->h.time_ns,
 					   &place);
 		if (region)
 			require(place.address - region->address < region->size_bytes);

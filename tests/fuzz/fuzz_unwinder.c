@@ -378,7 +378,7 @@ static void sample(struct fuzzed *f)
 
 	made.sample.h.time_ns = f->now_ns - (flags >> 4);
 	made.sample.pid = process->pid;
-	made.sample.user_frames = (flags & 6) == 6 ? byte(f) * 8 : 1;
+	made.sample.user_words = (flags & 6) == 6 ? byte(f) * 8 : 1;
 	made.copy.ip = address_of(f);
 	made.copy.sp = stack;
 	made.copy.bp = flags & 4 ? word(f) : stack + 8ull * byte(f);

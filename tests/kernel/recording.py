@@ -20,7 +20,7 @@ PUBLISHER_SHIM, PART_NAME = 0, 1
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 # ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
 Sample = collections.namedtuple("Sample",
-                                "time pid tid cpu ip regs user_frames end guessed comm event")
+                                "time pid tid cpu ip regs user_words end guessed comm event")
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
 CUT = "[cut]"
@@ -214,9 +214,9 @@ class Unpacker:
             words = self.words(SAMPLE, True, self.time, 36)
             regs = struct.unpack("<18Q", struct.pack("<36I", *words))
         pid, tid, comm = self.threads[state[1]]
-        ips = frames[0]
+        user = frames[0]
         return SAMPLE, self.flags, self.time, Sample(
-            self.time, pid, tid, self.cpu, ips[0] if ips else 0, regs, len(ips), node,
+            self.time, pid, tid, self.cpu, user[0] if user else 0, regs, len(user), node,
             bool(self.flags & FRAME_POINTERS), comm.rstrip(b"\0").decode(errors="replace"), event)
 
     def chunks(self, content):

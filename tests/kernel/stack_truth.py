@@ -181,7 +181,7 @@ def user_frames(sample):
 
 def end_of(frames, sample):
     """Returns how a stack ended: by its walk, or at a caller in unmapped memory."""
-    return sample.end if len(frames) == sample.user_frames else recording.END_BAD_FRAME
+    return sample.end if len(frames) == sample.user_words else recording.END_BAD_FRAME
 
 
 def verdicts(run, programs):

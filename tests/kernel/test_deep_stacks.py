@@ -27,7 +27,7 @@ class Deep(harness.KernelTest):
         self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
         samples = collections.defaultdict(list)
         for sample in sorted(run.samples()):
-            if sample.user_frames:
+            if sample.user_words:
                 samples[sample.pid].append(sample)
         return run, samples
 
@@ -36,8 +36,8 @@ class Deep(harness.KernelTest):
         tables are made, stacks are copied, and may be deeper than the copies."""
         ends = collections.Counter(sample.end for sample in samples)
         warm = [sample for sample in samples if sample.end != recording.END_COPY]
-        right = sum(sample.end == recording.END_ROOT and sample.user_frames <= depth + CALLERS_MAX or
-                    sample.end == recording.END_DEPTH and sample.user_frames == FRAMES_MAX < depth
+        right = sum(sample.end == recording.END_ROOT and sample.user_words <= depth + CALLERS_MAX or
+                    sample.end == recording.END_DEPTH and sample.user_words == FRAMES_MAX < depth
                     for sample in warm)
         self.assertGreater(len(warm), max(ENOUGH, 0.6 * len(samples)), ends)
         self.assertGreaterEqual(right, WHOLE * len(warm), ends)

@@ -168,7 +168,7 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 				.comm = tid == pid ? profile_comm(&m->profile, root)
 						   : made_string(m, "helper"),
 				.node = i,
-				.ips = no_ips,
+				.addresses = no_ips,
 				.user_frames = frames,
 			};
 

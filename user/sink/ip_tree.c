@@ -22,14 +22,14 @@ static int find_or_add(struct ip_tree *tree, const struct room *room,
 	return err < 0 ? err : 0;
 }
 
-int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *ips, uint32_t count,
-		uint32_t *ret)
+int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *addresses,
+		uint32_t count, uint32_t *ret)
 {
 	uint32_t node = IP_TREE_NONE;
 	int err;
 
 	while (count--) {
-		struct ip_tree_node key = {.ip = ips[count], .parent = node};
+		struct ip_tree_node key = {.ip = addresses[count], .parent = node};
 
 		if (node != IP_TREE_NONE) {
 			const struct ip_tree_node *nodes = tree->nodes.data;

@@ -32,8 +32,8 @@ struct ip_tree {
  * Find or add a stack, given leaf first. New nodes take room. Returns 0 with its node in *ret
  * (IP_TREE_NONE for an empty stack), -ENOMEM, or -EDQUOT if there is no room.
  */
-int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *ips, uint32_t count,
-		uint32_t *ret);
+int ip_tree_add(struct ip_tree *tree, const struct room *room, const uint64_t *addresses,
+		uint32_t count, uint32_t *ret);
 
 void ip_tree_deinit(struct ip_tree *tree);
 

@@ -124,7 +124,7 @@ struct sink_sample {
 	uint32_t comm;			     /* string number of the thread's name */
 	uint32_t node;			     /* profile node of its stack */
 	uint32_t count;			     /* index in view.threads of its node and thread */
-	const uint64_t *ips;		     /* kernel frames, then user frames, each leaf first; */
+	const uint64_t *addresses;	     /* kernel frames, then user frames, each leaf first; */
 	uint32_t kernel_frames;		     /* one for each location on the path from */
 	uint32_t user_frames;		     /* node to its root but CUT and OTHERS */
 	const struct jitbpf_user_regs *regs; /* NULL: none */

@@ -171,7 +171,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 			return JITBPF_END_DEPTH;
 		if (!find_caller(account, walk, time_ns, &site))
 			return JITBPF_END_BAD_FRAME;
-		stack->ips[stack->count++] = unwind_frame_ip(&walk->state);
+		stack->words[stack->count++] = unwind_frame_ip(&walk->state);
 	}
 }
 
@@ -240,7 +240,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 		.guessed = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS,
 	};
 	ret->count = user.count;
-	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
+	memcpy(ret->words, user.words, ret->count * sizeof(ret->words[0]));
 	if (can_go_on(account, wait)) {
 		go_on(&walk.state, wait);
 		ret->count = wait->count;

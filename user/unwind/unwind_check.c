@@ -63,8 +63,8 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 
 	stack->replaced = stack->untold = false;
 	for (uint32_t i = 0; doubts && i < stack->count; i++) {
-		enum code_trust trust =
-			code_checks_trust(&u->checks, doubts, stack->ips[i] - !!i, time_ns, &check);
+		enum code_trust trust = code_checks_trust(&u->checks, doubts, stack->words[i] - !!i,
+							  time_ns, &check);
 
 		/*
 		 * An innermost frame whose code has ended keeps its name and its callers: code that

@@ -48,7 +48,7 @@ void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
 
 /* A complete user stack, in the format of struct jitbpf_sample. */
 struct finished_stack {
-	uint64_t ips[JITBPF_USER_WORDS_MAX];
+	uint64_t words[JITBPF_USER_WORDS_MAX];
 	uint32_t count;
 	enum jitbpf_stack_end end;
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */

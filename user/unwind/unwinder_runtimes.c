@@ -345,7 +345,7 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 			   struct merged_stack *ret)
 {
 	const struct native_stack native = {
-		.addresses = stack->ips,
+		.addresses = stack->words,
 		.count = stack->count,
 		.whole = stack->end == JITBPF_END_ROOT,
 		.doubtful = stack->replaced || stack->untold,

@@ -86,11 +86,11 @@ static void save_typed(const char *folder, const char *name, uint64_t outer, uin
 	for (uint64_t i = 0; i < 3; i++) {
 		struct jitbpf_sample *sample = small_add_sample(&small, 1, 6, 9, i == 1);
 
-		sample->ips[1] = runtime | 5;
-		sample->ips[2] = 40 + i;
-		sample->ips[4] = runtime | 6;
-		sample->ips[5] = outer;
-		sample->ips[6] = last;
+		sample->words[1] = runtime | 5;
+		sample->words[2] = 40 + i;
+		sample->words[4] = runtime | 6;
+		sample->words[5] = outer;
+		sample->words[6] = last;
 	}
 	small_add_round(&small);
 	save_contents(folder, name, &small);
@@ -146,8 +146,8 @@ static void save_runtimes(const char *folder, const char *name, bool wrong)
 	function->number += wrong;
 	sample = small_add_sample(&small, 0, 7, 9, false);
 	for (uint32_t i = 0; i < 3; i++) {
-		sample->ips[1 + 2 * i] = runtime | (i + 1);
-		sample->ips[2 + 2 * i] = 11 + i + (i ? JITBPF_POSITION_COMPILED : 0);
+		sample->words[1 + 2 * i] = runtime | (i + 1);
+		sample->words[2 + 2 * i] = 11 + i + (i ? JITBPF_POSITION_COMPILED : 0);
 	}
 	small_add_round(&small);
 	save_contents(folder, name, &small);

@@ -145,10 +145,10 @@ static void put_samples(struct writer *w, uint32_t pid, const char *comm, uint32
 		sample->h.flags = flags;
 		sample->pid = sample->tid = pid;
 		sample->start_ns = pid;
-		sample->user_frames = frames;
+		sample->user_words = frames;
 		sample->user_end = JITBPF_END_ROOT;
 		strcpy(sample->comm, comm);
-		memcpy(sample->ips, words, frames * sizeof(*words));
+		memcpy(sample->words, words, frames * sizeof(*words));
 		put(w, sample);
 	}
 }

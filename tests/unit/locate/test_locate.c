@@ -109,12 +109,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *ips, uint32_t kernel_frames,
-		   uint32_t user_frames)
+static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *words,
+		   uint32_t kernel_frames, uint32_t user_frames)
 {
 	struct raw_stack stack = {
-		.kernel = {.words = ips, .count = kernel_frames},
-		.user = {.words = ips + kernel_frames, .count = user_frames},
+		.kernel = {.words = words, .count = kernel_frames},
+		.user = {.words = words + kernel_frames, .count = user_frames},
 		.user_end = JITBPF_END_ROOT,
 	};
 
@@ -147,10 +147,10 @@ static const struct location *locate_one(struct fixture *f, uint64_t time_ns, ui
 CASE_WITH(test_offsets, setup, teardown)
 {
 	struct fixture *f = *state;
-	uint64_t ips[] = {KERNEL, KERNEL + 0x10, LIB + 0x30, LIB + 0x40, CODE + 0x10};
+	uint64_t words[] = {KERNEL, KERNEL + 0x10, LIB + 0x30, LIB + 0x40, CODE + 0x10};
 
 	load(f, 5, CODE, 0x10); /* the last byte belongs to the call */
-	locate(f, 10, ips, 2, 3);
+	locate(f, 10, words, 2, 3);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
 	assert_int_equal(at(f, 0)->offset, KERNEL);
 	assert_int_equal(at(f, 1)->offset, KERNEL + 0xf);
@@ -168,12 +168,12 @@ CASE_WITH(test_returned_to, setup, teardown)
 {
 	struct fixture *f = *state;
 	const uint64_t barrier = CODE + 0x20;
-	uint64_t ips[] = {CODE, barrier, CODE + 0x40, barrier + 8};
+	uint64_t words[] = {CODE, barrier, CODE + 0x40, barrier + 8};
 
 	load(f, 5, CODE, 0x20);
 	load_named(f, 5, barrier, 0x10, "cont_returnBarrier");
 	load_named(f, 5, CODE + 0x40, 0x10, "cont_returnBarrierExc"); /* behind a gap */
-	locate(f, 10, ips, 0, 4);
+	locate(f, 10, words, 0, 4);
 	assert_string_equal(name_at(f, 1), "cont_returnBarrier");
 	assert_int_equal(at(f, 1)->offset, 0);
 	assert_string_equal(name_at(f, 2), "cont_returnBarrierExc");
@@ -182,12 +182,12 @@ CASE_WITH(test_returned_to, setup, teardown)
 	/* Nor is code of another engine that has such a name. */
 	load(f, 11, CODE + 0x18, 8);
 	load_of(f, JITBPF_PUBLISHER_SHIM, 12, barrier, 0x18, "cont_returnBarrier");
-	locate(f, 15, ips, 0, 2);
+	locate(f, 15, words, 0, 2);
 	assert_int_equal(at(f, 1)->offset, 7);
 	assert_string_equal(name_at(f, 1), "");
 	/* Other code is not returned to at its begin: there the caller's call is the last. */
 	load_named(f, 20, barrier, 0x10, "doYield");
-	locate(f, 30, ips, 0, 2);
+	locate(f, 30, words, 0, 2);
 	assert_string_equal(name_at(f, 1), "");
 	assert_int_equal(at(f, 1)->offset, 7);
 }
@@ -248,9 +248,9 @@ CASE_WITH(test_code_and_mappings, setup, teardown)
 CASE_WITH(test_cut_at_a_caller_that_is_none, setup, teardown)
 {
 	struct fixture *f = *state;
-	uint64_t ips[] = {KERNEL, LIB, LIB + 9, 0xdead000, LIB + 20};
+	uint64_t words[] = {KERNEL, LIB, LIB + 9, 0xdead000, LIB + 20};
 
-	locate(f, 10, ips, 1, 4);
+	locate(f, 10, words, 1, 4);
 	assert_int_equal(f->located.kernel_frames, 1);
 	assert_int_equal(f->located.user_frames, 2);
 	assert_int_equal(f->located.user_end, JITBPF_END_BAD_FRAME);
@@ -272,15 +272,15 @@ CASE_WITH(test_unknown_leaf, setup, teardown)
 CASE_WITH(test_kernel_begins_a_program, setup, teardown)
 {
 	struct fixture *f = *state;
-	uint64_t ips[] = {KERNEL, LIB + 8, LIB + 9}, stray[] = {KERNEL, 0xdead000};
+	uint64_t words[] = {KERNEL, LIB + 8, LIB + 9}, stray[] = {KERNEL, 0xdead000};
 
 	exec(f, 100);
-	locate(f, 110, ips, 1, 2);
+	locate(f, 110, words, 1, 2);
 	assert_int_equal(f->located.kernel_frames, 1);
 	assert_int_equal(f->located.user_frames, 0);
 	assert_int_equal(f->located.user_end, JITBPF_END_NONE);
 	assert_false(f->located.code_unknown);
-	locate(f, 99, ips, 1, 2); /* before execve: as usual */
+	locate(f, 99, words, 1, 2); /* before execve: as usual */
 	assert_int_equal(f->located.user_frames, 2);
 	locate(f, 110, stray, 1, 1); /* in neither program */
 	assert_true(f->located.code_unknown);
@@ -288,7 +288,7 @@ CASE_WITH(test_kernel_begins_a_program, setup, teardown)
 			 LOCATION_UNKNOWN); /* sampled in user mode */
 	assert_true(f->located.code_unknown);
 	map(f, 120, LIB, "/lib/new.so", 11);
-	locate(f, 130, ips, 1, 2);
+	locate(f, 130, words, 1, 2);
 	assert_int_equal(f->located.user_frames, 2);
 	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
 }
@@ -298,12 +298,12 @@ CASE_WITH(test_retired, setup, teardown)
 {
 	struct jitbpf_task task = {.h.time_ns = 10, .pid = PID, .tid = PID};
 	struct fixture *f = *state;
-	uint64_t ips[] = {KERNEL, LIB, LIB + 9};
+	uint64_t words[] = {KERNEL, LIB, LIB + 9};
 
 	assert_int_equal(process_table_exit(&f->processes, &task), 0);
 	process_table_forget(&f->processes, 100 * PROCESS_GRACE_NS);
 	assert_null(f->process->mappings);
-	locate(f, 20, ips, 1, 2);
+	locate(f, 20, words, 1, 2);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
 	assert_int_equal(at(f, 1)->kind, LOCATION_UNKNOWN);
 	assert_int_equal(f->located.user_frames, 1);
@@ -319,7 +319,7 @@ CASE_WITH(test_kernel_code, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct kernel_code *code = calloc(1, sizeof(*code) + 8);
-	uint64_t ips[] = {KERNEL + 0x20, KERNEL + 0x40};
+	uint64_t words[] = {KERNEL + 0x20, KERNEL + 0x40};
 
 	assert_non_null(code);
 	code->value = (struct space_value){.refs = 1, .free = kernel_code_free};
@@ -327,7 +327,7 @@ CASE_WITH(test_kernel_code, setup, teardown)
 	code->address = KERNEL;
 	assert_int_equal(space_map_insert(f->kernel_code, KERNEL, KERNEL + 0x40, 10, &code->value),
 			 0);
-	locate(f, 20, ips, 2, 0);
+	locate(f, 20, words, 2, 0);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL_CODE);
 	assert_int_equal(at(f, 0)->owner, 3);
 	assert_int_equal(at(f, 0)->offset, 0x20);
@@ -335,7 +335,7 @@ CASE_WITH(test_kernel_code, setup, teardown)
 	assert_int_equal(at(f, 1)->kind, LOCATION_KERNEL_CODE);
 	assert_int_equal(at(f, 1)->offset, 0x3f);
 	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
-	locate(f, 9, ips, 2, 0);
+	locate(f, 9, words, 2, 0);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
 	assert_int_equal(space_map_end(f->kernel_code, KERNEL, &code->value, 30), 1);
 	space_map_forget(f->kernel_code, 1000);
@@ -421,17 +421,18 @@ CASE_WITH(test_interpreter, setup, teardown)
 
 CASE_WITH(test_too_many_frames, setup, teardown)
 {
-	static const uint64_t ips[JITBPF_SAMPLE_WORDS_MAX + 1] = {0};
+	static const uint64_t words[JITBPF_SAMPLE_WORDS_MAX + 1] = {0};
 	struct fixture *f = *state;
-	struct raw_stack stack = {.kernel = {.words = ips, .count = JITBPF_KERNEL_FRAMES_MAX + 1}};
+	struct raw_stack stack = {
+		.kernel = {.words = words, .count = JITBPF_KERNEL_FRAMES_MAX + 1}};
 
 	assert_int_equal(
 		locate_stack(&f->table, &f->global, f->process, &stack, 1, NULL, &f->located),
 		-EINVAL);
-	stack = (struct raw_stack){.user = {.words = ips, .count = JITBPF_USER_WORDS_MAX + 1}};
+	stack = (struct raw_stack){.user = {.words = words, .count = JITBPF_USER_WORDS_MAX + 1}};
 	assert_int_equal(
 		locate_stack(&f->table, &f->global, f->process, &stack, 1, NULL, &f->located),
 		-EINVAL);
-	locate(f, 1, ips, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_WORDS_MAX);
+	locate(f, 1, words, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_WORDS_MAX);
 	assert_int_equal(f->located.kernel_frames, JITBPF_KERNEL_FRAMES_MAX);
 }

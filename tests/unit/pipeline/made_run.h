@@ -108,7 +108,7 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 	}
 	/* Bytes beyond the frames do not belong to the sample: read all of it. */
 	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++)
-		made_require(sample->ips[i] != 0xdead);
+		made_require(sample->addresses[i] != 0xdead);
 	return 0;
 }
 
@@ -225,18 +225,18 @@ static inline void *make_record(struct made_run *run, uint16_t type, size_t size
 /* A sample with a complete user stack, leaf first. */
 static inline struct jitbpf_sample *make_sample_of(struct made_run *run, uint64_t time_ns,
 						   uint32_t pid, uint64_t start_ns,
-						   const uint64_t *ips, uint16_t count)
+						   const uint64_t *words, uint16_t count)
 {
 	struct jitbpf_sample *sample = make_record(
 		run, JITBPF_SAMPLE, sizeof(*sample) + count * sizeof(uint64_t), time_ns);
 
 	sample->pid = sample->tid = pid;
 	sample->start_ns = start_ns;
-	sample->user_frames = count;
+	sample->user_words = count;
 	sample->user_end = count ? JITBPF_END_ROOT : JITBPF_END_NONE;
 	strcpy(sample->comm, "thread");
 	if (count)
-		memcpy(sample->ips, ips, count * sizeof(uint64_t));
+		memcpy(sample->words, words, count * sizeof(uint64_t));
 	return sample;
 }
 

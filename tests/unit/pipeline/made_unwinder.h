@@ -75,8 +75,8 @@ int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 		    const struct jitbpf_sample *sample, bool last, struct unwind_wait *wait,
 		    struct finished_stack *ret)
 {
-	const uint64_t *frames = (const uint64_t *)sample->ips + sample->kernel_frames;
-	const uint64_t *behind = frames + sample->user_frames;
+	const uint64_t *frames = (const uint64_t *)sample->words + sample->kernel_words;
+	const uint64_t *behind = frames + sample->user_words;
 	const struct jitbpf_stack_copy *copy;
 	bool ready = unwinder->is_ready(sample->h.time_ns);
 	uint32_t words;
@@ -91,15 +91,15 @@ int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		behind += sizeof(struct jitbpf_user_regs) / sizeof(*behind);
 	copy = (const struct jitbpf_stack_copy *)behind;
-	*ret = (struct finished_stack){.count = sample->user_frames, .end = JITBPF_END_NO_RULE};
-	memcpy(ret->ips, frames, ret->count * sizeof(*frames));
+	*ret = (struct finished_stack){.count = sample->user_words, .end = JITBPF_END_NO_RULE};
+	memcpy(ret->words, frames, ret->count * sizeof(*frames));
 	unwinder->counts.finished++;
 	if (!ready)
 		return 0;
 	words = copy->size_bytes / sizeof(uint64_t);
 	if (words > JITBPF_USER_FRAMES_MAX - ret->count)
 		words = JITBPF_USER_FRAMES_MAX - ret->count;
-	memcpy(ret->ips + ret->count, copy->data, words * sizeof(uint64_t));
+	memcpy(ret->words + ret->count, copy->data, words * sizeof(uint64_t));
 	ret->count += words;
 	ret->end = JITBPF_END_ROOT;
 	ret->guessed = unwinder->guesses;
@@ -161,7 +161,7 @@ uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process 
 	made_require(process && !record_is_unfinished(&sample->h));
 	unwinder->told_of++;
 	unwinder->told_seen |= seen != NULL;
-	return unwinder->untold < sample->user_frames ? unwinder->untold : sample->user_frames;
+	return unwinder->untold < sample->user_words ? unwinder->untold : sample->user_words;
 }
 
 int unwinder_mapped(struct unwinder *unwinder, const struct process *process, uint64_t address,
@@ -314,11 +314,11 @@ static inline struct jitbpf_sample *make_unfinished(struct made_run *run, uint64
 	sample->h.flags = flags | JITBPF_SAMPLE_STACK_COPY;
 	sample->pid = sample->tid = MADE_PID;
 	sample->start_ns = MADE_START;
-	sample->user_frames = 1;
+	sample->user_words = 1;
 	sample->user_end = JITBPF_END_NO_RULE;
 	strcpy(sample->comm, "thread");
-	sample->ips[0] = leaf;
-	copy = (void *)((uint8_t *)&sample->ips[1] + regs_bytes);
+	sample->words[0] = leaf;
+	copy = (void *)((uint8_t *)&sample->words[1] + regs_bytes);
 	copy->size_bytes = (uint32_t)copy_bytes;
 	memcpy(copy->data, callers, copy_bytes);
 	return sample;

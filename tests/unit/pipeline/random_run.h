@@ -81,20 +81,20 @@ static inline void random_sample(struct made_run *run, struct random_run *random
 	uint16_t kernel = (uint16_t)(random_below(random, 3) ? 0 : 1 + random_below(random, 4));
 	uint16_t user = (uint16_t)random_below(random, RANDOM_FRAMES - 4);
 	uint32_t pid = random_pid(random);
-	uint64_t ips[RANDOM_FRAMES];
+	uint64_t words[RANDOM_FRAMES];
 	struct jitbpf_sample *sample;
 
 	for (uint16_t i = 0; i < kernel; i++)
-		ips[i] = (random_below(random, 4) ? RANDOM_KERNEL : RANDOM_PROGRAM) +
-			 random_below(random, 64) * 16;
+		words[i] = (random_below(random, 4) ? RANDOM_KERNEL : RANDOM_PROGRAM) +
+			   random_below(random, 64) * 16;
 	for (uint16_t i = kernel; i < kernel + user; i++)
-		ips[i] = random_ip(random);
-	sample = make_sample_of(run, random->time_ns, pid, MADE_START, ips,
+		words[i] = random_ip(random);
+	sample = make_sample_of(run, random->time_ns, pid, MADE_START, words,
 				(uint16_t)(kernel + user));
 	sample->tid += random_below(random, 3) * 1000;
 	sample->cpu = random_below(random, 2);
-	sample->kernel_frames = kernel;
-	sample->user_frames = user;
+	sample->kernel_words = kernel;
+	sample->user_words = user;
 	sample->user_end = !user		      ? JITBPF_END_NONE
 			   : random_below(random, 10) ? JITBPF_END_ROOT
 						      : JITBPF_END_NO_ROOM;
@@ -162,12 +162,12 @@ static inline void random_lost(struct made_run *run, struct random_run *random)
 static inline void random_short_lived(struct made_run *run, struct random_run *random)
 {
 	uint32_t pid = 1000 + random->short_lived++;
-	const uint64_t ips[] = {MADE_CODE + 0x20, RANDOM_FILE + 0x100};
+	const uint64_t words[] = {MADE_CODE + 0x20, RANDOM_FILE + 0x100};
 
 	make_task(run, JITBPF_FORK, random->time_ns, pid, random_pid(random));
 	make_comm(run, random->time_ns, pid, "short", true);
 	make_jit_of(run, random->time_ns, pid, 0, random_below(random, 3), "brief");
-	make_sample_of(run, random->time_ns, pid, 0, ips, 2);
+	make_sample_of(run, random->time_ns, pid, 0, words, 2);
 	make_task(run, JITBPF_EXIT, ++random->time_ns, pid, 0);
 }
 

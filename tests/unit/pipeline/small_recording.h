@@ -72,17 +72,17 @@ static inline struct jitbpf_sample *small_add_sample(struct small_recording *sma
 	sample->tid = 5000 + (uint32_t)small->count;
 	sample->start_ns = 77;
 	sample->cpu = 1;
-	sample->kernel_frames = kernel_frames;
-	sample->user_frames = user_frames;
+	sample->kernel_words = kernel_frames;
+	sample->user_words = user_frames;
 	sample->user_end = user_frames ? JITBPF_END_ROOT : JITBPF_END_NONE;
 	memcpy(sample->comm, "worker\xc3\x28", 8);
 	for (uint32_t i = 0; i < kernel_frames + (uint32_t)user_frames; i++)
-		sample->ips[i] = (i < kernel_frames ? 0xffffffff81000000 : 0x7f0000000000) +
-				 seed * 0x1000 + i * 16;
+		sample->words[i] = (i < kernel_frames ? 0xffffffff81000000 : 0x7f0000000000) +
+				   seed * 0x1000 + i * 16;
 	if (with_regs) {
 		struct jitbpf_user_regs regs = {.ax = 1, .ip = 0x7f0000000001, .r15 = small->count};
 
-		memcpy((uint8_t *)sample->ips + ips_bytes, &regs, sizeof(regs));
+		memcpy((uint8_t *)sample->words + ips_bytes, &regs, sizeof(regs));
 	}
 	return sample;
 }

@@ -45,7 +45,7 @@ static void make_wait(struct made_run *run, uint64_t time_ns, uint16_t event, ui
 	struct jitbpf_sample *sample = make_sample_of(run, time_ns, MADE_PID, MADE_START, words, 2);
 
 	sample->event = event;
-	sample->user_frames = 1;
+	sample->user_words = 1;
 	sample->h.flags = JITBPF_SAMPLE_WEIGHT;
 }
 

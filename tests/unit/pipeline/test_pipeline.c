@@ -26,8 +26,8 @@ static int setup(void **state)
 static struct jitbpf_sample *make_ended(struct made_run *run, uint64_t time_ns, uint64_t leaf,
 					uint64_t caller, enum jitbpf_stack_end end)
 {
-	uint64_t ips[] = {leaf, caller};
-	struct jitbpf_sample *sample = make_sample_of(run, time_ns, MADE_PID, MADE_START, ips, 2);
+	uint64_t words[] = {leaf, caller};
+	struct jitbpf_sample *sample = make_sample_of(run, time_ns, MADE_PID, MADE_START, words, 2);
 
 	sample->user_end = end;
 	return sample;
@@ -176,28 +176,28 @@ CASE_WITH(test_fates_of_the_cache, setup, made_run_teardown)
 CASE_WITH(test_stacks_that_collide, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
-	uint64_t ips[80], collide = 0xe7037ed1a0b428dbull;
+	uint64_t words[80], collide = 0xe7037ed1a0b428dbull;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ips); i++)
-		ips[i] = LIB + i;
-	ips[ARRAY_SIZE(ips) - 1] = collide;
-	make_sample_of(run, 10, MADE_PID, MADE_START, ips, ARRAY_SIZE(ips));
-	ips[1] = collide;
-	make_sample_of(run, 20, MADE_PID, MADE_START, ips, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = LIB + i;
+	words[ARRAY_SIZE(words) - 1] = collide;
+	make_sample_of(run, 10, MADE_PID, MADE_START, words, ARRAY_SIZE(words));
+	words[1] = collide;
+	make_sample_of(run, 20, MADE_PID, MADE_START, words, 2);
 	make_record(run, JITBPF_THROTTLE, sizeof(struct jitbpf_throttle), 30);
 	made_round(run, 100);
-	assert_int_equal(run->seen[0].user_frames, ARRAY_SIZE(ips) - 1);
+	assert_int_equal(run->seen[0].user_frames, ARRAY_SIZE(words) - 1);
 	assert_int_equal(run->seen[1].user_frames, 1);
 }
 
 CASE_WITH(test_kernel_frames_are_no_user_frames, setup, made_run_teardown)
 {
 	struct made_run *run = *state;
-	uint64_t ips[] = {LIB, LIB + 1};
+	uint64_t words[] = {LIB, LIB + 1};
 
-	make_sample_of(run, 10, MADE_PID, MADE_START, ips, 2);
-	make_sample_of(run, 20, MADE_PID, MADE_START, ips, 2)->kernel_frames = 1;
-	((struct jitbpf_sample *)run->records[run->record_count - 1])->user_frames = 1;
+	make_sample_of(run, 10, MADE_PID, MADE_START, words, 2);
+	make_sample_of(run, 20, MADE_PID, MADE_START, words, 2)->kernel_words = 1;
+	((struct jitbpf_sample *)run->records[run->record_count - 1])->user_words = 1;
 	made_round(run, 100);
 	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
 	assert_int_equal(run->seen[1].kind, LOCATION_KERNEL);
@@ -212,7 +212,7 @@ CASE_WITH(test_malformed_records, setup, made_run_teardown)
 	struct jitbpf_kernel_symbol *symbol;
 	const struct ledger *ledger;
 
-	make_sample(run, 10, LIB)->user_frames = 100;
+	make_sample(run, 10, LIB)->user_words = 100;
 	make_mapping(run, 11, MADE_PID, LIB, "/x")->size_bytes = 0;
 	((struct jitbpf_throttle *)make_record(run, JITBPF_THROTTLE, sizeof(struct jitbpf_throttle),
 					       12))
@@ -245,8 +245,8 @@ static void make_kernel_sample(struct made_run *run, uint64_t time_ns)
 {
 	struct jitbpf_sample *sample = make_sample(run, time_ns, 0xffffffffc0000010);
 
-	sample->kernel_frames = 1;
-	sample->user_frames = 0;
+	sample->kernel_words = 1;
+	sample->user_words = 0;
 	sample->user_end = JITBPF_END_NONE;
 }
 
@@ -325,7 +325,7 @@ CASE_WITH(test_names_of_processes, setup, made_run_teardown)
 CASE(test_hidden_kernel_frames)
 {
 	const struct view_options options = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
-	const uint64_t ips[] = {0xffffffff81000010, 0xffffffff81000021, LIB};
+	const uint64_t words[] = {0xffffffff81000010, 0xffffffff81000021, LIB};
 	struct made_run run;
 	struct jitbpf_sample *sample;
 	const struct ledger *ledger;
@@ -334,9 +334,9 @@ CASE(test_hidden_kernel_frames)
 	made_run_begin(&run, &(struct pipeline_options){.analysis.view = &options});
 	make_mapping(&run, 5, MADE_PID, LIB, "/lib/x.so");
 	for (uint16_t user = 0; user < 2; user++) {
-		sample = make_sample_of(&run, 10 + user, MADE_PID, MADE_START, ips, 2 + user);
-		sample->kernel_frames = 2;
-		sample->user_frames = user;
+		sample = make_sample_of(&run, 10 + user, MADE_PID, MADE_START, words, 2 + user);
+		sample->kernel_words = 2;
+		sample->user_words = user;
 		sample->user_end = user ? JITBPF_END_ROOT : JITBPF_END_NONE;
 	}
 	ledger = made_finish(&run, 100);

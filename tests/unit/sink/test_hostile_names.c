@@ -25,7 +25,7 @@ struct named_view {
 	struct sink_sample sample;
 	struct code_region region;
 	struct sink_code code;
-	uint64_t ips[3];
+	uint64_t addresses[3];
 };
 
 static void named_deinit(struct named_view *n)
@@ -80,7 +80,7 @@ static void named_init(struct named_view *n, const char *name)
 		.tid = 7,
 		.comm = made_string(m, name),
 		.node = made_stack(m, 0, name, 1, STACK(kernel, jit, native)),
-		.ips = n->ips,
+		.addresses = n->addresses,
 		.kernel_frames = 1,
 		.user_frames = 2,
 	};

@@ -27,7 +27,7 @@ static uint32_t below(uint32_t *seed, uint32_t limit)
 struct random_view {
 	struct made_view m;
 	struct sink_sample samples[SAMPLES];
-	uint64_t ips[SAMPLES][FRAMES_MAX];
+	uint64_t addresses[SAMPLES][FRAMES_MAX];
 };
 
 static void add_random(struct random_view *r, uint32_t *seed, uint32_t number, bool cut, bool loops,
@@ -43,12 +43,12 @@ static void add_random(struct random_view *r, uint32_t *seed, uint32_t number, b
 
 		if (k >= kernel_frames && !below(seed, 3) && loops && !cut) {
 			stack[count] = loop;
-			r->ips[number][count++] = 0x9000 + k;
+			r->addresses[number][count++] = 0x9000 + k;
 		}
 		if (k < kernel_frames && cut)
 			continue;
 		stack[count] = location;
-		r->ips[number][count++] = 0x7000 + k;
+		r->addresses[number][count++] = 0x7000 + k;
 	}
 	*sample = (struct sink_sample){
 		.time_ns = r->m.info.start_ns + number * 1000,
@@ -56,7 +56,7 @@ static void add_random(struct random_view *r, uint32_t *seed, uint32_t number, b
 		.tid = 10 + process + below(seed, 3) * 100,
 		.comm = made_string(&r->m, below(seed, 2) ? "main" : "worker"),
 		.node = made_stack(&r->m, process, "app", 1, count, stack),
-		.ips = r->ips[number],
+		.addresses = r->addresses[number],
 		.kernel_frames = cut ? 0 : kernel_frames,
 		.user_frames = count - (cut ? 0 : kernel_frames),
 	};

@@ -9,7 +9,7 @@
 struct made_threads {
 	struct made_view m;
 	struct sink_sample samples[3];
-	uint64_t ips[2];
+	uint64_t addresses[2];
 };
 
 static void made_threads_deinit(struct made_threads *t)
@@ -23,7 +23,7 @@ static void made_threads_init(struct made_threads *t)
 	uint32_t place, leaf, shallow, deep;
 	struct frame frames[2];
 
-	*t = (struct made_threads){.ips = {0x1020, 0x2001}};
+	*t = (struct made_threads){.addresses = {0x1020, 0x2001}};
 	made_init(m);
 	place = made_location(m, LOCATION_NATIVE, 0, 0x20);
 	frames[0] = made_frame(m, FRAME_KIND_NATIVE, "inlined", "/bin/php");
@@ -43,7 +43,7 @@ static void made_threads_init(struct made_threads *t)
 			.tid = i ? 10 : 11,
 			.comm = made_string(m, i ? "php" : "worker"),
 			.node = i == 2 ? deep : shallow,
-			.ips = t->ips,
+			.addresses = t->addresses,
 			.user_frames = i == 2 ? 2 : 1,
 		};
 		made_count(m, &t->samples[i]);

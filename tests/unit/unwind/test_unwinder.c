@@ -77,13 +77,13 @@ static void call(struct world *w, uint64_t ip, uint32_t words)
 	world_push_many(w, words);
 }
 
-static void assert_stack(const struct world *w, enum jitbpf_stack_end end, const uint64_t *ips,
+static void assert_stack(const struct world *w, enum jitbpf_stack_end end, const uint64_t *words,
 			 uint32_t count)
 {
 	assert_int_equal(w->finished.end, end);
 	assert_int_equal(w->finished.count, count);
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(w->finished.ips[i], ips[i]);
+		assert_int_equal(w->finished.words[i], words[i]);
 }
 
 /* The kernel now walks the stack alone, with the same result. */
@@ -93,23 +93,23 @@ static void assert_kernel_knows(struct world *w, uint64_t ip, uint64_t bp)
 
 	assert_false(world_sample(w, PID, NOW, ip, bp, &made));
 	assert_int_equal(made.sample.user_end, w->finished.end);
-	assert_int_equal(made.sample.user_frames, w->finished.count);
-	assert_memory_equal(made.sample.ips, w->finished.ips, w->finished.count * 8);
+	assert_int_equal(made.sample.user_words, w->finished.count);
+	assert_memory_equal(made.sample.words, w->finished.words, w->finished.count * 8);
 	assert_int_equal(!!(made.sample.h.flags & JITBPF_SAMPLE_FRAME_POINTERS),
 			 w->finished.guessed);
 }
 
 CASE_WITH(test_files, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 0x11, LIB + 0x20010, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {LIB + 0x11, LIB + 0x20010, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
-	call(w, ips[3], 1);
-	call(w, ips[2], 1);
-	call(w, ips[1], 1);
+	call(w, words[3], 1);
+	call(w, words[2], 1);
+	call(w, words[1], 1);
 	assert_true(world_sample(w, PID, NOW, LIB + 0x10, 0, &made));
-	assert_int_equal(made.sample.user_frames, 1);
+	assert_int_equal(made.sample.user_words, 1);
 	w->silent = true;
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
@@ -120,7 +120,7 @@ CASE_WITH(test_files, setup, teardown)
 	assert_int_equal(w->requests.data[1].page.page, 2);
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 4);
+	assert_stack(w, JITBPF_END_ROOT, words, 4);
 	assert_false(w->finished.guessed);
 	assert_int_equal(w->requests.size, 3);
 	assert_kernel_knows(w, LIB + 0x10, 0);
@@ -130,30 +130,30 @@ CASE_WITH(test_files, setup, teardown)
 
 CASE_WITH(test_code, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 1, CODE + 0x1010, CODE + 0x2010, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {LIB + 1, CODE + 0x1010, CODE + 0x2010, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
 	world_load(w, PID, 10, CODE + 0x1000, 0x100);
 	world_load(w, PID, 11, CODE + 0x2000, 0x100);
-	call(w, ips[4], 1);
-	call(w, ips[3], 2);
-	call(w, ips[2], 2);
-	call(w, ips[1], 1);
+	call(w, words[4], 1);
+	call(w, words[3], 2);
+	call(w, words[2], 2);
+	call(w, words[1], 1);
 	world_sample(w, PID, NOW, LIB, 0, &made);
 	/* The code was read, but it is not known yet whether the region was in force then. */
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 5);
+	assert_stack(w, JITBPF_END_ROOT, words, 5);
 	assert_false(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 2);
 	assert_kernel_knows(w, LIB, 0);
 	/* Other code is loaded into the page: its rows are unpublished. */
 	world_load(w, PID, 12, CODE + 0x3000, 0x100);
 	assert_true(world_sample(w, PID, NOW + 3 * MS, LIB, 0, &made));
-	assert_int_equal(made.sample.user_frames, 2);
+	assert_int_equal(made.sample.user_words, 2);
 	assert_int_equal(world_finish(w, &made, NOW + 3 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 5);
+	assert_stack(w, JITBPF_END_ROOT, words, 5);
 	assert_kernel_knows(w, LIB, 0);
 }
 
@@ -169,17 +169,17 @@ static void finish(struct world *w, uint64_t ip, uint64_t bp)
 /* Frames of a missing file are walked by frame pointer. */
 CASE_WITH(test_file_is_gone, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	uint64_t bp;
 
 	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/gone.so"});
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0xb0);
 	world_push_many(w, 3);
 	finish(w, LIB + 0x200000, bp);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_true(w->finished.guessed);
 	assert_kernel_knows(w, LIB + 0x200000, bp);
 }
@@ -187,7 +187,7 @@ CASE_WITH(test_file_is_gone, setup, teardown)
 /* rbp may have any value: the file's code says whether a function can return to the caller. */
 CASE_WITH(test_no_call_before_a_caller, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 	size_t requests;
@@ -195,56 +195,56 @@ CASE_WITH(test_no_call_before_a_caller, setup, teardown)
 
 	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/gone.so"});
 	w->no_returns = true;
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0xb0);
 	finish(w, LIB + 0x200000, bp);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 1);
 	assert_false(w->finished.guessed);
 	/* The answer is kept. */
 	requests = w->requests.size;
 	world_sample(w, PID, NOW + 1, LIB + 0x200000, bp, &made);
 	world_sample(w, PID, NOW + 1, 0x123456, bp, &made);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
-	ips[0] = 0x123457;
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	words[0] = 0x123457;
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 1);
 	assert_int_equal(w->requests.size, requests);
 }
 
 /* Without an answer in time, the caller is left out. */
 CASE_WITH(test_caller_that_is_not_known_in_time, setup, teardown)
 {
-	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {0x123457, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 	uint64_t bp;
 
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0xb0);
 	w->silent = true;
 	assert_true(world_sample(w, PID, NOW, 0x123456, bp, &made));
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, true), 0);
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+	assert_stack(w, JITBPF_END_NO_RULE, words, 1);
 }
 
 /* A file that could not be read in time is requested again: it is not walked by frame pointer. */
 CASE_WITH(test_file_is_slow, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
 	late_answers = 2;
 	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/slow.so"});
-	call(w, ips[2], 1);
-	call(w, ips[1], 1);
+	call(w, words[2], 1);
+	call(w, words[1], 1);
 	assert_true(world_sample(w, PID, NOW, LIB + 0x200000, 0, &made));
 	while (late_answers > 0)
 		world_finish(w, &made, NOW + 2 * MS, false);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_false(w->finished.guessed);
 }
 
@@ -259,7 +259,7 @@ static void map_part(struct world *w)
 CASE_WITH(test_rows_that_take_long, setup, teardown)
 {
 	uint64_t others[] = {PART + 0x101, PART + 0x2010, START + 0x10};
-	uint64_t ips[] = {PART + 0x101, PART + 0x1010, START + 0x10};
+	uint64_t words[] = {PART + 0x101, PART + 0x1010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 	size_t requests;
@@ -271,18 +271,18 @@ CASE_WITH(test_rows_that_take_long, setup, teardown)
 	assert_stack(w, JITBPF_END_ROOT, others, 3);
 	requests = w->requests.size;
 	w->used = 0;
-	call(w, ips[2], 2);
-	call(w, ips[1], 1);
+	call(w, words[2], 2);
+	call(w, words[1], 1);
 	w->silent = true;
 	assert_true(world_sample(w, PID, NOW, PART + 0x100, 0, &made));
-	assert_int_equal(made.sample.user_frames, 2);
+	assert_int_equal(made.sample.user_words, 2);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(w->requests.size, requests + 1);
 	assert_true(w->requests.data[requests].page.slow);
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_kernel_knows(w, PART + 0x100, 0);
 	assert_int_equal(w->requests.size, requests + 1);
 }
@@ -290,14 +290,14 @@ CASE_WITH(test_rows_that_take_long, setup, teardown)
 /* They did not come in time: they are requested again. */
 CASE_WITH(test_rows_that_take_too_long, setup, teardown)
 {
-	uint64_t ips[] = {PART + 0x1001, START + 0x10};
+	uint64_t words[] = {PART + 0x1001, START + 0x10};
 	struct world *w = *state;
 
 	late_answers = 2;
 	map_part(w);
-	call(w, ips[1], 2);
+	call(w, words[1], 2);
 	finish(w, PART + 0x1000, 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_stack(w, JITBPF_END_ROOT, words, 2);
 	assert_false(w->finished.guessed);
 	/* START's page, and three times the page and its rest */
 	assert_int_equal(w->requests.size, 7);
@@ -306,18 +306,18 @@ CASE_WITH(test_rows_that_take_too_long, setup, teardown)
 /* They cannot be made: their code is walked by frame pointer, other code by its rows. */
 CASE_WITH(test_rows_that_cannot_be_made, setup, teardown)
 {
-	uint64_t ips[] = {PART + 0x1001, PART + 0x2010, START + 0x10};
+	uint64_t words[] = {PART + 0x1001, PART + 0x2010, START + 0x10};
 	struct world *w = *state;
 	uint64_t bp;
 
 	slow_error = -EIO;
 	map_part(w);
-	call(w, ips[2], 3);
-	call(w, ips[1], 0);
+	call(w, words[2], 3);
+	call(w, words[1], 0);
 	bp = world_push(w, 0xb0);
 	world_push_many(w, 3);
 	finish(w, PART + 0x1000, bp);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_true(w->finished.guessed);
 	assert_kernel_knows(w, PART + 0x1000, bp);
 	slow_error = 0;
@@ -361,13 +361,13 @@ CASE_WITH(test_words_of_other_files, setup, teardown)
 /* An unknown rule cuts the stack. */
 CASE_WITH(test_unknown_rule, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 1, MAIN + 0x210, START + 0x10};
+	uint64_t words[] = {LIB + 1, MAIN + 0x210, START + 0x10};
 	struct world *w = *state;
 
-	call(w, ips[2], 1);
-	call(w, ips[1], 1);
+	call(w, words[2], 1);
+	call(w, words[1], 1);
 	finish(w, LIB, world_sp(w));
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
+	assert_stack(w, JITBPF_END_NO_RULE, words, 2);
 	assert_false(w->finished.guessed);
 }
 
@@ -392,18 +392,18 @@ CASE_WITH(test_pages_are_shared, setup, teardown)
 /* The code at the time of the sample counts, not the current code. */
 CASE_WITH(test_time, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
 	world_load(w, PID, NOW - 9, CODE, 0x100);
-	call(w, ips[2], 1);
-	call(w, ips[1], 2);
+	call(w, words[2], 1);
+	call(w, words[1], 2);
 	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	world_load(w, PID, NOW + 3 * MS, CODE, 0x100);
 	assert_int_equal(world_finish(w, &made, NOW + 4 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 	/* The kernel, which has the new code, has none of the old rows. */
 	assert_true(world_sample(w, PID, NOW + 4 * MS, CODE + 0x10, 0, &made));
@@ -412,21 +412,21 @@ CASE_WITH(test_time, setup, teardown)
 /* New code is reported before the read of the old code can be validated. */
 CASE_WITH(test_code_changes_while_it_is_read, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 	uint64_t bp;
 
 	world_load(w, PID, NOW - 9, CODE, 0x100);
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	world_push_many(w, 5); /* not what the rows say */
 	world_sample(w, PID, NOW, CODE + 0x10, bp, &made);
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	world_load(w, PID, NOW + MS / 2, CODE, 0x100);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_true(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
@@ -435,17 +435,17 @@ CASE_WITH(test_code_changes_while_it_is_read, setup, teardown)
 /* The reader of code did not answer in time, on a busy machine: the code is requested again. */
 CASE_WITH(test_code_read_later, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x11, START + 0x10};
+	uint64_t words[] = {CODE + 0x11, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
 	late_code = 1;
 	world_load(w, PID, NOW - 9, CODE, 0x100);
-	call(w, ips[1], 2);
+	call(w, words[1], 2);
 	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
 	world_finish(w, &made, NOW, false);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_stack(w, JITBPF_END_ROOT, words, 2);
 	assert_false(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
@@ -479,19 +479,19 @@ CASE_WITH(test_code_never_read, setup, teardown)
 /* Stacks are whole again as soon as the memory answers. */
 CASE_WITH(test_code_read_in_the_end, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x11, START + 0x10};
+	uint64_t words[] = {CODE + 0x11, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
 	late_code = 3;
 	world_load(w, PID, NOW - 9, CODE, 0x100);
-	call(w, ips[1], 2);
+	call(w, words[1], 2);
 	for (uint64_t i = 0; i < 12; i++) {
 		world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
 		world_finish(w, &made, NOW + i * 100 * MS, false);
 		assert_true(unwinder_collect(w->unwinder, 0, NOW + i * 100 * MS) >= 0);
 	}
-	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_stack(w, JITBPF_END_ROOT, words, 2);
 	assert_false(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
@@ -543,15 +543,15 @@ CASE_WITH(test_versions, setup, teardown)
 /* Anonymous executable memory is walked by frame pointer, by the kernel too. */
 CASE_WITH(test_anonymous_memory, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	uint64_t bp;
 
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	finish(w, CODE + 0x90000, bp);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_true(w->finished.guessed);
 	assert_kernel_knows(w, CODE + 0x90000, bp);
 }
@@ -559,102 +559,102 @@ CASE_WITH(test_anonymous_memory, setup, teardown)
 /* Where loads are late, the stack waits for the load of that code. The kernel gets no guess. */
 CASE_WITH(test_code_not_reported_yet, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 	uint64_t bp;
 
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	world_load_event(w, PID, 10, CODE + 0x98000, 0x100, JIT_EVENT_JVM_LOAD);
 	assert_true(world_sample(w, PID, NOW, CODE + 0x90000, bp, &made));
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(w->finished.count, 1);
-	assert_int_equal(w->finished.ips[0], ips[0]);
+	assert_int_equal(w->finished.words[0], words[0]);
 	assert_int_equal(world_finish(w, &made, NOW, true), 0);
 	/* It was not requested before whether code can return to the caller. */
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+	assert_stack(w, JITBPF_END_NO_RULE, words, 1);
 	assert_true(world_sample(w, PID, NOW, CODE + 0x90000, bp, &made));
 }
 
 /* A caller in unmapped memory ends the stack. */
 CASE_WITH(test_caller_nowhere, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	uint64_t words[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
 	struct world_sample made;
 
 	world_push_many(w, 300);
 	call(w, 0x123456, 1);
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	finish(w, LIB, 0);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 2);
 	/* The kernel cannot know that; it assumes a mapping that is not published yet. */
 	assert_true(world_sample(w, PID, NOW, LIB, 0, &made));
-	assert_int_equal(made.sample.user_frames, 3);
+	assert_int_equal(made.sample.user_words, 3);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 2);
 }
 
 /* Code that was reported at what is no address would be a frame of another kind. */
 CASE_WITH(test_caller_at_no_address, setup, teardown)
 {
 	const uint64_t forged = (uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT;
-	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	uint64_t words[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
 
 	world_load(w, PID, 10, forged + 0x1000, 0x100);
 	world_push_many(w, 300);
 	call(w, forged + 0x1010, 1);
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	finish(w, LIB, 0);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 2);
 }
 
 /* The same near the top of the stack: only unwind tables mark outermost frames. */
 CASE_WITH(test_nowhere_at_the_top, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	uint64_t words[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
 
 	call(w, 0x123456, 1);
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	finish(w, LIB, 0);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 2);
 }
 
 CASE_WITH(test_zero_return_address, setup, teardown)
 {
-	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	uint64_t words[] = {LIB + 1, MAIN + 0x5010};
 	struct world *w = *state;
 	struct world_sample made;
 
 	call(w, 0, 1);
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	finish(w, LIB, 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_stack(w, JITBPF_END_ROOT, words, 2);
 	w->used = 0;
 	world_push_many(w, 300); /* far from the stack top the kernel does not see a root either */
 	call(w, 0, 1);
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	assert_false(world_sample(w, PID, NOW, LIB, 0, &made));
 	assert_int_equal(made.sample.user_end, JITBPF_END_NO_ROOT);
-	assert_int_equal(made.sample.user_frames, 2);
+	assert_int_equal(made.sample.user_words, 2);
 }
 
 /* A leaf in unmapped memory is kept. */
 CASE_WITH(test_leaf_nowhere, setup, teardown)
 {
-	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {0x123457, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	uint64_t bp;
 
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	finish(w, 0x123456, bp);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	assert_true(w->finished.guessed);
 }
 
@@ -674,7 +674,7 @@ CASE_WITH(test_depth, setup, teardown)
 /* The stack ends, or is longer than its copy; memory below it is not part of it. */
 CASE_WITH(test_ends_of_the_copy, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 1, MAIN + 0x5010};
+	uint64_t words[] = {CODE + 1, MAIN + 0x5010};
 	struct world *w = *state;
 	struct jitbpf_stack_copy *copy;
 	struct world_sample made;
@@ -682,48 +682,48 @@ CASE_WITH(test_ends_of_the_copy, setup, teardown)
 
 	world_push_many(w, 1000);
 	call(w, START + 0x10, 1);
-	call(w, ips[1], 0);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	world_sample(w, PID, NOW, CODE, bp, &made);
 	copy = (struct jitbpf_stack_copy *)((uint8_t *)&made + sizeof(made.sample) + 8);
 	copy->size_bytes = 24;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_COPY, ips, 2);
+	assert_stack(w, JITBPF_END_COPY, words, 2);
 	/* On a stack of unknown size, only a copy of full size was truncated. */
 	copy->stack_top = 0;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_UNREADABLE, ips, 2);
+	assert_stack(w, JITBPF_END_UNREADABLE, words, 2);
 	copy->size_bytes = JITBPF_UNBOUNDED_COPY_MAX;
 	copy->bp = copy->sp + JITBPF_UNBOUNDED_COPY_MAX;
 	made.sample.h.size_bytes = sizeof(made.sample) + 8 + sizeof(*copy) + copy->size_bytes;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_COPY, ips, 1);
+	assert_stack(w, JITBPF_END_COPY, words, 1);
 	copy->stack_top = copy->sp + 2 * JITBPF_STACK_COPY_MAX;
 	copy->size_bytes = JITBPF_STACK_COPY_MAX;
 	copy->bp = copy->sp + JITBPF_STACK_COPY_MAX;
 	made.sample.h.size_bytes = sizeof(made.sample) + 8 + sizeof(*copy) + copy->size_bytes;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_COPY, ips, 1);
+	assert_stack(w, JITBPF_END_COPY, words, 1);
 	copy->bp = WORLD_STACK;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	assert_stack(w, JITBPF_END_BAD_FRAME, words, 1);
 	copy->bp = 0x7fffffffffff00ull;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_UNREADABLE, ips, 1);
+	assert_stack(w, JITBPF_END_UNREADABLE, words, 1);
 }
 
 /* Pages that could not be copied, on both sides of a caller: the walk needs no word of them. */
 CASE_WITH(test_pages_missing_in_the_copy, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 1, MAIN + 0x5010, START + 0x10};
+	uint64_t words[] = {CODE + 1, MAIN + 0x5010, START + 0x10};
 	struct world *w = *state;
 	struct jitbpf_stack_copy *copy;
 	struct world_sample made;
 	uint64_t bp, page;
 
 	world_push_many(w, 800);
-	call(w, ips[2], 1);
-	call(w, ips[1], 0);
+	call(w, words[2], 1);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	world_push_many(w, 1000);
 	world_sample(w, PID, NOW, CODE, bp, &made);
@@ -732,32 +732,32 @@ CASE_WITH(test_pages_missing_in_the_copy, setup, teardown)
 	assert_in_range(page, 1, 2);
 	copy->missing = ~(3u << page);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_stack(w, JITBPF_END_ROOT, words, 3);
 	copy->missing |= 1u << page;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_UNREADABLE, ips, 1);
+	assert_stack(w, JITBPF_END_UNREADABLE, words, 1);
 }
 
 /* With `last`, the walk uses the rows that exist. */
 CASE_WITH(test_last, setup, teardown)
 {
-	uint64_t ips[] = {CODE + 1, LIB + 0x5010};
+	uint64_t words[] = {CODE + 1, LIB + 0x5010};
 	struct world *w = *state;
 	struct world_sample made;
 	uint64_t bp;
 
 	world_load(w, PID, 10, CODE, 0x100);
 	call(w, START + 0x10, 1);
-	call(w, ips[1], 0);
+	call(w, words[1], 0);
 	bp = world_push(w, 0);
 	world_sample(w, PID, NOW, CODE, bp, &made);
 	w->silent = true;
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW, true), 0);
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+	assert_stack(w, JITBPF_END_NO_RULE, words, 1);
 	w->silent = false;
 	assert_int_equal(world_finish(w, &made, NOW, true), 0);
-	assert_stack(w, JITBPF_END_NO_RULE, ips, 1);
+	assert_stack(w, JITBPF_END_NO_RULE, words, 1);
 }
 
 CASE_WITH(test_not_a_copy, setup, teardown)
@@ -780,10 +780,10 @@ CASE_WITH(test_not_a_copy, setup, teardown)
 				 -EINVAL);                                                         \
 	} while (0)
 	assert_refused(made.sample.h.flags = 0);
-	assert_refused(made.sample.user_frames = 0);
+	assert_refused(made.sample.user_words = 0);
 	assert_refused(made.sample.h.size_bytes--);
 	assert_refused(made.sample.h.flags |= JITBPF_SAMPLE_USER_REGS);
-	assert_refused(made.sample.user_frames = JITBPF_USER_FRAMES_MAX + 1);
+	assert_refused(made.sample.user_words = JITBPF_USER_FRAMES_MAX + 1);
 }
 
 /* A process may have a limited number of requests, which leaves some for others. */
@@ -840,15 +840,15 @@ CASE_WITH(test_code_read_after_exit, setup, teardown)
 CASE_WITH(test_after_exit, setup, teardown)
 {
 	struct jitbpf_task task = {.h.time_ns = NOW, .pid = PID, .tid = PID};
-	uint64_t ips[] = {LIB + 1, START + 0x10};
+	uint64_t words[] = {LIB + 1, START + 0x10};
 	struct world *w = *state;
 	struct world_sample made;
 
-	call(w, ips[1], 1);
+	call(w, words[1], 1);
 	world_sample(w, PID, NOW - 1, LIB, 0, &made);
 	assert_int_equal(process_table_exit(&w->processes, &task), 0);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_stack(w, JITBPF_END_ROOT, words, 2);
 	assert_int_equal(w->published.size, 0);
 	/* The process is unknown now. */
 	process_table_forget(&w->processes, NOW + 100 * PROCESS_GRACE_NS);

@@ -90,7 +90,7 @@ CASE_WITH(test_known_at_once, setup, teardown)
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 	/* The rows are published to the kernel too. */
 	assert_false(world_sample(w, PID, NOW + 1, CODE + 0x10, 0, &made));
-	assert_int_equal(made.sample.user_frames, 3);
+	assert_int_equal(made.sample.user_words, 3);
 }
 
 /* Code is known for certain as soon as its region has rows, and stays so when it was replaced. */

@@ -73,14 +73,14 @@ static uint32_t sound(struct fixture *f, uint64_t time_ns, uint32_t age_ns)
 {
 	AUTO_FREE struct jitbpf_sample *sample =
 		calloc(1, sizeof(*sample) + (1 + FRAMES) * sizeof(uint64_t));
-	const uint64_t ips[1 + FRAMES] = {~0ull, MAIN, LIB + 1, MAIN + 1, LIB + 0x10};
+	const uint64_t words[1 + FRAMES] = {~0ull, MAIN, LIB + 1, MAIN + 1, LIB + 0x10};
 
 	assert_non_null(sample);
 	sample->h.time_ns = time_ns;
-	sample->kernel_frames = 1;
-	sample->user_frames = FRAMES;
+	sample->kernel_words = 1;
+	sample->user_words = FRAMES;
 	sample->mappings_age_ns = age_ns;
-	memcpy(sample->ips, ips, sizeof(ips));
+	memcpy(sample->words, words, sizeof(words));
 	return walked_stack_sound(f->process, sample);
 }
 

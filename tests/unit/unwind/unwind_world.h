@@ -249,7 +249,7 @@ static inline struct unwind_row world_kernel_row(struct world *w,
 /* Walk as far as the tables allow; *s is the state at the end. */
 static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t pid,
 						      uint64_t stack_top, struct unwind_state *s,
-						      uint64_t *ips, uint32_t *ret_count)
+						      uint64_t *words, uint32_t *ret_count)
 {
 	struct world_process *published = world_published(w, pid);
 	struct unwind_process none = {0};
@@ -262,7 +262,7 @@ static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t 
 		struct unwind_row row;
 		int end;
 
-		ips[count++] = unwind_frame_ip(s);
+		words[count++] = unwind_frame_ip(s);
 		*ret_count = count;
 		row = world_kernel_row(w, published ? &published->process : &none,
 				       s->ip - s->is_caller);
@@ -411,7 +411,7 @@ static inline uint64_t world_sp(const struct world *w)
 
 struct world_sample {
 	struct jitbpf_sample sample;
-	uint64_t ips[JITBPF_USER_FRAMES_MAX];
+	uint64_t words[JITBPF_USER_FRAMES_MAX];
 	uint8_t copy[sizeof(struct jitbpf_stack_copy) + JITBPF_STACK_COPY_MAX];
 };
 
@@ -431,9 +431,9 @@ static inline bool world_sample(struct world *w, uint32_t pid, uint64_t time_ns,
 	ret->sample.h.time_ns = time_ns;
 	ret->sample.pid = ret->sample.tid = pid;
 	ret->sample.start_ns = 7;
-	ret->sample.user_end =
-		world_kernel_walk(w, pid, WORLD_STACK_TOP, &s, (uint64_t *)ret->sample.ips, &count);
-	ret->sample.user_frames = (uint16_t)count;
+	ret->sample.user_end = world_kernel_walk(w, pid, WORLD_STACK_TOP, &s,
+						 (uint64_t *)ret->sample.words, &count);
+	ret->sample.user_words = (uint16_t)count;
 	ret->sample.h.size_bytes = sizeof(ret->sample) + count * 8;
 	if (s.guessed)
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;

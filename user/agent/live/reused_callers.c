@@ -20,11 +20,12 @@ static struct cpu_callers *callers_of(struct reused_callers *reused, uint32_t cp
 }
 
 /* Set the callers to those in a sample, followed by the outermost `reused` callers of before. */
-static void put_callers(struct cpu_callers *callers, const __u64 *ips, uint32_t count,
+static void put_callers(struct cpu_callers *callers, const __u64 *words, uint32_t count,
 			uint32_t reused)
 {
 	callers->count = count + reused;
-	memcpy(callers->ips + JITBPF_USER_FRAMES_MAX - callers->count, ips, count * sizeof(*ips));
+	memcpy(callers->words + JITBPF_USER_FRAMES_MAX - callers->count, words,
+	       count * sizeof(*words));
 }
 
 int reused_callers_complete(struct reused_callers *reused, const struct jitbpf_sample *sample,
@@ -40,36 +41,37 @@ int reused_callers_complete(struct reused_callers *reused, const struct jitbpf_s
 		*ret = sample;
 		return 0;
 	}
-	if (sample->cpu >= JITBPF_CPUS_MAX || sample->user_frames <= lacks ||
-	    sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
-	    sample->user_frames > JITBPF_USER_FRAMES_MAX ||
+	if (sample->cpu >= JITBPF_CPUS_MAX || sample->user_words <= lacks ||
+	    sample->kernel_words > JITBPF_KERNEL_FRAMES_MAX ||
+	    sample->user_words > JITBPF_USER_FRAMES_MAX ||
 	    sample->h.size_bytes > sizeof(reused->room))
 		return -EBADMSG;
-	has = sample->user_frames - lacks;
+	has = sample->user_words - lacks;
 	head_bytes = (uint32_t)sizeof(*sample) +
-		     (sample->kernel_frames + has) * (uint32_t)sizeof(sample->ips[0]);
+		     (sample->kernel_words + has) * (uint32_t)sizeof(sample->words[0]);
 	if (sample->h.size_bytes < head_bytes)
 		return -EBADMSG;
 	callers = callers_of(reused, sample->cpu);
 	if (!callers)
 		return -ENOMEM;
 	rest_bytes = sample->h.size_bytes - head_bytes;
-	if (head_bytes + lacks * sizeof(sample->ips[0]) + rest_bytes > sizeof(reused->room))
+	if (head_bytes + lacks * sizeof(sample->words[0]) + rest_bytes > sizeof(reused->room))
 		return -EBADMSG;
 	memcpy(whole, sample, head_bytes);
 	whole->h.flags &= (uint16_t)~JITBPF_SAMPLE_REUSES_CALLERS;
 	whole->user_end &= (1u << JITBPF_REUSED_SHIFT) - 1;
 	if (lacks > callers->count) {
 		lacks = 0;
-		whole->user_frames = (uint16_t)has;
+		whole->user_words = (uint16_t)has;
 		whole->user_end = JITBPF_END_UNREADABLE;
 		callers->count = 0; /* the next sample may refer to unknown callers */
 	} else {
-		put_callers(callers, sample->ips + sample->kernel_frames + 1, has - 1, lacks);
+		put_callers(callers, sample->words + sample->kernel_words + 1, has - 1, lacks);
 	}
 	to = reused->room.bytes + head_bytes;
-	memcpy(to, callers->ips + JITBPF_USER_FRAMES_MAX - lacks, lacks * sizeof(sample->ips[0]));
-	to += lacks * sizeof(sample->ips[0]);
+	memcpy(to, callers->words + JITBPF_USER_FRAMES_MAX - lacks,
+	       lacks * sizeof(sample->words[0]));
+	to += lacks * sizeof(sample->words[0]);
 	memcpy(to, bytes + head_bytes, rest_bytes);
 	whole->h.size_bytes = (uint32_t)(to - reused->room.bytes) + rest_bytes;
 	*ret = whole;

@@ -12,7 +12,7 @@
 
 struct cpu_callers {
 	uint32_t count;
-	uint64_t ips[JITBPF_USER_FRAMES_MAX]; /* the outermost one is the last */
+	uint64_t words[JITBPF_USER_FRAMES_MAX]; /* the outermost one is the last */
 };
 
 struct reused_callers {

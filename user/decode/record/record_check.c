@@ -27,7 +27,7 @@ static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
 {
 	const struct jitbpf_stack_copy *copy = (const void *)((const char *)sample + offset);
 
-	if (sample->h.size_bytes < offset + sizeof(*copy) || !sample->user_frames ||
+	if (sample->h.size_bytes < offset + sizeof(*copy) || !sample->user_words ||
 	    sample->user_end != JITBPF_END_NO_RULE)
 		return false;
 	return copy->is_caller <= 1 && copy->is_narrow <= 1 &&
@@ -39,8 +39,8 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 {
 	size_t wanted;
 
-	if (sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
-	    sample->user_frames > JITBPF_USER_WORDS_MAX || sample->user_end >= JITBPF_END_COUNT ||
+	if (sample->kernel_words > JITBPF_KERNEL_FRAMES_MAX ||
+	    sample->user_words > JITBPF_USER_WORDS_MAX || sample->user_end >= JITBPF_END_COUNT ||
 	    sample->event >= JITBPF_EVENTS_MAX || !comm_ends(sample->comm))
 		return false;
 	wanted = sample_finished_bytes(sample);

@@ -16,12 +16,12 @@ void sample_build(const struct jitbpf_sample *received, const struct frame_words
 	struct jitbpf_sample *sample = &ret->sample;
 
 	*sample = *received;
-	sample->user_frames = (uint16_t)user->count;
+	sample->user_words = (uint16_t)user->count;
 	sample->user_end = user_end;
 	sample->mappings_age_ns = 0;
 	sample->h.flags &= (uint16_t)~LIVE_FLAGS;
-	memcpy(sample->ips, kernel.words, kernel.count * sizeof(uint64_t));
-	memcpy(sample->ips + kernel.count, user->words, user->count * sizeof(uint64_t));
+	memcpy(sample->words, kernel.words, kernel.count * sizeof(uint64_t));
+	memcpy(sample->words + kernel.count, user->words, user->count * sizeof(uint64_t));
 	memcpy(ret->bytes + sample_kept_offset(sample), sample_kept_parts(received),
 	       sample_kept_bytes(received));
 	sample->h.size_bytes = (uint32_t)sample_finished_bytes(sample);
@@ -33,7 +33,7 @@ uint32_t sample_cut(struct jitbpf_sample *sample, uint32_t frames)
 	const void *kept = sample_kept_parts(sample);
 	uint32_t words = frame_words_of(&user, frames);
 
-	sample->user_frames = (uint16_t)words;
+	sample->user_words = (uint16_t)words;
 	memmove((uint8_t *)sample + sample_kept_offset(sample), kept, sample_kept_bytes(sample));
 	sample->h.size_bytes = (uint32_t)sample_finished_bytes(sample);
 	return user.count - words;

@@ -44,8 +44,8 @@ const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample
 
 	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
 		offset += sizeof(struct jitbpf_code_bytes);
-	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY) || !sample->user_frames ||
-	    sample->user_frames > JITBPF_USER_FRAMES_MAX ||
+	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY) || !sample->user_words ||
+	    sample->user_words > JITBPF_USER_FRAMES_MAX ||
 	    sample->h.size_bytes < offset + sizeof(*copy))
 		return NULL;
 	copy = (const struct jitbpf_stack_copy *)((const uint8_t *)sample + offset);

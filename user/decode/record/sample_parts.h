@@ -23,20 +23,20 @@ static inline size_t sample_kept_bytes(const struct jitbpf_sample *sample)
 
 static inline struct frame_words sample_kernel_frames(const struct jitbpf_sample *sample)
 {
-	return (struct frame_words){.words = (const uint64_t *)sample->ips,
-				    .count = sample->kernel_frames};
+	return (struct frame_words){.words = (const uint64_t *)sample->words,
+				    .count = sample->kernel_words};
 }
 
 static inline struct frame_words sample_user_frames(const struct jitbpf_sample *sample)
 {
-	return (struct frame_words){.words = (const uint64_t *)sample->ips + sample->kernel_frames,
-				    .count = sample->user_frames};
+	return (struct frame_words){.words = (const uint64_t *)sample->words + sample->kernel_words,
+				    .count = sample->user_words};
 }
 
 /* Returns the number of words of all frames. */
 static inline uint32_t sample_words(const struct jitbpf_sample *sample)
 {
-	return (uint32_t)sample->kernel_frames + sample->user_frames;
+	return (uint32_t)sample->kernel_words + sample->user_words;
 }
 
 /* Returns the offset of the parts that finished samples have, too. */

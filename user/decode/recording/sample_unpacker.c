@@ -79,12 +79,12 @@ static int write_words(const struct stack_tree *tree, uint32_t node, struct jitb
 		if (words[is_kernel] ==
 		    (is_kernel ? JITBPF_KERNEL_FRAMES_MAX : JITBPF_USER_WORDS_MAX))
 			return -EBADMSG;
-		sample->ips[words[0] + words[1]] = tree->nodes.data[node].word;
+		sample->words[words[0] + words[1]] = tree->nodes.data[node].word;
 		words[is_kernel]++;
 		node = tree->nodes.data[node].parent;
 	}
-	sample->user_frames = (uint16_t)words[0];
-	sample->kernel_frames = (uint16_t)words[1];
+	sample->user_words = (uint16_t)words[0];
+	sample->kernel_words = (uint16_t)words[1];
 	sample->user_end = node;
 	return 0;
 }

@@ -168,8 +168,8 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
-		.ips = slot->has_addresses ? sample_kernel_frames(sample).words
-					   : addresses_of(a, sample),
+		.addresses = slot->has_addresses ? sample_kernel_frames(sample).words
+						 : addresses_of(a, sample),
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};

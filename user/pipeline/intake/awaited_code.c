@@ -25,7 +25,7 @@ uint64_t awaited_code_find(const struct process *process, const struct finished_
 	if (!awaited_code_is_possible(process))
 		return 0;
 	for (uint32_t i = 0; i < stack->count; i++) {
-		uint64_t address = stack->ips[i] - !!i;
+		uint64_t address = stack->words[i] - !!i;
 
 		if (is_missing(process, address, time_ns))
 			return address;

@@ -83,7 +83,7 @@ static int emit_record(void *intake, const struct jitbpf_record *record)
 static bool is_too_deep(const struct jitbpf_record *record)
 {
 	return record->type == JITBPF_SAMPLE &&
-	       ((const struct jitbpf_sample *)record)->user_frames > JITBPF_USER_FRAMES_MAX;
+	       ((const struct jitbpf_sample *)record)->user_words > JITBPF_USER_FRAMES_MAX;
 }
 
 /* The source's taker. Live records are validated here only. */

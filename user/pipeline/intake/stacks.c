@@ -44,7 +44,7 @@ static void keep_sound(const struct process *process, const struct jitbpf_sample
 	}
 	ret->guessed = false;
 	ret->replaced = ret->untold = false;
-	memcpy(ret->ips, user.words, ret->count * sizeof(ret->ips[0]));
+	memcpy(ret->words, user.words, ret->count * sizeof(ret->words[0]));
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -52,7 +52,7 @@ static int make_finished(struct intake *intake, const struct process *process,
 			 const struct jitbpf_sample *sample, const struct finished_stack *stack,
 			 union finished_sample *ret)
 {
-	struct frame_words user = {.words = stack->ips, .count = stack->count};
+	struct frame_words user = {.words = stack->words, .count = stack->count};
 	struct merged_stack merged;
 	int done = 0;
 
@@ -94,12 +94,12 @@ struct unfinished {
 /* Set a stack to the frames of a sample that are valid, and those that its walk has found. */
 static void recall(const struct unfinished *at, struct finished_stack *ret)
 {
-	uint32_t begun = at->sample->user_frames;
+	uint32_t begun = at->sample->user_words;
 
 	keep_sound(at->process, at->sample, ret);
 	if (at->wait->count > begun)
-		memcpy(ret->ips + begun, at->found,
-		       (at->wait->count - begun) * sizeof(ret->ips[0]));
+		memcpy(ret->words + begun, at->found,
+		       (at->wait->count - begun) * sizeof(ret->words[0]));
 }
 
 /*
@@ -117,7 +117,7 @@ static int step(struct intake *intake, struct unfinished *at, bool last,
 	int err = 0;
 
 	recall(at, stack);
-	walks = unwinder && stack->count == sample->user_frames && has_copy(sample);
+	walks = unwinder && stack->count == sample->user_words && has_copy(sample);
 	if (walks)
 		err = unwinder_finish(unwinder, at->process, sample, false, at->wait, stack);
 	if (err < 0)
@@ -156,8 +156,8 @@ static int step(struct intake *intake, struct unfinished *at, bool last,
 static int park(struct intake *intake, struct waiting_sample **one,
 		const struct finished_stack *stack, enum wait_stage stage, uint64_t now_ns)
 {
-	uint32_t begun = (*one)->sample.user_frames, count = (*one)->wait.count;
-	size_t found = count > begun ? (count - begun) * sizeof(stack->ips[0]) : 0, offset;
+	uint32_t begun = (*one)->sample.user_words, count = (*one)->wait.count;
+	size_t found = count > begun ? (count - begun) * sizeof(stack->words[0]) : 0, offset;
 	int err;
 
 	(void)kept_frames(*one, &offset);
@@ -165,7 +165,7 @@ static int park(struct intake *intake, struct waiting_sample **one,
 	if (err)
 		return err;
 	if (found)
-		memcpy(kept_frames(*one, &offset), stack->ips + begun, found);
+		memcpy(kept_frames(*one, &offset), stack->words + begun, found);
 	waiting_samples_enter(&intake->waiting, *one, stage, WAIT_ENDED, now_ns);
 	waiting_samples_park(&intake->waiting, *one);
 	if (stage != WAIT_LOADS)
@@ -177,7 +177,7 @@ static int park(struct intake *intake, struct waiting_sample **one,
 static bool may_be_untold(const struct intake *intake, const struct process *process,
 			  const struct jitbpf_sample *sample)
 {
-	return intake->unwinder && sample->user_frames && awaited_code_is_possible(process) &&
+	return intake->unwinder && sample->user_words && awaited_code_is_possible(process) &&
 	       code_has_successors(process);
 }
 

@@ -30,8 +30,8 @@ void sample_packer_deinit(struct sample_packer *packer)
 
 bool sample_packer_can(const struct jitbpf_sample *sample)
 {
-	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
-	       sample->user_frames <= JITBPF_USER_WORDS_MAX && !sample->mappings_age_ns &&
+	return sample->kernel_words <= JITBPF_KERNEL_FRAMES_MAX &&
+	       sample->user_words <= JITBPF_USER_WORDS_MAX && !sample->mappings_age_ns &&
 	       sample->event < JITBPF_EVENTS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
 	       sample->h.size_bytes == sample_finished_bytes(sample);
 }
@@ -169,7 +169,7 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 	struct new_nodes added = {.leaf = node};
 
 	for (; at < words; at++) {
-		struct child child = {word_at(sample, at), node, at >= sample->user_frames};
+		struct child child = {word_at(sample, at), node, at >= sample->user_words};
 		uint64_t hash = hash_mix(child.word, (uint64_t)node << 1 | child.is_kernel);
 		uint32_t next = added.user + added.kernel
 					? INDEX_MAP_NONE

@@ -32,7 +32,7 @@ struct kept_sample {
 	uint32_t pid, tid, cpu;
 	uint32_t comm;
 	uint32_t node;
-	uint32_t ips; /* node of the ip tree; its path matches that of `node` */
+	uint32_t addresses; /* node of the ip tree; its path matches that of `node` */
 };
 
 #define SAMPLE_COLUMNS 7
@@ -41,7 +41,7 @@ struct sink {
 	FILE *out;
 	struct packed_memory memory;
 	struct packed_rows samples; /* of struct kept_sample */
-	struct ip_tree ips;
+	struct ip_tree addresses;
 	uint64_t left_out; /* the last samples, for which there was no room */
 };
 
@@ -63,7 +63,7 @@ static void script_destroy(struct sink *sink)
 		return;
 	packed_rows_deinit(&sink->samples);
 	packed_memory_deinit(&sink->memory);
-	ip_tree_deinit(&sink->ips);
+	ip_tree_deinit(&sink->addresses);
 	free(sink);
 }
 
@@ -71,15 +71,15 @@ static int script_sample(struct sink *sink, const struct view *view,
 			 const struct sink_sample *sample)
 {
 	const struct room room = packed_memory_room(&sink->memory);
-	uint32_t ips;
+	uint32_t addresses;
 	int err;
 
 	sink->memory.limit_bytes = view->samples_bytes;
-	err = ip_tree_add(&sink->ips, &room, sample->ips,
-			  sample->kernel_frames + sample->user_frames, &ips);
+	err = ip_tree_add(&sink->addresses, &room, sample->addresses,
+			  sample->kernel_frames + sample->user_frames, &addresses);
 	if (!err) {
 		const uint64_t values[SAMPLE_COLUMNS] = {
-			sample->time_ns, sample->node, ips,	     sample->pid,
+			sample->time_ns, sample->node, addresses,    sample->pid,
 			sample->tid,	 sample->cpu,  sample->comm,
 		};
 
@@ -97,7 +97,7 @@ static struct kept_sample kept_of(const uint64_t *values)
 	return (struct kept_sample){
 		.time_ns = values[0],
 		.node = (uint32_t)values[1],
-		.ips = (uint32_t)values[2],
+		.addresses = (uint32_t)values[2],
 		.pid = (uint32_t)values[3],
 		.tid = (uint32_t)values[4],
 		.cpu = (uint32_t)values[5],
@@ -277,7 +277,7 @@ static int put_sample(struct text *text, const struct sink *sink, const struct v
 {
 	const struct profile *profile = view->profile;
 	const struct profile_node *nodes = profile->nodes.data;
-	uint32_t node = sample->node, ip = sample->ips;
+	uint32_t node = sample->node, ip = sample->addresses;
 	int err = 0;
 
 	put_header(text, view, sample);
@@ -297,8 +297,8 @@ static int put_sample(struct text *text, const struct sink *sink, const struct v
 			break;
 		if (!shown_profile_hides(view, node))
 			err = put_frames(text, sink->out, view, nodes[node].location,
-					 sink->ips.nodes.data[ip].ip);
-		ip = sink->ips.nodes.data[ip].parent;
+					 sink->addresses.nodes.data[ip].ip);
+		ip = sink->addresses.nodes.data[ip].parent;
 	}
 	text_put_string(text, "\n");
 	return err ?: flush(text, sink->out);

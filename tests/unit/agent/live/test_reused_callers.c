@@ -37,8 +37,8 @@ static struct made make(uint32_t cpu, uint32_t has, uint32_t lacks, uint64_t ip)
 					       JITBPF_SAMPLE_FRAME_POINTERS,
 				      .size_bytes = (uint32_t)(sizeof(out.head) + (has + 2) * 8)},
 				.cpu = cpu,
-				.kernel_frames = 1,
-				.user_frames = (uint16_t)(has + lacks),
+				.kernel_words = 1,
+				.user_words = (uint16_t)(has + lacks),
 				.user_end = JITBPF_END_ROOT | lacks << JITBPF_REUSED_SHIFT,
 			},
 		.words = {7},
@@ -50,23 +50,23 @@ static struct made make(uint32_t cpu, uint32_t has, uint32_t lacks, uint64_t ip)
 	return out;
 }
 
-/* The user frames are `ips`, which end with 0. */
-static void expect(const struct made *sample, enum jitbpf_stack_end end, const uint64_t *ips)
+/* The user frames are `words`, which end with 0. */
+static void expect(const struct made *sample, enum jitbpf_stack_end end, const uint64_t *words)
 {
 	const struct jitbpf_sample *whole;
 	uint32_t count = 0;
 
 	assert_int_equal(reused_callers_complete(reused, &sample->head, &whole), 0);
-	while (ips[count])
+	while (words[count])
 		count++;
 	assert_int_equal(whole->user_end, end);
 	assert_int_equal(whole->h.flags, JITBPF_SAMPLE_FRAME_POINTERS);
-	assert_int_equal(whole->kernel_frames, 1);
-	assert_int_equal(whole->user_frames, count);
+	assert_int_equal(whole->kernel_words, 1);
+	assert_int_equal(whole->user_words, count);
 	assert_int_equal(whole->h.size_bytes, sizeof(*whole) + (count + 2) * 8);
-	assert_int_equal(whole->ips[0], 7);
-	assert_memory_equal(whole->ips + 1, ips, count * sizeof(*ips));
-	assert_int_equal(whole->ips[1 + count], 99);
+	assert_int_equal(whole->words[0], 7);
+	assert_memory_equal(whole->words + 1, words, count * sizeof(*words));
+	assert_int_equal(whole->words[1 + count], 99);
 }
 
 CASE_WITH(test_callers_of_the_last_sample, setup, teardown)
@@ -120,7 +120,7 @@ CASE_WITH(test_sizes_that_do_not_fit, setup, teardown)
 	sample = make(JITBPF_CPUS_MAX, 3, 0, 10);
 	assert_int_equal(reused_callers_complete(reused, &sample.head, &whole), -EBADMSG);
 	sample = make(0, 3, 0, 10);
-	sample.head.kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1;
+	sample.head.kernel_words = JITBPF_KERNEL_FRAMES_MAX + 1;
 	assert_int_equal(reused_callers_complete(reused, &sample.head, &whole), -EBADMSG);
 	sample = make(0, 3, JITBPF_USER_FRAMES_MAX - 2, 10);
 	assert_int_equal(reused_callers_complete(reused, &sample.head, &whole), -EBADMSG);

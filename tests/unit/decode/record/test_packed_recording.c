@@ -113,11 +113,11 @@ CASE(test_a_sample)
 	assert_string_equal(sample->comm, "thread");
 	assert_int_equal(sample->cpu, 3);
 	assert_int_equal(sample->user_end, JITBPF_END_ROOT);
-	assert_int_equal(sample->user_frames, 2);
-	assert_int_equal(sample->kernel_frames, 1);
-	assert_int_equal(sample->ips[0], 1);  /* kernel: 0 + 1 */
-	assert_int_equal(sample->ips[1], 62); /* user: 64 - 2 */
-	assert_int_equal(sample->ips[2], 64);
+	assert_int_equal(sample->user_words, 2);
+	assert_int_equal(sample->kernel_words, 1);
+	assert_int_equal(sample->words[0], 1);	/* kernel: 0 + 1 */
+	assert_int_equal(sample->words[1], 62); /* user: 64 - 2 */
+	assert_int_equal(sample->words[2], 64);
 }
 
 CASE(test_malformed_chunks)

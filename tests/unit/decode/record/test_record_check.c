@@ -62,8 +62,8 @@ CASE(test_sample)
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
 
 	sample->h.type = JITBPF_SAMPLE;
-	sample->kernel_frames = 3;
-	sample->user_frames = 2;
+	sample->kernel_words = 3;
+	sample->user_words = 2;
 	assert_least(&sample->h, 64 + 5 * 8);
 	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
 	assert_least(&sample->h, 64 + 5 * 8 + 144);
@@ -78,17 +78,17 @@ CASE(test_sample)
 	}
 	sample->event = 0;
 	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
-	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX;
-	sample->user_frames = JITBPF_USER_WORDS_MAX;
+	sample->kernel_words = JITBPF_KERNEL_FRAMES_MAX;
+	sample->user_words = JITBPF_USER_WORDS_MAX;
 	assert_least(&sample->h, 64 + (127 + 3073) * 8 + 144);
 	sample->h.size_bytes = sizeof(words);
-	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1;
-	sample->user_frames = 0;
+	sample->kernel_words = JITBPF_KERNEL_FRAMES_MAX + 1;
+	sample->user_words = 0;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
-	sample->kernel_frames = 0;
-	sample->user_frames = UINT16_MAX;
+	sample->kernel_words = 0;
+	sample->user_words = UINT16_MAX;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
-	sample->user_frames = 0;
+	sample->user_words = 0;
 	sample->user_end = JITBPF_END_COUNT;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 	sample->user_end = 0;
@@ -151,7 +151,7 @@ CASE(test_runtime_frames)
 		struct jitbpf_sample sample;
 		uint64_t words[8 + 1 + 2 + 3 * JITBPF_RUNTIME_FRAMES_MAX + 16];
 	} u = {.sample = {.h = {.type = JITBPF_SAMPLE, .flags = JITBPF_SAMPLE_RUNTIME_FRAMES},
-			  .user_frames = 1}};
+			  .user_words = 1}};
 	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&u.words[9];
 
 	part->end = JITBPF_RUNTIME_ROOT;
@@ -266,11 +266,11 @@ CASE(test_stack_copy)
 {
 	static uint64_t words[8 + 2 + 18 + 9 + 7 + JITBPF_STACK_COPY_MAX / 8 + 1];
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
-	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[2];
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->words[2];
 
 	sample->h.type = JITBPF_SAMPLE;
 	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
-	sample->kernel_frames = sample->user_frames = 1;
+	sample->kernel_words = sample->user_words = 1;
 	sample->user_end = JITBPF_END_NO_RULE;
 	assert_least(&sample->h, 64 + 2 * 8 + 56);
 	copy->is_caller = 1;
@@ -295,21 +295,21 @@ CASE(test_stack_copy)
 				 end == JITBPF_END_NO_RULE ? 0 : -EBADMSG);
 	}
 	sample->user_end = JITBPF_END_NO_RULE;
-	sample->kernel_frames = 2;
-	sample->user_frames = 0;
+	sample->kernel_words = 2;
+	sample->user_words = 0;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 
 	/* The copy comes after the registers. */
 	sample->h.flags |= JITBPF_SAMPLE_USER_REGS;
-	sample->kernel_frames = sample->user_frames = 1;
-	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18];
+	sample->kernel_words = sample->user_words = 1;
+	copy = (struct jitbpf_stack_copy *)&sample->words[2 + 18];
 	memset(copy, 0, sizeof(*copy));
 	copy->size_bytes = 21;
 	assert_least(&sample->h, 64 + 2 * 8 + 144 + 56 + 21);
 
 	/* Bytes of code are between both. */
 	sample->h.flags |= JITBPF_SAMPLE_CODE_BYTES;
-	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18 + 9];
+	copy = (struct jitbpf_stack_copy *)&sample->words[2 + 18 + 9];
 	memset(copy, 0, sizeof(*copy));
 	copy->size_bytes = 21;
 	assert_least(&sample->h, 64 + 2 * 8 + 144 + 72 + 56 + 21);

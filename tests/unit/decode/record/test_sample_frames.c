@@ -147,15 +147,15 @@ static union finished_sample received(uint32_t *ret_bytes)
 		.sample = {.h = {.flags = JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_WEIGHT |
 					  JITBPF_SAMPLE_CODE_BYTES,
 				 .type = JITBPF_SAMPLE},
-			   .kernel_frames = 1,
-			   .user_frames = 2,
+			   .kernel_words = 1,
+			   .user_words = 2,
 			   .user_end = JITBPF_END_NO_RULE,
 			   .mappings_age_ns = 5}};
 	struct jitbpf_sample *sample = &live.sample;
 
-	sample->ips[0] = KERNEL;
-	sample->ips[1] = 0xa;
-	sample->ips[2] = 0xb;
+	sample->words[0] = KERNEL;
+	sample->words[1] = 0xa;
+	sample->words[2] = 0xb;
 	memset(live.bytes + sample_kept_offset(sample), 0x11, sizeof(struct jitbpf_user_regs));
 	sample_set_weight(sample, 1234);
 	*ret_bytes = (uint32_t)sample_finished_bytes(sample);
@@ -183,7 +183,7 @@ CASE(test_build)
 	union finished_sample live = received(&bytes), finished;
 
 	sample_build(&live.sample, &user, JITBPF_END_ROOT, &finished);
-	assert_int_equal(finished.sample.user_frames, 7);
+	assert_int_equal(finished.sample.user_words, 7);
 	assert_int_equal(finished.sample.user_end, JITBPF_END_ROOT);
 	assert_int_equal(finished.sample.mappings_age_ns, 0);
 	assert_int_equal(finished.sample.h.flags, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_WEIGHT);
@@ -203,7 +203,7 @@ CASE(test_cut)
 	for (uint32_t frames = 0; frames < 6; frames++) {
 		sample_build(&live.sample, &user, JITBPF_END_ROOT, &finished);
 		assert_int_equal(sample_cut(&finished.sample, frames), 7 - left[frames]);
-		assert_int_equal(finished.sample.user_frames, left[frames]);
+		assert_int_equal(finished.sample.user_words, left[frames]);
 		assert_memory_equal(sample_user_frames(&finished.sample).words, mixed,
 				    left[frames] * sizeof(uint64_t));
 		assert_kept(&finished.sample);

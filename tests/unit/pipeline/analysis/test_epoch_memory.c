@@ -45,11 +45,11 @@ static void make_owner(uint32_t pid, uint32_t uid)
 }
 
 /* A round ends before every 100th sample. */
-static struct jitbpf_sample *sample(uint32_t pid, const uint64_t *ips, uint16_t count)
+static struct jitbpf_sample *sample(uint32_t pid, const uint64_t *words, uint16_t count)
 {
 	if (++taken % ROUND == 0)
 		made_round(&run, ++time_ns);
-	return make_sample_of(&run, ++time_ns, pid, pid, ips, count);
+	return make_sample_of(&run, ++time_ns, pid, pid, words, count);
 }
 
 /* Nothing is lost: the fates, the nodes, and the counts of threads are all the samples. */
@@ -97,7 +97,7 @@ static uint32_t path_length(uint32_t node)
 /* The victim's samples are all at whole paths. */
 static void check_victim(void)
 {
-	const uint64_t ips[] = {0x10, 0x20, 0x30};
+	const uint64_t words[] = {0x10, 0x20, 0x30};
 	const struct ledger_process *row = NULL;
 	uint64_t whole = 0;
 
@@ -111,7 +111,7 @@ static void check_victim(void)
 			mapping->start_ns = VICTIM_PID;
 			make_comm(&run, ++time_ns, VICTIM_PID, VICTIM_NAME, false);
 		}
-		sample(VICTIM_PID, i % 2 ? ips : other, 3);
+		sample(VICTIM_PID, i % 2 ? words : other, 3);
 	}
 	made_finish(&run, time_ns += MS);
 	vec_for_each (process, &view()->ledger->processes) {
@@ -167,13 +167,13 @@ CASE(paths_are_cut)
 	make_owner(MADE_PID, ATTACKER);
 	map_all(MADE_PID);
 	for (int i = 0; i < 20000; i++) {
-		uint64_t ips[FRAMES];
+		uint64_t words[FRAMES];
 
 		for (int frame = 0; frame < FRAMES; frame++) {
 			random = random * 6364136223846793005ull + 1442695040888963407ull;
-			ips[frame] = 0x1000 + (random >> 60) * 16;
+			words[frame] = 0x1000 + (random >> 60) * 16;
 		}
-		sample(MADE_PID, ips, FRAMES);
+		sample(MADE_PID, words, FRAMES);
 	}
 	check_victim();
 	check_sums();
@@ -213,16 +213,16 @@ static void sample_different_stacks(struct innermost *ret)
 	map_all(MADE_PID);
 	for (int i = 0; i < 20000; i++) {
 		struct jitbpf_sample *made;
-		uint64_t ips[30];
+		uint64_t words[30];
 
 		for (int frame = 0; frame < 30; frame++) {
 			random = random * 6364136223846793005ull + 1442695040888963407ull;
-			ips[frame] = 0x1000 + (random >> 60) * 16;
+			words[frame] = 0x1000 + (random >> 60) * 16;
 		}
-		made = sample(MADE_PID, ips, 30);
+		made = sample(MADE_PID, words, 30);
 		if (random >> 63) {
-			made->kernel_frames = 5;
-			made->user_frames = 25;
+			made->kernel_words = 5;
+			made->user_words = 25;
 		}
 	}
 	made_finish(&run, time_ns += MS);
@@ -368,9 +368,9 @@ CASE(places_are_left_out)
 	make_owner(MADE_PID, ATTACKER);
 	map_all(MADE_PID);
 	for (uint64_t i = 0; i < 100000; i++) {
-		const uint64_t ips[] = {0x100000 + i * 16, 0x1000};
+		const uint64_t words[] = {0x100000 + i * 16, 0x1000};
 
-		sample(MADE_PID, ips, 2);
+		sample(MADE_PID, words, 2);
 	}
 	check_victim();
 	check_sums();
@@ -381,13 +381,13 @@ CASE(places_are_left_out)
 
 CASE(threads_are_counted_together)
 {
-	const uint64_t ips[] = {0x1000};
+	const uint64_t words[] = {0x1000};
 
 	begin(PROFILE);
 	make_owner(MADE_PID, ATTACKER);
 	map_all(MADE_PID);
 	for (uint32_t i = 0; i < 100000; i++) {
-		struct jitbpf_sample *made = sample(MADE_PID, ips, 1);
+		struct jitbpf_sample *made = sample(MADE_PID, words, 1);
 
 		made->tid = MADE_PID + i;
 		snprintf(made->comm, sizeof(made->comm), "name%u", i);
@@ -517,23 +517,23 @@ static const char *shared_runtimes(const char *comm, const char *unit)
 /* A process in a shared row gets another name, and moves to another cgroup. */
 CASE(a_process_changes_its_shared_row)
 {
-	const uint64_t ips[] = {0x10, 0x20};
+	const uint64_t words[] = {0x10, 0x20};
 	struct jitbpf_owner *owner;
 
 	begin(PROFILE);
 	run_processes(50000, 1);
 	make_cgroup(&run, ++time_ns, 2, "/b.service", "");
 	make_owner(5, ATTACKER);
-	strcpy(sample(5, ips, 2)->comm, "name0");
+	strcpy(sample(5, words, 2)->comm, "name0");
 	make_comm(&run, ++time_ns, 5, "renamed", true);
 	make_mapping(&run, ++time_ns, 5, 0x100000, "/usr/bin/node");
 	for (int i = 0; i < 2; i++)
-		sample(5, ips, 2);
+		sample(5, words, 2);
 	/* Another process of that name, which runs something else. */
 	make_owner(6, ATTACKER);
 	make_comm(&run, ++time_ns, 6, "renamed", true);
 	make_mapping(&run, ++time_ns, 6, 0x100000, "/usr/bin/php8.2");
-	sample(6, ips, 2);
+	sample(6, words, 2);
 	owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
 	*owner = (struct jitbpf_owner){
 		.h = owner->h,
@@ -545,7 +545,7 @@ CASE(a_process_changes_its_shared_row)
 		.cgroup = 2,
 	};
 	for (int i = 0; i < 4; i++)
-		sample(5, ips, 2);
+		sample(5, words, 2);
 	made_finish(&run, time_ns += MS);
 	check_sums();
 	assert_int_equal(shared_samples("renamed", ""), 3);

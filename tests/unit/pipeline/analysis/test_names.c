@@ -79,8 +79,8 @@ static void make_samples(uint64_t time_ns)
 
 	make_sample_of(&run, time_ns, MADE_PID, MADE_START, user, 2);
 	sample = make_sample_of(&run, time_ns + 1, MADE_PID, MADE_START, kernel, 2);
-	sample->kernel_frames = 2;
-	sample->user_frames = 0;
+	sample->kernel_words = 2;
+	sample->user_words = 0;
 	sample->user_end = JITBPF_END_NONE;
 }
 

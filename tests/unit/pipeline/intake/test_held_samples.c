@@ -89,10 +89,10 @@ static void make_unfinished_of(struct made_run *run, bool with_bytes)
 	sample->h.flags = JITBPF_SAMPLE_CODE_BYTES;
 	sample->pid = sample->tid = MADE_PID;
 	sample->start_ns = MADE_START;
-	sample->user_frames = 1;
+	sample->user_words = 1;
 	sample->user_end = JITBPF_END_ROOT;
 	strcpy(sample->comm, "thread");
-	sample->ips[0] = MADE_CODE + 8;
+	sample->words[0] = MADE_CODE + 8;
 }
 
 /* The code is unknown, and the callers were found by its rows. */
@@ -127,16 +127,16 @@ CASE_WITH(test_cut, setup, made_run_teardown)
 {
 	struct {
 		struct jitbpf_sample sample;
-		__u64 ips[5];
+		__u64 words[5];
 		struct jitbpf_user_regs regs;
 	} made = {.sample = {.h.size_bytes = sizeof(made),
 			     .h.flags = JITBPF_SAMPLE_USER_REGS,
-			     .kernel_frames = 1,
-			     .user_frames = 4,
+			     .kernel_words = 1,
+			     .user_words = 4,
 			     .user_end = JITBPF_END_ROOT},
-		  .ips = {1, 2, 3, 4, 5},
+		  .words = {1, 2, 3, 4, 5},
 		  .regs.ip = 77};
-	const struct jitbpf_user_regs *regs = (void *)&made.ips[3];
+	const struct jitbpf_user_regs *regs = (void *)&made.words[3];
 
 	waiting_sample_cut(&made.sample, 4);
 	assert_int_equal(made.sample.h.size_bytes, sizeof(made));
@@ -144,7 +144,7 @@ CASE_WITH(test_cut, setup, made_run_teardown)
 	assert_int_equal(made.regs.ip, 77);
 	waiting_sample_cut(&made.sample, 2);
 	assert_int_equal(made.sample.h.size_bytes, sizeof(made) - 16);
-	assert_int_equal(made.sample.user_frames, 2);
+	assert_int_equal(made.sample.user_words, 2);
 	assert_int_equal(made.sample.user_end, JITBPF_END_NO_RULE);
 	assert_int_equal(regs->ip, 77);
 	assert_int_equal(made.sample.h.flags, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_CODE_UNTOLD);

@@ -136,10 +136,10 @@ CASE(test_budget)
 	union {
 		struct jitbpf_sample sample;
 		uint8_t room[sizeof(struct jitbpf_sample) + 8];
-	} made = {.sample = {.h.time_ns = 5, .user_frames = 1}};
+	} made = {.sample = {.h.time_ns = 5, .user_words = 1}};
 
 	made_unwinder = (struct unwinder){.keeps_code = true};
-	made.sample.ips[0] = MADE_CODE;
+	made.sample.words[0] = MADE_CODE;
 	for (uint64_t i = 1; i <= 64; i++) {
 		know(i, sizeof(bytes));
 		for (int twice = 0; twice < 2; twice++)

@@ -279,13 +279,13 @@ static void add_first_sample(uint32_t pid)
 {
 	size_t bytes = sizeof(struct jitbpf_sample) + 8 + sizeof(struct jitbpf_stack_copy) + 16;
 	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
-	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[1];
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->words[1];
 
 	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
 	sample->pid = sample->tid = pid;
-	sample->user_frames = 1;
+	sample->user_words = 1;
 	sample->user_end = JITBPF_END_NO_RULE;
-	sample->ips[0] = copy->ip = OUTSIDE;
+	sample->words[0] = copy->ip = OUTSIDE;
 	copy->sp = copy->bp = STACK_TOP - 16;
 	copy->stack_top = STACK_TOP;
 	copy->thread_pointer = 0x7f5500000740;
@@ -308,14 +308,14 @@ static void add_sample(uint32_t pid, uint32_t recipe, const uint32_t *functions,
 	size_t bytes = sizeof(struct jitbpf_sample) + 16 + sizeof(struct jitbpf_runtime_frames) +
 		       count * sizeof(struct runtime_frame);
 	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
-	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&sample->ips[2];
+	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&sample->words[2];
 
 	sample->h.flags = JITBPF_SAMPLE_RUNTIME_FRAMES;
 	sample->pid = sample->tid = pid;
-	sample->user_frames = 2;
+	sample->user_words = 2;
 	sample->user_end = JITBPF_END_ROOT;
-	sample->ips[0] = LOOP + 1;
-	sample->ips[1] = OUTSIDE;
+	sample->words[0] = LOOP + 1;
+	sample->words[1] = OUTSIDE;
 	part->count = count;
 	part->recipe = recipe;
 	part->end = JITBPF_RUNTIME_ROOT;
@@ -355,8 +355,8 @@ static void assert_frame(const struct jitbpf_sample *sample, uint32_t at, const 
 			 uint32_t line)
 {
 	/* The first word is the frame of the loop. */
-	assert_string_equal(name_of(sample, sample->ips[1 + at]), name);
-	assert_int_equal(sample->ips[1 + at + 1], line);
+	assert_string_equal(name_of(sample, sample->words[1 + at]), name);
+	assert_int_equal(sample->words[1 + at + 1], line);
 }
 
 static const uint32_t two[] = {1, 2};
@@ -381,11 +381,11 @@ CASE_WITH(test_names, set_up, tear_down)
 	round_of(50);
 	assert_int_equal(f.functions_asked, 2);
 	sample = next_record(next_record(NULL, JITBPF_SAMPLE), JITBPF_SAMPLE);
-	assert_int_equal(sample->user_frames, 6);
-	assert_int_equal(sample->ips[0] >> JITBPF_FRAME_KIND_SHIFT, JITBPF_FRAME_INTERPRETER);
+	assert_int_equal(sample->user_words, 6);
+	assert_int_equal(sample->words[0] >> JITBPF_FRAME_KIND_SHIFT, JITBPF_FRAME_INTERPRETER);
 	assert_frame(sample, 0, "f1", 11);
 	assert_frame(sample, 2, "f2", 11);
-	assert_int_equal(sample->ips[5] >> JITBPF_FRAME_KIND_SHIFT,
+	assert_int_equal(sample->words[5] >> JITBPF_FRAME_KIND_SHIFT,
 			 0); /* the start of the thread */
 	assert_int_equal(sample->h.flags, 0);
 }
@@ -425,7 +425,7 @@ CASE_WITH(test_copies, set_up, tear_down)
 	for (uint32_t copy = 1; copy <= 3; copy++) {
 		add_sample(MADE_PID, 1, (uint32_t[]){copy}, 1);
 		part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[0])
-			       ->ips[2];
+			       ->words[2];
 		part->frames[0].check = CHECK(1) | 1;
 		part->frames[0].position = OBJECT(2) + 0x80 + 8;
 		round_of(50);
@@ -443,7 +443,8 @@ CASE_WITH(test_no_check, set_up, tear_down)
 
 	begin();
 	add_sample(MADE_PID, 1, two, 2);
-	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[0])->ips[2];
+	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[0])
+		       ->words[2];
 	part->frames[0].check = 0;
 	round_of(50);
 	assert_int_equal(f.functions_asked, 1);
@@ -534,8 +535,7 @@ CASE_WITH(test_exec, set_up, tear_down)
 	add_sample(MADE_PID, 1, two, 2);
 	add_sample(MADE_PID, 9, two, 2);
 	round_of(50);
-	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
-			 2);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words, 2);
 	assert_int_equal(f.recipes_asked, 2);
 }
 
@@ -570,7 +570,8 @@ CASE_WITH(test_no_caller, set_up, tear_down)
 	begin();
 	add_sample(MADE_PID, 1, two, 2);
 	add_sample(MADE_PID, 1, two, 2);
-	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[1])->ips[2];
+	part = (struct jitbpf_runtime_frames *)&((struct jitbpf_sample *)f.run.records[1])
+		       ->words[2];
 	part->frames[1].check = CHECK(2);
 	round_of(50);
 	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
@@ -704,8 +705,8 @@ static void add_sample_further(void)
 
 	add_sample(300, 2, two, 2);
 	sample = (struct jitbpf_sample *)f.run.records[f.run.record_count - 1];
-	sample->ips[0] += FURTHER;
-	sample->ips[1] += FURTHER;
+	sample->words[0] += FURTHER;
+	sample->words[1] += FURTHER;
 }
 
 CASE_WITH(test_expected, set_up, tear_down)
@@ -732,8 +733,7 @@ CASE_WITH(test_not_as_expected, set_up, tear_down)
 	round_of(2);
 	assert_int_equal(published_of(300)->number, 3);
 	assert_int_equal(published_of(300)->base, 8);
-	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
-			 2);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words, 2);
 }
 
 /* It has no such runtime after all, or has ended before that was known. */
@@ -745,8 +745,7 @@ CASE_WITH(test_expected_never, set_up, tear_down)
 	round_of(2);
 	round_of(2);
 	assert_null(published_of(300));
-	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
-			 2);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words, 2);
 }
 
 CASE_WITH(test_expected_ends, set_up, tear_down)
@@ -763,8 +762,7 @@ CASE_WITH(test_expected_ends, set_up, tear_down)
 	round_of(2);
 	round_of(2);
 	assert_null(published_of(300));
-	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_frames,
-			 2);
+	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words, 2);
 }
 
 /* The expected recipe finds no frames: the process is asked. */

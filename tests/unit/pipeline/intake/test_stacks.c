@@ -47,10 +47,10 @@ static void make_unfinished_in_kernel(struct made_run *run, uint64_t time_ns, ui
 	sample = realloc(sample, sample->h.size_bytes);
 	made_require(sample);
 	run->records[run->record_count - 1] = &sample->h;
-	memmove(&sample->ips[1], &sample->ips[0],
+	memmove(&sample->words[1], &sample->words[0],
 		sample->h.size_bytes - sizeof(*sample) - sizeof(leaf));
-	sample->ips[0] = 0xffffffff81000000;
-	sample->kernel_frames = 1;
+	sample->words[0] = 0xffffffff81000000;
+	sample->kernel_words = 1;
 }
 
 CASE_WITH(test_finished_comes_at_the_end_of_its_round, setup, made_run_teardown)
@@ -194,12 +194,12 @@ CASE_WITH(test_rounds_come_soon, setup, made_run_teardown)
 /* The kernel's mappings were 50 ns old; frames found by a mapping that had changed are cut. */
 CASE_WITH(test_mappings_that_had_changed, setup, made_run_teardown)
 {
-	const uint64_t ips[] = {MADE_CODE + 8, LIB + 8, MADE_CODE + 0x100, LIB + 0x100};
+	const uint64_t words[] = {MADE_CODE + 8, LIB + 8, MADE_CODE + 0x100, LIB + 0x100};
 	struct made_run *run = *state;
 
 	make_mapping(run, 2, MADE_PID, MADE_CODE, "/lib/z.so")->inode = 11;
 	for (uint64_t time_ns = 100; time_ns <= 300; time_ns += 100)
-		make_sample_of(run, time_ns, MADE_PID, MADE_START, ips, ARRAY_SIZE(ips))
+		make_sample_of(run, time_ns, MADE_PID, MADE_START, words, ARRAY_SIZE(words))
 			->mappings_age_ns = 50;
 	make_one(run, 201, LIB)->mappings_age_ns = 50;
 	make_mapping(run, 180, MADE_PID, LIB, "/lib/y.so")->inode = 10;
@@ -328,7 +328,7 @@ CASE_WITH(test_registers_stay, setup, made_run_teardown)
 	struct jitbpf_sample *made = make_unfinished(
 		run, 10, LIB, &caller, 1, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_FRAME_POINTERS);
 
-	memcpy(&made->ips[1], &regs, sizeof(regs));
+	memcpy(&made->words[1], &regs, sizeof(regs));
 	made->cpu = 3;
 	analysis = run->pipeline->intake->consumer;
 	run->pipeline->intake->consumer.take = keep_sample;
@@ -337,12 +337,12 @@ CASE_WITH(test_registers_stay, setup, made_run_teardown)
 	assert_non_null(sample);
 	assert_int_equal(sample->h.flags, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_FRAME_POINTERS);
 	assert_int_equal(sample->h.size_bytes, sizeof(*sample) + 2 * 8 + sizeof(regs));
-	assert_int_equal(sample->user_frames, 2);
+	assert_int_equal(sample->user_words, 2);
 	assert_int_equal(sample->user_end, JITBPF_END_ROOT);
 	assert_int_equal(sample->cpu, 3);
-	assert_int_equal(sample->ips[0], LIB);
-	assert_int_equal(sample->ips[1], caller);
-	assert_memory_equal(&sample->ips[2], &regs, sizeof(regs));
+	assert_int_equal(sample->words[0], LIB);
+	assert_int_equal(sample->words[1], caller);
+	assert_memory_equal(&sample->words[2], &regs, sizeof(regs));
 	free(emitted);
 	emitted = NULL;
 }

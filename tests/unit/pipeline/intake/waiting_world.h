@@ -162,26 +162,26 @@ static inline void world_sample(void)
 			  (regs ? JITBPF_SAMPLE_USER_REGS : 0);
 	sample->pid = sample->tid = MADE_PID + process;
 	sample->start_ns = MADE_START;
-	sample->kernel_frames = (uint16_t)kernel;
-	sample->user_frames = (uint16_t)frames;
+	sample->kernel_words = (uint16_t)kernel;
+	sample->user_words = (uint16_t)frames;
 	sample->user_end = copy ? JITBPF_END_NO_RULE : JITBPF_END_ROOT;
 	sample->mappings_age_ns = world_below(4) ? 0 : 1 + world_below(1000000);
 	strcpy(sample->comm, "thread");
 	for (uint32_t i = 0; i < kernel; i++)
-		sample->ips[i] = 0xffffffff81000000ull + i;
+		sample->words[i] = 0xffffffff81000000ull + i;
 	for (uint32_t i = kernel; i < kernel + frames; i++)
-		sample->ips[i] = world_code_address();
-	at = (uint8_t *)&sample->ips[kernel + frames];
+		sample->words[i] = world_code_address();
+	at = (uint8_t *)&sample->words[kernel + frames];
 	if (regs)
 		memcpy(at, &world.time_ns, 8);
 	at += regs ? sizeof(struct jitbpf_user_regs) : 0;
 	if (bytes)
-		world_bytes((struct jitbpf_code_bytes *)at, sample->pid, sample->ips[kernel]);
+		world_bytes((struct jitbpf_code_bytes *)at, sample->pid, sample->words[kernel]);
 	at += bytes ? sizeof(struct jitbpf_code_bytes) : 0;
 	if (!copy)
 		return;
 	stack = (struct jitbpf_stack_copy *)at;
-	stack->ip = sample->ips[kernel + frames - 1];
+	stack->ip = sample->words[kernel + frames - 1];
 	stack->is_caller = frames > 1;
 	stack->sp = WORLD_STACK;
 	stack->bp = WORLD_STACK + 8ull * world_below(words);

@@ -29,12 +29,12 @@ static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t s
 
 	*sample = (struct jitbpf_sample){
 		.h = {.size_bytes = SAMPLE_BYTES, .type = JITBPF_SAMPLE, .time_ns = stack},
-		.kernel_frames = JITBPF_KERNEL_FRAMES_MAX,
-		.user_frames = JITBPF_USER_WORDS_MAX,
+		.kernel_words = JITBPF_KERNEL_FRAMES_MAX,
+		.user_words = JITBPF_USER_WORDS_MAX,
 		.user_end = JITBPF_END_ROOT,
 	};
 	for (size_t i = 0; i < FRAMES; i++)
-		sample->ips[i] = stack * 1000 + i;
+		sample->words[i] = stack * 1000 + i;
 	return &sample->h;
 }
 
@@ -109,11 +109,11 @@ static const struct jitbpf_record *in_thread(struct sample_buffer *buffer, uint3
 		.pid = tid / 1000,
 		.tid = tid,
 		.start_ns = tid / 1000 * 77,
-		.user_frames = 1,
+		.user_words = 1,
 		.user_end = JITBPF_END_ROOT,
 	};
 	snprintf(sample->comm, sizeof(sample->comm), "thread %u", tid % 100);
-	sample->ips[0] = 4711;
+	sample->words[0] = 4711;
 	return &sample->h;
 }
 

@@ -29,7 +29,7 @@ CASE(the_layout_is_that_of_perf_script)
 	frames[1].symbol_offset = 0x20;
 	assert_int_equal(frame_table_set(m.frames, caller, frames, 2), 0);
 
-	const uint64_t ips[] = {0xffffffff81000010, 0x7fb8a0001234, 0x5593c46011b9};
+	const uint64_t addresses[] = {0xffffffff81000010, 0x7fb8a0001234, 0x5593c46011b9};
 	const struct sink_sample sample = {
 		.time_ns = 1872709945337,
 		.pid = 10070,
@@ -37,7 +37,7 @@ CASE(the_layout_is_that_of_perf_script)
 		.cpu = 1,
 		.comm = made_string(&m, "my prog"),
 		.node = made_stack(&m, 0, "my prog", 1, STACK(kernel, leaf, caller)),
-		.ips = ips,
+		.addresses = addresses,
 		.kernel_frames = 1,
 		.user_frames = 2,
 	};
@@ -72,13 +72,13 @@ CASE(return_addresses_are_one_behind_what_was_looked_up)
 		 .tid = 7,
 		 .comm = made_string(&m, "e"),
 		 .node = node,
-		 .ips = pc,
+		 .addresses = pc,
 		 .user_frames = 1},
 		{.pid = 7,
 		 .tid = 7,
 		 .comm = made_string(&m, "e"),
 		 .node = node,
-		 .ips = after_call,
+		 .addresses = after_call,
 		 .user_frames = 1},
 	};
 	AUTO_FREE char *text = script_of(&m, samples, 2);
@@ -99,11 +99,17 @@ CASE(what_is_not_known_is_unknown)
 	node = made_stack(&m, 0, "p", 1,
 			  STACK(made_location(&m, LOCATION_UNKNOWN, 0, 0x10),
 				made_location(&m, LOCATION_ANON, 0, 0x20)));
-	const uint64_t ips[] = {0x10, 0x21};
+	const uint64_t addresses[] = {0x10, 0x21};
 	const struct sink_sample samples[] = {
-		{.comm = made_string(&m, "pp"), .node = node, .ips = ips, .user_frames = 2},
-		{.comm = 0, .node = made_stack(&m, 0, "p", 1, 0, NULL), .ips = ips},
-		{.comm = made_string(&m, " a\nb"), .node = node, .ips = ips, .user_frames = 0},
+		{.comm = made_string(&m, "pp"),
+		 .node = node,
+		 .addresses = addresses,
+		 .user_frames = 2},
+		{.comm = 0, .node = made_stack(&m, 0, "p", 1, 0, NULL), .addresses = addresses},
+		{.comm = made_string(&m, " a\nb"),
+		 .node = node,
+		 .addresses = addresses,
+		 .user_frames = 0},
 	};
 	AUTO_FREE char *text = script_of(&m, samples, 3);
 	assert_string_equal(text, "pp     0/0     [000]     0.000000000: cpu-clock: \n"
@@ -119,7 +125,7 @@ CASE(what_is_not_known_is_unknown)
 CASE(a_cut_stack_ends_in_a_mark)
 {
 	CLEANUP(made_deinit) struct made_view m;
-	const uint64_t ips[] = {0x10, 0x21};
+	const uint64_t addresses[] = {0x10, 0x21};
 	uint32_t cut;
 
 	made_init(&m);
@@ -129,7 +135,7 @@ CASE(a_cut_stack_ends_in_a_mark)
 		 .node = made_stack(&m, 0, "p", 1,
 				    STACK(made_location(&m, LOCATION_UNKNOWN, 0, 0x10),
 					  made_location(&m, LOCATION_ANON, 0, 0x20), cut)),
-		 .ips = ips,
+		 .addresses = addresses,
 		 .user_frames = 2},
 	};
 	AUTO_FREE char *text = script_of(&m, samples, 1);
@@ -145,37 +151,37 @@ CASE(each_sample_keeps_its_own_addresses)
 	CLEANUP(made_deinit) struct made_view m;
 	enum { SAMPLES = 3000 };
 	AUTO_FREE struct sink_sample *samples = calloc(SAMPLES, sizeof(*samples));
-	uint64_t(*ips)[3] = calloc(SAMPLES, sizeof(*ips));
+	uint64_t(*addresses)[3] = calloc(SAMPLES, sizeof(*addresses));
 	uint32_t node, comm;
 	char *text, *rest, line[64];
 
 	made_init(&m);
 	assert_non_null(samples);
-	assert_non_null(ips);
+	assert_non_null(addresses);
 	node = made_stack(&m, 0, "p", SAMPLES,
 			  STACK(made_named(&m, LOCATION_NATIVE, 1, "a", ""),
 				made_named(&m, LOCATION_NATIVE, 2, "b", ""),
 				made_named(&m, LOCATION_NATIVE, 3, "c", "")));
 	comm = made_string(&m, "pp");
 	for (uint64_t i = 0; i < SAMPLES; i++) {
-		ips[i][0] = 0x1000 + i;
-		ips[i][1] = 0x2000 + i % 7;
-		ips[i][2] = 0x3000 + i % 3;
+		addresses[i][0] = 0x1000 + i;
+		addresses[i][1] = 0x2000 + i % 7;
+		addresses[i][2] = 0x3000 + i % 3;
 		samples[i] = (struct sink_sample){
-			.comm = comm, .node = node, .ips = ips[i], .user_frames = 3};
+			.comm = comm, .node = node, .addresses = addresses[i], .user_frames = 3};
 	}
 	text = script_of(&m, samples, SAMPLES);
 	rest = text;
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		for (int k = 0; k < 3; k++) {
-			snprintf(line, sizeof(line), "%16lx %c+0x", (unsigned long)ips[i][k],
+			snprintf(line, sizeof(line), "%16lx %c+0x", (unsigned long)addresses[i][k],
 				 'a' + k);
 			rest = strstr(rest, line);
 			assert_non_null(rest);
 		}
 	}
 	free(text);
-	free(ips);
+	free(addresses);
 }
 
 CASE(no_name_breaks_the_format)
@@ -191,7 +197,7 @@ CASE(no_name_breaks_the_format)
 			.comm = made_string(&m, name),
 			.node = made_stack(&m, 0, name, 1,
 					   STACK(made_named(&m, LOCATION_NATIVE, i, name, name))),
-			.ips = &ip,
+			.addresses = &ip,
 			.user_frames = 1,
 		};
 		AUTO_FREE char *text = script_of(&m, &sample, 1);
@@ -245,7 +251,7 @@ CASE(samples_whose_stacks_came_late_are_in_order)
 			.tid = 10 + i,
 			.comm = made_string(&m, "pp"),
 			.node = node,
-			.ips = &ip,
+			.addresses = &ip,
 			.user_frames = 1,
 		};
 	AUTO_FREE char *text = script_of(&m, samples, ARRAY_SIZE(samples));
