@@ -32,8 +32,8 @@ FUZZ_SECONDS ?= 60
 
 # With sanitizers, what is tested is optimized, and the tests are not: their many checks compile in a
 # third of the time then. Some programs compute more than they check.
-UNIT_THAT_COMPUTE := $(addprefix $(B)/tests/unit/state/,code/test_code_model code/test_no_memory \
-	space/test_cow_tree space/test_space_map)
+UNIT_THAT_COMPUTE := $(addprefix $(B)/tests/unit/,decode/elf/test_inflated_section sink/test_hostile_names \
+	state/code/test_code_model state/code/test_no_memory state/space/test_cow_tree state/space/test_space_map)
 ifneq ($(filter 1,$(SAN) $(TSAN)),)
 $(patsubst %,%.o,$(filter-out $(UNIT_THAT_COMPUTE),$(UNIT_BIN))): ALL_CFLAGS += -O0
 endif
