@@ -56,7 +56,8 @@ class Containers(KernelTest):
             os.chown(path, int(OTHER), int(OTHER))
             os.chmod(path, 0o700)
         before = (f"INTEL_JIT_PROFILER64={harness.SHIM} {SETPRIV_OTHER} {program} hot "
-                  "--seconds 20 --name hot >/dev/null & sleep 0.5; ")
+                  "--seconds 20 --name hot >/dev/null & "
+                  "until grep -q jitbpf-journal /proc/$!/maps; do kill -0 $! || exit; done; ")
         run = self.record_inside(["sys_admin", "sys_ptrace", "dac_read_search",
                                   "checkpoint_restore"], before, ["-a", "-F", "499", "-d", "2"])
         hot, main = self.shares(run, "hot", "main")
