@@ -113,17 +113,6 @@ static int say_choice(struct run *run)
 	return -ENOTUNIQ;
 }
 
-/* Returns true if a piece of a function is shown before another: lines, then those with most
- * samples.
- */
-static bool is_before(const struct generation *a, const struct generation *b)
-{
-	bool a_lines = a->function->kind == LOCATION_RUNTIME;
-	bool b_lines = b->function->kind == LOCATION_RUNTIME;
-
-	return a_lines != b_lines ? a_lines : a->function->samples > b->function->samples;
-}
-
 /*
  * Leave out source lines of functions of runtimes, with --asm. Returns 0, or -ENOENT after a
  * message.
@@ -174,11 +163,7 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 		return -EINVAL;
 	}
 	generations_sort(generations, count);
-	*ret_shown = wanted ? wanted - 1 : 0;
-	for (size_t i = 1; i < count && !wanted; i++) {
-		if (is_before(&generations[i], &generations[*ret_shown]))
-			*ret_shown = i;
-	}
+	*ret_shown = wanted ? wanted - 1 : generations_next(generations, count, count);
 	*ret = TAKE_PTR(generations);
 	return 0;
 }
@@ -261,23 +246,6 @@ static int write_piece(struct run *run, const struct annotation_sources *sources
 	return err;
 }
 
-/* Returns the index of the piece that is shown after `last`; count: none. */
-static size_t next_piece(const struct generation *generations, size_t count, size_t last)
-{
-	size_t best = count;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct generation *now = &generations[i];
-
-		if (i == last || is_before(now, &generations[last]) ||
-		    (!is_before(&generations[last], now) && i < last))
-			continue;
-		if (best == count || is_before(now, &generations[best]))
-			best = i;
-	}
-	return best;
-}
-
 /*
  * Write the piece that was chosen; in text, unless --generation chose it, also the others, those
  * with most samples first. Pieces with few samples are in the list only.
@@ -296,7 +264,7 @@ static int write_pieces(struct run *run, const struct annotation_sources *source
 	}
 	do {
 		err = write_piece(run, sources, generations, piece, rank++);
-		piece = next_piece(generations, count, piece);
+		piece = generations_next(generations, count, piece);
 	} while (!err && !one && piece < count && rank < PIECES_MAX &&
 		 generations[piece].function->samples * PIECE_SHARE >= samples);
 	return err;

@@ -39,6 +39,13 @@ void generation_init(struct generation *ret, const struct view *view, const stru
 /* Sort by the time of the load. */
 void generations_sort(struct generation *generations, size_t count);
 
+/*
+ * Returns the index of the generation that is shown after `last`, or first if `last` is count:
+ * source lines of a runtime, then generations with more samples first. Returns count after the last
+ * one.
+ */
+size_t generations_next(const struct generation *generations, size_t count, size_t last);
+
 struct annotation_output {
 	const struct view *view;
 	uint64_t total; /* samples of the view */

@@ -36,3 +36,32 @@ void generations_sort(struct generation *generations, size_t count)
 {
 	qsort(generations, count, sizeof(*generations), compare);
 }
+
+/* Source lines come first, then those with most samples. */
+static bool is_before(const struct generation *a, const struct generation *b)
+{
+	bool a_lines = a->function->kind == LOCATION_RUNTIME;
+	bool b_lines = b->function->kind == LOCATION_RUNTIME;
+
+	return a_lines != b_lines ? a_lines : a->function->samples > b->function->samples;
+}
+
+/* Returns true if generation `i` is shown after generation `last`; equal ones keep their order. */
+static bool is_after(const struct generation *generations, size_t i, size_t last)
+{
+	return is_before(&generations[last], &generations[i]) ||
+	       (!is_before(&generations[i], &generations[last]) && i > last);
+}
+
+size_t generations_next(const struct generation *generations, size_t count, size_t last)
+{
+	size_t next = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (last < count && !is_after(generations, i, last))
+			continue;
+		if (next == count || is_before(&generations[i], &generations[next]))
+			next = i;
+	}
+	return next;
+}
