@@ -94,6 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	CHECK(hostile.read_bytes <= PHP_FUNCTION_BYTES_MAX);
 	if (!err) {
 		check_function(&function);
+		CHECK(function.copied.size <= PHP_CLOSURES_MAX);
+		vec_for_each (copied, &function.copied)
+			check_function(copied);
 		seed_taken();
 	}
 	runtime_function_deinit(&function);

@@ -89,8 +89,10 @@ class PhpFrames(harness.KernelTest):
         mapped = [names[names.index("spin_mapped") + 1] for names in stacks
                   if "spin_mapped" in names]
         self.assertGreater(len(mapped), 50)
+        # A closure is known from the function that makes it, however short its life, but for one
+        # whose end the frame outlives by some instructions.
         self.assertLessEqual(set(mapped), {"{closure}", "[unknown php function]"})
-        self.assertGreater(mapped.count("{closure}"), 0.5 * len(mapped))
+        self.assertGreaterEqual(mapped.count("{closure}"), 0.98 * len(mapped))
 
     def test_jit(self):
         """A leaf of compiled code has no line."""

@@ -51,5 +51,8 @@ void runtime_function_deinit(struct runtime_function *function)
 	free(function->name);
 	free(function->file);
 	vec_deinit(&function->lines);
+	vec_for_each (one, &function->copied)
+		runtime_function_deinit(one);
+	vec_deinit(&function->copied);
 	*function = (struct runtime_function){0};
 }

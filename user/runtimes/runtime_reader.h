@@ -53,6 +53,11 @@ struct runtime_function {
 	 */
 	uint64_t code;
 	uint64_t check; /* of the words that were read; the lowest bit is 0 */
+	/*
+	 * With has_copies: functions of which this one makes copies, with the checks that the
+	 * copies will have. These have no `copied` of their own.
+	 */
+	VEC(struct runtime_function) copied;
 };
 
 #define RUNTIME_LAYOUT_WORDS 20
@@ -67,7 +72,9 @@ struct runtime_reader {
 	bool needs_shared_code;
 	/*
 	 * A function can have copies, as each closure of PHP has one. They have the same check,
-	 * which has the address of its code and identifies it, whatever the object.
+	 * which has the address of its code and identifies it, whatever the object. A copy can live
+	 * for microseconds, so it is known from the function that makes it (`copied`), if that was
+	 * read before.
 	 */
 	bool has_copies;
 	/* Returns true if recipe() knows the structures of a version. */

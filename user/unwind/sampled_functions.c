@@ -10,8 +10,9 @@
 #define SWEEP_SLOTS 1024 /* of one sweep */
 
 /*
- * Of the pauses between tries to read a copy, of which there is no last one: each copy can live for
- * microseconds, at one address, so that it takes luck to read one.
+ * Of the pauses between tries to read a copy, of which there is no last one: a copy that is not
+ * known from its maker can live for microseconds, at one address, so that it takes luck to read
+ * one.
  */
 #define COPY_DOUBLINGS_MAX 2
 
@@ -160,6 +161,15 @@ static void drop(struct sampled_functions *functions, uint32_t slot)
 	free_function(functions, one);
 }
 
+static bool is_kept(const struct sampled_functions *functions, const struct sampled_function *one,
+		    uint64_t now_ns)
+{
+	const struct runtime_function_key maker = {.recipe = one->key.recipe, .check = one->maker};
+
+	return one->pending || one->used_ns + RUNTIME_FUNCTION_KEEP_NS >= now_ns ||
+	       (one->maker && sampled_functions_find(functions, &maker));
+}
+
 void sampled_functions_sweep(struct sampled_functions *functions, uint64_t now_ns)
 {
 	size_t count = functions->slots.size;
@@ -168,7 +178,7 @@ void sampled_functions_sweep(struct sampled_functions *functions, uint64_t now_n
 		uint32_t slot = (uint32_t)(functions->swept++ % count);
 		const struct sampled_function *one = functions->slots.data[slot];
 
-		if (one && !one->pending && one->used_ns + RUNTIME_FUNCTION_KEEP_NS < now_ns)
+		if (one && !is_kept(functions, one, now_ns))
 			drop(functions, slot);
 	}
 }

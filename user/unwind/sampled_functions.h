@@ -49,6 +49,11 @@ struct sampled_function {
 	struct runtime_function lines; /* without name and file */
 	struct budget_owner *owner;    /* a reference */
 	uint64_t bytes;		       /* that are charged */
+	/*
+	 * Check of the function that makes copies of this one, and was read with it; 0: none. It is
+	 * kept as long as that one, which is not read again while it is known.
+	 */
+	uint64_t maker;
 };
 
 /* With a limit of the budget, and otherwise zero-initialized, it is empty. */

@@ -229,6 +229,32 @@ uint64_t unwinder_runtime_awaits(struct unwinder *u, const struct process *proce
 	return key;
 }
 
+/* Learn the functions of which one that was read makes copies. Returns 0 or -ENOMEM. */
+static int take_copied(struct unwinder *u, const struct unwind_answer *answer,
+		       const struct shared_recipe *recipe, uint64_t maker)
+{
+	vec_for_each (function, &answer->function->copied) {
+		const struct runtime_function_key key = key_of(recipe, 0, function->check);
+		struct sampled_function *one = sampled_functions_find(&u->functions, &key);
+		int err = 0;
+
+		if (!one)
+			err = sampled_functions_add(&u->functions, &key, answer->request.owner,
+						    u->known_ns, &one);
+		err = err
+			      ?: sampled_functions_put(&u->functions, one, recipe->engine,
+						       answer->request.pid, function);
+		if (err == -EDQUOT)
+			return 0;
+		if (err)
+			return err;
+		if (key.check != maker)
+			one->maker = maker;
+		unwind_wake(&u->woken, runtime_function_wait_key(&key));
+	}
+	return 0;
+}
+
 /* The function was read. Another check: it is of another function that is there by now. */
 int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 {
@@ -246,9 +272,11 @@ int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 	one->pending = false;
 	one->tries++;
 	one->tried_ns = u->known_ns;
-	if (!answer->error && answer->function && answer->function->check == key.check)
+	if (!answer->error && answer->function && answer->function->check == key.check) {
 		err = sampled_functions_put(&u->functions, one, recipe->engine, answer->request.pid,
 					    answer->function);
+		err = err ?: take_copied(u, answer, recipe, key.check);
+	}
 	unwind_wake(&u->woken, runtime_function_wait_key(&key));
 	return err == -EDQUOT ? 0 : err;
 }

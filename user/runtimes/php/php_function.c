@@ -22,6 +22,21 @@ struct php_function {
 	uint64_t class_name_at; /* the word at PHP_CLASS_NAME of the class; 0: there is no class */
 };
 
+/* An original that closures are copied from. */
+struct closure {
+	uint64_t object;
+	uint64_t check; /* of the object itself */
+};
+
+/* A function that is being read, with its closures and theirs. */
+struct reading {
+	const struct process_memory *memory;
+	const struct php_layout *layout;
+	uint32_t ops_left; /* instructions that may still be read */
+	struct closure closures[PHP_CLOSURES_MAX];
+	uint32_t closure_count;
+};
+
 static void release(struct php_function *f)
 {
 	free(f->name.text);
@@ -140,17 +155,19 @@ static int add_lines(struct runtime_function *ret, const uint8_t *ops, uint32_t 
 }
 
 /* The instructions that cannot be read have no lines. */
-static int read_lines(const struct process_memory *memory, const struct php_function *f,
+static int read_lines(struct reading *reading, const struct php_function *f,
 		      struct runtime_function *ret)
 {
+	const struct process_memory *memory = reading->memory;
 	uint32_t last = half_at(f, f->layout->last);
 	struct runtime_line end = {0};
 	uint8_t ops[OPS_AT_ONCE * PHP_OP_BYTES];
 
 	if (!ret->code || ret->code % 8 || !last || last > OPS_LAST_MAX)
 		return -EBADMSG;
-	if (last > RUNTIME_LINES_MAX - 1)
-		last = RUNTIME_LINES_MAX - 1;
+	if (last > reading->ops_left)
+		last = reading->ops_left;
+	reading->ops_left -= last;
 	for (uint32_t first = 0; first < last; first += OPS_AT_ONCE) {
 		uint32_t count = last - first < OPS_AT_ONCE ? last - first : OPS_AT_ONCE;
 		int err = process_memory_read(memory, ret->code + (uint64_t)first * PHP_OP_BYTES,
@@ -184,39 +201,171 @@ static int write_name(const struct php_function *f, char **ret)
 	return err < 0 ? -ENOMEM : 0;
 }
 
+/* Add the closures of a function to those that are to be read. What cannot be read has none. */
+static int find_closures(struct reading *reading, uint64_t object)
+{
+	uint32_t room = PHP_CLOSURES_MAX - reading->closure_count, count;
+	uint64_t originals[PHP_CLOSURES_MAX], at;
+	uint8_t bytes[4 + 8 + 8]; /* count, another pointer, pointer */
+	int err;
+
+	if (reading->layout->closure_count == RUNTIME_NO_OFFSET || !room)
+		return 0;
+	err = process_memory_read(reading->memory,
+				  object + (uint64_t)reading->layout->closure_count, bytes,
+				  sizeof(bytes));
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	memcpy(&count, bytes, sizeof(count));
+	memcpy(&at, bytes + 12, sizeof(at));
+	if (count > room)
+		count = room;
+	if (!count)
+		return 0;
+	err = process_memory_read(reading->memory, at, originals, count * sizeof(*originals));
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	for (uint32_t i = 0; i < count; i++)
+		reading->closures[reading->closure_count++].object = originals[i];
+	return 0;
+}
+
+/* Make what is known of a function, but for its closures, and find these. */
+static int make_function(struct reading *reading, uint64_t object, struct php_function *f,
+			 struct runtime_function *ret)
+{
+	int err = 0;
+
+	ret->file = strdup(is_native(f) ? "" : f->file.text);
+	if (!ret->file)
+		return -ENOMEM;
+	if (is_native(f)) {
+		ret->code = object; /* no position has a line */
+	} else {
+		ret->first_line = half_at(f, reading->layout->line_start);
+		ret->code = word_at(f, reading->layout->opcodes);
+		err = read_lines(reading, f, ret);
+		err = err ?: find_closures(reading, object);
+	}
+	ret->check = check_of(f);
+	return err ?: write_name(f, &ret->name);
+}
+
+/* Give an original the class that its copies get. */
+static int set_class(struct php_function *f, const struct php_function *maker)
+{
+	char *name = strdup(maker->class_name.text);
+
+	if (!name)
+		return -ENOMEM;
+	memcpy(f->object + PHP_FUNCTION_SCOPE, maker->object + PHP_FUNCTION_SCOPE, 8);
+	f->class_name_at = maker->class_name_at;
+	free(f->class_name.text);
+	f->class_name.text = name;
+	return 0;
+}
+
+static int read_closure(struct reading *reading, struct closure *closure,
+			const struct php_function *maker, struct runtime_function *ret)
+{
+	CLEANUP(release) struct php_function f = {.layout = reading->layout};
+	CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
+	int err = read_object(reading->memory, closure->object, &f);
+
+	if (!err && is_native(&f))
+		return -EBADMSG;
+	if (err)
+		return err;
+	closure->check = check_of(&f);
+	err = set_class(&f, maker);
+	err = err ?: make_function(reading, closure->object, &f, &function);
+	if (err)
+		return err;
+	*ret = function;
+	function = (struct runtime_function){0};
+	return 0;
+}
+
+/* Returns true if an error is of one closure only. */
+static bool is_of_closure(int err)
+{
+	return err == -EBADMSG || err == -EFAULT;
+}
+
+/* Read the closures that were found; reading them finds more. Those that are none are dropped. */
+static int read_closures(struct reading *reading, const struct php_function *maker,
+			 struct runtime_function *ret)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < reading->closure_count; i++) {
+		struct closure closure = reading->closures[i];
+		struct runtime_function function = {0};
+		int err = read_closure(reading, &closure, maker, &function);
+
+		if (is_of_closure(err))
+			continue;
+		err = err ?: vec_push(&ret->copied, function);
+		if (err) {
+			runtime_function_deinit(&function);
+			return err;
+		}
+		reading->closures[kept++] = closure;
+	}
+	reading->closure_count = kept;
+	return 0;
+}
+
+/* Drop the closures that have changed while they were read. */
+static int drop_changed(const struct reading *reading, const struct runtime_check *check,
+			struct runtime_function *ret)
+{
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < reading->closure_count; i++) {
+		const struct closure *closure = &reading->closures[i];
+		uint64_t after;
+		int err =
+			runtime_check_read(reading->memory, check, closure->object, false, &after);
+
+		if (err && !is_of_closure(err))
+			return err;
+		if (err || after != closure->check) {
+			runtime_function_deinit(&ret->copied.data[i]);
+			continue;
+		}
+		if (kept != i) {
+			ret->copied.data[kept] = ret->copied.data[i];
+			ret->copied.data[i] = (struct runtime_function){0};
+		}
+		kept++;
+	}
+	ret->copied.size = kept;
+	return 0;
+}
+
 int php_function_read(const struct process_memory *memory, const struct php_layout *layout,
 		      uint64_t object, struct runtime_function *ret)
 {
 	CLEANUP(release) struct php_function f = {.layout = layout};
 	CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
 	struct runtime_check check = php_function_check(layout);
+	struct reading reading = {
+		.memory = memory, .layout = layout, .ops_left = RUNTIME_LINES_MAX - 1};
 	int err = read_object(memory, object, &f);
 	uint64_t after;
 
+	err = err ?: make_function(&reading, object, &f, &function);
+	err = err ?: read_closures(&reading, &f, &function);
 	if (err)
 		return err;
-	if (is_native(&f)) {
-		function.file = strdup("");
-		if (!function.file)
-			return -ENOMEM;
-		function.code = object; /* no position has a line */
-	} else {
-		function.file = TAKE_PTR(f.file.text);
-		function.first_line = half_at(&f, layout->line_start);
-		function.code = word_at(&f, layout->opcodes);
-		err = read_lines(memory, &f, &function);
-	}
-	function.check = check_of(&f);
-	if (!err) {
-		f.file.text = f.file.text ?: strdup(function.file);
-		err = f.file.text ? write_name(&f, &function.name) : -ENOMEM;
-	}
 	process_memory_refresh(memory);
-	err = err ?: runtime_check_read(memory, &check, object, is_native(&f), &after);
+	err = runtime_check_read(memory, &check, object, is_native(&f), &after);
+	if (!err && after != function.check)
+		err = -EAGAIN;
+	err = err ?: drop_changed(&reading, &check, &function);
 	if (err)
 		return err;
-	if (after != function.check)
-		return -EAGAIN;
 	*ret = function;
 	function = (struct runtime_function){0};
 	return 0;

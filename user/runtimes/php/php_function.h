@@ -7,8 +7,9 @@
 #include "runtimes/runtime_reader.h"
 
 /* The most that reading a function costs, whatever the process has written. */
-#define PHP_FUNCTION_READS_MAX 160
-#define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u)
+#define PHP_CLOSURES_MAX       64 /* that are read with a function; others are left out */
+#define PHP_FUNCTION_READS_MAX (128 + 34 * (PHP_CLOSURES_MAX + 1))
+#define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u * (PHP_CLOSURES_MAX + 1))
 
 /* What identifies a function of PHP, for recipes. */
 struct runtime_check php_function_check(const struct php_layout *layout);
@@ -19,7 +20,14 @@ struct runtime_check php_function_check(const struct php_layout *layout);
  * functions is "{main} FILE", with the file's name without its folder; of a text that eval() was
  * given, "eval()". Positions of frames are pointers to instructions.
  *
- * At most RUNTIME_LINES_MAX instructions are read; the lines of others are not known.
+ * At most RUNTIME_LINES_MAX instructions are read, with those of closures; the lines of others are
+ * not known.
+ *
+ * Since PHP 8.1, a function has its closures, which are copied each time that it makes one, and
+ * theirs: ret->copied. What a copy's check is folded from is that of the original, but for the
+ * class: it is that of the function that makes the copy. So the name is as sure as that of an
+ * object that was read at its address. A copy that is bound to another class later has another
+ * check.
  */
 int php_function_read(const struct process_memory *memory, const struct php_layout *layout,
 		      uint64_t object, struct runtime_function *ret);

@@ -55,6 +55,8 @@ struct php_layout {
 	/* zend_op_array: a function of PHP */
 	int16_t last, opcodes, filename, line_start; /* line_end is behind line_start */
 	int16_t generator_frame, generator_parent;   /* zend_generator */
+	/* Of zend_op_array, since 8.1: num_dynamic_func_defs; the pointer is behind another one. */
+	int16_t closure_count;
 };
 
 /* Returns the layout of a version, or NULL. */

@@ -39,7 +39,8 @@ struct fixture {
 	bool holds_functions; /* it does not answer requests of functions */
 	int recipe_error;
 	int function_error;
-	uint64_t other_check; /* of the objects, if it is not 0 */
+	uint64_t other_check;  /* of the objects, if it is not 0 */
+	uint64_t copied_check; /* of a function that is copied by all others, if it is not 0 */
 	bool no_room_for_recipes;
 	struct runtime_known known;
 	struct unwind_request requests[REQUESTS];
@@ -75,6 +76,8 @@ static int answer_function(const struct unwind_request *request, unwind_taker_fn
 {
 	static struct runtime_line lines[] = {{0, 10}, {8, 11}, {16, 12}};
 	char name[32];
+	struct runtime_function copied = {
+		.name = "copied", .first_line = 20, .code = 1, .check = f.copied_check};
 	struct runtime_function function = {
 		.name = name,
 		.file = "a.py",
@@ -82,6 +85,7 @@ static int answer_function(const struct unwind_request *request, unwind_taker_fn
 		.lines = {.data = lines, .size = 3},
 		.code = request->function.object + 0x80,
 		.check = f.other_check ?: request->function.check,
+		.copied = {.data = &copied, .size = f.copied_check ? 1 : 0},
 	};
 	struct unwind_answer answer = {.request = *request,
 				       .error = f.function_error,
@@ -434,6 +438,25 @@ CASE_WITH(test_copies, set_up, tear_down)
 		assert_int_equal(f.functions_asked, copy == 1 ? 1 : 2);
 		f.other_check = 0;
 	}
+}
+
+/* Copies are known from the function that makes them, though none of them can be read. */
+CASE_WITH(test_copies_and_maker, set_up, tear_down)
+{
+	static const struct runtime_reader has_copies = {.has_copies = true};
+
+	f.known.reader = &has_copies;
+	begin();
+	f.copied_check = CHECK(1);
+	add_sample(MADE_PID, 1, (uint32_t[]){2}, 1);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "f2", 11);
+	assert_int_equal(f.functions_asked, 1);
+	f.function_error = -EFAULT;
+	add_sample(MADE_PID, 1, (uint32_t[]){1}, 1);
+	round_of(50);
+	assert_frame(last_record(JITBPF_SAMPLE), 0, "copied", 0);
+	assert_int_equal(f.functions_asked, 1);
 }
 
 /* Without a check, nothing is read. */

@@ -15,6 +15,9 @@
 #define CLASS	    0x300
 #define CLASS_NAME  0x400
 #define OPS	    0x8000
+#define ORIGINALS   0x500 /* pointers to the originals of closures */
+#define CLOSURE	    0x600 /* of the method */
+#define INNER	    0x700 /* of the closure */
 #define LINE_OF(op) (10 + (op) / 2)
 
 static const uint16_t versions[] = {704, 800, 801, 802, 803, 804, 805};
@@ -81,6 +84,34 @@ static void make_method(struct made *made, const struct php_layout *layout)
 	put_half(made, OBJECT + (uint64_t)layout->last, 10);
 	for (uint32_t i = 0; i < 10; i++)
 		put_half(made, OPS + i * PHP_OP_BYTES + PHP_OP_LINE, LINE_OF(i));
+}
+
+static void put_originals(struct made *made, const struct php_layout *layout, uint64_t maker,
+			  uint64_t at, uint32_t count)
+{
+	if (layout->closure_count == RUNTIME_NO_OFFSET)
+		return;
+	put_half(made, maker + (uint64_t)layout->closure_count, count);
+	put(made, maker + (uint64_t)layout->closure_count + 12, BASE + at);
+}
+
+/* The method makes a closure, and that one another; as originals, they have no class. */
+static void make_closures(struct made *made, const struct php_layout *layout)
+{
+	static const uint64_t closures[] = {CLOSURE, INNER};
+
+	make_method(made, layout);
+	for (uint32_t i = 0; i < ARRAY_SIZE(closures); i++) {
+		memcpy(made->bytes + closures[i], made->bytes + OBJECT, 0x100);
+		put(made, closures[i] + PHP_FUNCTION_SCOPE, 0);
+		put(made, closures[i] + PHP_FUNCTION_NAME, BASE + NAME + 0x40);
+		put(made, closures[i] + (uint64_t)layout->opcodes, BASE + OPS + i * PHP_OP_BYTES);
+		put_half(made, closures[i] + (uint64_t)layout->line_start, 11 + i);
+		put(made, ORIGINALS + i * 8, BASE + closures[i]);
+	}
+	put_string(made, NAME + 0x40, "{closure}", 9);
+	put_originals(made, layout, OBJECT, ORIGINALS, 1);
+	put_originals(made, layout, CLOSURE, ORIGINALS + 8, 1);
 }
 
 static int read_made_function(struct made *made, const struct php_layout *layout,
@@ -358,4 +389,81 @@ CASE_WITH(checks_of_functions_of_c_are_short, set_up, tear_down)
 	assert_int_equal(check_read(made, layout), check);
 	put(made, NAME + PHP_STRING_HASH, 1);
 	assert_int_not_equal(check_read(made, layout), check);
+}
+
+/* Reads a function and then, at its address, a copy of a closure that a method of the class made.
+ */
+static void check_copy(struct made *made, const struct php_layout *layout, uint64_t original,
+		       const struct runtime_function *known)
+{
+	CLEANUP(runtime_function_deinit) struct runtime_function copy = {0};
+
+	memcpy(made->bytes + OBJECT, made->bytes + original, 0x100);
+	put(made, OBJECT + PHP_FUNCTION_SCOPE, BASE + CLASS);
+	assert_int_equal(read_made_function(made, layout, &copy), 0);
+	assert_int_equal(known->check, copy.check);
+	assert_string_equal(known->name, copy.name);
+	assert_string_equal(known->file, copy.file);
+	assert_int_equal(known->first_line, copy.first_line);
+	assert_int_equal(known->code, copy.code);
+	assert_int_equal(known->lines.size, copy.lines.size);
+}
+
+CASE_WITH(closures_are_read_with_their_maker, set_up, tear_down)
+{
+	struct made *made = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
+		const struct php_layout *layout = layout_of(versions[i]);
+
+		make_closures(made, layout);
+		assert_int_equal(read_made_function(made, layout, &function), 0);
+		assert_string_equal(function.name, "Shop::total");
+		assert_int_equal(function.copied.size, versions[i] < 801 ? 0 : 2);
+		if (!function.copied.size)
+			continue;
+		assert_string_equal(function.copied.data[0].name, "Shop::{closure}");
+		assert_int_equal(function.copied.data[1].first_line, 12);
+		check_copy(made, layout, CLOSURE, &function.copied.data[0]);
+		check_copy(made, layout, INNER, &function.copied.data[1]);
+	}
+}
+
+/* Originals that are no functions of PHP are left out, and their number is bounded. */
+CASE_WITH(closures_can_be_hostile, set_up, tear_down)
+{
+	static const struct {
+		uint64_t original;
+		size_t closures;
+	} wrong[] = {{BASE + INNER, 1},
+		     {0x10, 0},
+		     {BASE + 0x20000, 0},
+		     {BASE + OBJECT, PHP_CLOSURES_MAX}};
+	const struct php_layout *layout = layout_of(804);
+	struct made *made = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
+
+		make_closures(made, layout);
+		put(made, ORIGINALS, wrong[i].original);
+		assert_int_equal(read_made_function(made, layout, &function), 0);
+		assert_int_equal(function.copied.size, wrong[i].closures);
+		assert_true(made->reads <= PHP_FUNCTION_READS_MAX);
+		assert_true(made->read_bytes <= PHP_FUNCTION_BYTES_MAX);
+	}
+	for (uint32_t count = 1; count; count <<= 4) {
+		CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
+
+		make_closures(made, layout);
+		put_half(made, OBJECT + (uint64_t)layout->last, 1u << 24);
+		for (uint32_t j = 0; j < 0x200; j++)
+			put(made, 0x90000 + j * 8, BASE + CLOSURE);
+		put_originals(made, layout, OBJECT, 0x90000, count);
+		assert_int_equal(read_made_function(made, layout, &function), 0);
+		assert_true(function.copied.size <= PHP_CLOSURES_MAX);
+		assert_true(made->reads <= PHP_FUNCTION_READS_MAX);
+		assert_true(made->read_bytes <= PHP_FUNCTION_BYTES_MAX);
+	}
 }
