@@ -116,7 +116,7 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 		return 0;
 	copy = stack_copy_of(sample);
 	/* During an exec, the kernel has a preliminary end of the stack. */
-	if (!one || one->module != runtime->module || !one->stack_top ||
+	if (!one || !one->engine || one->module != runtime->module || !one->stack_top ||
 	    (copy && copy->stack_top && copy->stack_top != one->stack_top)) {
 		stack_top = stack_top_of(u, process, copy);
 		if (!stack_top)

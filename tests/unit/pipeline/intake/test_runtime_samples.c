@@ -704,6 +704,24 @@ CASE_WITH(test_program_loads, set_up, tear_down)
 	assert_int_equal(f.skips, 0);
 }
 
+/* The same if it was sampled in the round that loaded it, and is the first module of the run. */
+CASE_WITH(test_program_is_sampled, set_up, tear_down)
+{
+	const struct jitbpf_runtime *record;
+
+	make_comm(&f.run, f.time_ns, MADE_PID, "sh", true);
+	add_program(MADE_PID, 7);
+	round_of(2);
+	map_program(MADE_PID);
+	add_first_sample(MADE_PID);
+	round_of(2);
+	round_of(2);
+	assert_non_null(published_of(MADE_PID));
+	record = last_record(JITBPF_RUNTIME);
+	assert_non_null(record);
+	assert_string_equal(record->name, "CPython");
+}
+
 #define FURTHER 0x1000000 /* where a second process has the program */
 
 /* A process of a file whose recipe is known has it at once. */
