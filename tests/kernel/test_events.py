@@ -61,7 +61,7 @@ class Events(harness.KernelTest):
         self.assertGreaterEqual(truth["page-faults"], PAGES, truth)
         self.assertGreaterEqual(truth["context-switches"], ROUNDS, truth)
         for name in ("page-faults", "context-switches"):
-            self.assertAlmostEqual(events[name]["weight"] / truth[name], 1, delta=0.03,
+            self.assertAlmostEqual(events[name]["weight"] / truth[name], 1, delta=0.05,
                                    msg=(name, events, truth))
         self.assertGreater(self.share_in(run, "page-faults", {"touch_pages"}), 0.97)
         self.assertGreater(self.share_in(run, "context-switches", {"ping", "pong"}), 0.97)
