@@ -29,7 +29,8 @@ class Storms(AttackTest):
     def storm(self, kind):
         self.attack([sys.executable, "-c", "print(flush=True)\n" + STORMS[kind]])
         attacked = self.check_victim()
-        self.assertLess(attacked.watch.rss, 200 << 20)
+        # All processes of the recorder; its own limit is 256 MB, or more on a large machine.
+        self.assertLess(attacked.watch.rss, 300 << 20)
         self.assertLess(attacked.watch.files, 1000)
 
 

@@ -3,6 +3,7 @@
 
 import collections
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -122,8 +123,10 @@ class Late(Journal):
         return self.script(["code @0 1", "load 1 the_first @0 64", *loads, *ending])
 
     def full(self, ending):
-        process = self.start(self.many(ending), 5000, {"JITBPF_JOURNAL_MB": "1"},
-                             subprocess.DEVNULL)  # the engine has an answer for each load
+        answers = os.path.join(self.folder, "answers")  # one for each load
+        with open(answers, "wb") as out:
+            process = self.start(self.many(ending), 5000, {"JITBPF_JOURNAL_MB": "1"}, out)
+        self.wait_for(lambda: pathlib.Path(answers).read_bytes().count(b"\n") > 29000)
         run = self.attach(process.pid)
         jit = self.jit(run)
         self.assertGreater(jit["late"], 5000)
