@@ -3,6 +3,7 @@
 short runs."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -94,6 +95,17 @@ class PythonFrames(harness.KernelTest):
         shown = runtime_truth.without_functions(run.path(".txt"), "_PyEval_EvalFrameDefault")
         self.assertGreater(shown[0], 30, shown)
         self.assertLess(shown[1], 0.25 * shown[0], shown)
+
+    def test_renamed(self):
+        """The file is a runtime by what it exports, whatever its name."""
+        program = os.path.join(self.folder, "server")
+        shutil.copy(os.path.realpath("/usr/bin/python3"), program)
+        run = self.record([program, SOURCE, "1"], FIELDS)
+        stacks = [[frame.name for frame in frames]
+                  for _, frames in runtime_truth.stacks(run.path(".txt"))]
+        with_functions = sum("<module>" in names and "main" in names for names in stacks)
+        self.assertGreater(with_functions, 100)
+        self.assertGreater(with_functions, 0.8 * len(stacks))
 
     def test_late(self):
         engine = subprocess.Popen([PYTHON, SOURCE, "60"])

@@ -69,6 +69,8 @@ struct runtime_layout {
 
 struct runtime_reader {
 	const struct engine *engine;
+	/* A function that each file with the runtime exports, and no other file has. */
+	const char *symbol;
 	bool needs_shared_code;
 	/*
 	 * A function can have copies, as each closure of PHP has one. They have the same check,

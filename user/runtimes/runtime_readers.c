@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "runtimes/runtime_readers.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "runtimes/cpython/cpython.h"
 #include "runtimes/php/php_reader.h"
+#include "runtimes/runtime_symbols.h"
 
 static const struct runtime_reader *const readers[] = {&cpython_reader, &php_reader};
 
@@ -25,4 +27,23 @@ const struct runtime_reader *runtime_reader_named(const char *engine)
 			return readers[i];
 	}
 	return NULL;
+}
+
+int runtime_reader_of_file(const struct elf_file *elf, const struct runtime_reader **ret)
+{
+	struct runtime_symbol symbols[ARRAY_SIZE(readers)] = {0};
+	int err;
+
+	*ret = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+		symbols[i].name = readers[i]->symbol;
+	err = runtime_symbols_find_exported(elf, symbols, ARRAY_SIZE(symbols));
+	/* A static program exports nothing. */
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	for (size_t i = 0; i < ARRAY_SIZE(readers) && !*ret; i++) {
+		if (symbols[i].is_found)
+			*ret = readers[i];
+	}
+	return 0;
 }

@@ -11,4 +11,10 @@ const struct runtime_reader *runtime_reader_of(const struct engine *engine);
 /* The same, by the name of the engine. */
 const struct runtime_reader *runtime_reader_named(const char *engine);
 
+/*
+ * Find the reader of the runtime that a file has, by the symbols that it exports. Returns 0 with
+ * NULL in *ret if there is none; or a negative errno.
+ */
+int runtime_reader_of_file(const struct elf_file *elf, const struct runtime_reader **ret);
+
 #endif

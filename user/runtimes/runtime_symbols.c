@@ -68,6 +68,12 @@ static int find_in(const struct elf_file *elf, bool dynamic, struct runtime_symb
 	return err;
 }
 
+int runtime_symbols_find_exported(const struct elf_file *elf, struct runtime_symbol *symbols,
+				  size_t count)
+{
+	return find_in(elf, true, symbols, count);
+}
+
 int runtime_symbols_find(const struct elf_file *elf, struct runtime_symbol *symbols, size_t count)
 {
 	bool all = true;

@@ -30,4 +30,8 @@ struct runtime_symbol {
  */
 int runtime_symbols_find(const struct elf_file *elf, struct runtime_symbol *symbols, size_t count);
 
+/* The same in .dynsym alone. */
+int runtime_symbols_find_exported(const struct elf_file *elf, struct runtime_symbol *symbols,
+				  size_t count);
+
 #endif

@@ -15,15 +15,19 @@
 #define EXPECTED_NS	 200000000ull
 #define DOUBLINGS_MAX	 16
 
-const struct process_runtime *runtime_with_reader(const struct process *process)
+bool runtime_recipes_runtime(const struct runtime_recipes *recipes, const struct process *process,
+			     struct readable_runtime *ret)
 {
 	for (uint32_t i = 0; i < process->runtimes.count; i++) {
 		const struct process_runtime *runtime = &process->runtimes.runtimes[i];
 
-		if (runtime_reader_of(process_runtime_engine(runtime)))
-			return runtime;
+		*ret = (struct readable_runtime){process_runtime_engine(runtime), runtime->module};
+		if (runtime_reader_of(ret->engine) && ret->module != MAPPING_ANON)
+			return true;
 	}
-	return NULL;
+	ret->module = program_module(process);
+	ret->engine = program_runtimes_find(&recipes->programs, ret->module);
+	return ret->engine;
 }
 
 struct recipe_process *runtime_recipes_find(const struct runtime_recipes *recipes,
@@ -126,17 +130,17 @@ static void set_stack_top(struct runtime_recipes *recipes, struct recipe_process
 int runtime_recipes_add(struct runtime_recipes *recipes, const struct process *process,
 			uint64_t stack_top, uint64_t thread_pointer, struct recipe_process **ret)
 {
-	const struct process_runtime *runtime = runtime_with_reader(process);
 	struct recipe_process *one = runtime_recipes_find(recipes, process);
 	int err = one ? 0 : make(recipes, process, &one);
+	struct readable_runtime runtime;
 
-	if (err || !runtime)
+	if (err || !runtime_recipes_runtime(recipes, process, &runtime))
 		return err ?: -ENOENT;
 	set_stack_top(recipes, one, stack_top);
 	one->thread_pointer = thread_pointer ?: one->thread_pointer;
-	if (one->module != runtime->module || !one->engine) {
-		one->module = runtime->module;
-		one->engine = process_runtime_engine(runtime);
+	if (one->module != runtime.module || !one->engine) {
+		one->module = runtime.module;
+		one->engine = runtime.engine;
 		one->tries = 0;
 		one->due_ns = 0;
 		if (one->wait == RUNTIME_RESTS) {
@@ -165,7 +169,9 @@ int runtime_recipes_begin(struct runtime_recipes *recipes, const struct process 
 bool runtime_recipes_look(struct runtime_recipes *recipes, struct recipe_process *one,
 			  uint64_t now_ns)
 {
-	if (!one->engine && runtime_with_reader(one->process))
+	struct readable_runtime runtime;
+
+	if (!one->engine && runtime_recipes_runtime(recipes, one->process, &runtime))
 		runtime_recipes_add(recipes, one->process, one->stack_top, 0, &one);
 	if (one->engine)
 		return true;
@@ -312,6 +318,7 @@ void runtime_recipes_deinit(struct runtime_recipes *recipes)
 		free(*one);
 	}
 	vec_deinit(&recipes->by_slot);
+	program_runtimes_deinit(&recipes->programs);
 	shared_recipes_deinit(&recipes->shared);
 	owner_budget_deinit(&recipes->budget);
 }

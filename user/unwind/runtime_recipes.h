@@ -17,6 +17,7 @@
 #include "base/owner_budget.h"
 #include "base/vec.h"
 #include "state/process/process_table.h"
+#include "unwind/program_runtimes.h"
 #include "unwind/shared_recipes.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_key.h"
@@ -63,6 +64,7 @@ struct recipe_process {
 struct runtime_recipes {
 	const struct unwind_tables *tables;   /* borrowed */
 	VEC(struct recipe_process *) by_slot; /* of the process; NULL: none */
+	struct program_runtimes programs;
 	struct shared_recipes shared;
 	uint64_t last_ticket;
 	struct owner_budget budget; /* of published recipes */
@@ -71,8 +73,15 @@ struct runtime_recipes {
 	struct unwind_woken *woken; /* borrowed */
 };
 
-/* Returns the runtime of a process that has a reader, or NULL. */
-const struct process_runtime *runtime_with_reader(const struct process *process);
+/* A runtime that has a reader, and its program or library. */
+struct readable_runtime {
+	const struct engine *engine;
+	uint32_t module;
+};
+
+/* Returns true if the process is known to have a runtime with a reader. */
+bool runtime_recipes_runtime(const struct runtime_recipes *recipes, const struct process *process,
+			     struct readable_runtime *ret);
 
 /* Returns the entry of a process, or NULL. */
 struct recipe_process *runtime_recipes_find(const struct runtime_recipes *recipes,

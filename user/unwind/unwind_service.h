@@ -21,6 +21,7 @@ enum unwind_request_kind {
 	UNWIND_RUNTIME_FUNCTION, /* name and lines of a function of a runtime */
 	UNWIND_RUNTIME_RECIPE,	 /* where the frames of a runtime are */
 	UNWIND_PAGE_ROWS,	 /* rows of a page of a file */
+	UNWIND_PROGRAM,		 /* which runtime a program has */
 };
 
 struct unwind_page_request {
@@ -53,6 +54,10 @@ struct unwind_return_request {
 	const struct module *module; /* NULL: memory of the process */
 	uint64_t to;		     /* an offset in the file, or an address */
 	uint32_t owner;		     /* chosen by the requester */
+};
+
+struct unwind_program_request {
+	const struct module *module; /* the program */
 };
 
 /* For a process that runs a runtime that has a reader (runtimes/runtime_reader.h). */
@@ -91,6 +96,7 @@ struct unwind_request {
 		struct unwind_return_request return_site;
 		struct unwind_recipe_request recipe;
 		struct unwind_function_request function;
+		struct unwind_program_request program;
 	};
 };
 
@@ -119,6 +125,8 @@ struct unwind_answer {
 	 * check may differ from that of the request: then it is another function.
 	 */
 	const struct runtime_function *function;
+	/* Of a program: error as of runtime_reader_of_file(). NULL: it has no runtime. */
+	const struct engine *engine;
 };
 
 /* Receives an answer, which is borrowed. Returns 0 or a negative errno. */

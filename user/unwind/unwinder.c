@@ -225,6 +225,10 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 		return unwind_take_function(u, answer);
 	case UNWIND_RUNTIME_RECIPE:
 		return unwind_take_recipe(u, answer);
+	case UNWIND_PROGRAM:
+		program_runtimes_take(&u->recipes.programs, request->program.module->number,
+				      answer->engine, answer->error);
+		return 0;
 	}
 	return 0;
 }

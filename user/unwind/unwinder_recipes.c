@@ -103,20 +103,43 @@ static bool sample_has_runtime_frames(const struct jitbpf_sample *sample)
 	return part && part->count;
 }
 
+/* Find out whether a program that was sampled has a runtime. Returns 0 or -ENOMEM. */
+static int want_program(struct unwinder *u, const struct process *process)
+{
+	const struct unwind_account account = {.unwinder = u, .process = process};
+	struct unwind_request request = {
+		.kind = UNWIND_PROGRAM,
+		.pid = process->pid,
+		.owner = process_owner_key(&process->owner),
+	};
+	uint32_t number = program_module(process);
+	const struct module *module = module_table_get(u->modules, number);
+
+	if (!module || !program_runtimes_may_ask(&u->recipes.programs, number) ||
+	    !unwind_may_ask(&account, UNWIND_ASKED_MAX))
+		return 0;
+	request.program.module = module;
+	if (program_runtimes_asked(&u->recipes.programs, number))
+		return -ENOMEM;
+	return unwind_ask(u, &request);
+}
+
 int unwind_want_recipe(struct unwinder *u, const struct process *process,
 		       const struct jitbpf_sample *sample)
 {
 	struct recipe_process *one = runtime_recipes_find(&u->recipes, process);
-	const struct process_runtime *runtime = runtime_with_reader(process);
 	const struct jitbpf_stack_copy *copy;
+	struct readable_runtime runtime;
 	uint64_t stack_top;
 	int err;
 
-	if (!runtime || sample->h.time_ns < process->program_ns)
+	if (sample->h.time_ns < process->program_ns)
 		return 0;
+	if (!runtime_recipes_runtime(&u->recipes, process, &runtime))
+		return want_program(u, process);
 	copy = stack_copy_of(sample);
 	/* During an exec, the kernel has a preliminary end of the stack. */
-	if (!one || !one->engine || one->module != runtime->module || !one->stack_top ||
+	if (!one || !one->engine || one->module != runtime.module || !one->stack_top ||
 	    (copy && copy->stack_top && copy->stack_top != one->stack_top)) {
 		stack_top = stack_top_of(u, process, copy);
 		if (!stack_top)

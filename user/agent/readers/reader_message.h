@@ -25,6 +25,7 @@ enum reader_message {
 	READER_RETURN,	 /* struct reader_return, and the module's path; no rows */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
 	READER_RUNTIME,	 /* struct reader_return, the module's path, and the name of an engine */
+	READER_PROGRAM,	 /* struct reader_module, and its path: which runtime it has */
 	READER_COMPARE,	 /* copies of code, of equal size, and uint8_t: objects_move; no rows */
 	/*
 	 * struct reader_annotate, the module's path, places (uint64_t: offset, samples), by offset,
@@ -56,6 +57,7 @@ enum reader_message {
 	 */
 	READER_FRAMES,
 	READER_FACTS,	  /* struct reader_facts */
+	READER_HAS,	  /* struct reader_has */
 	READER_ANNOTATED, /* sink/annotate/annotation_message.h */
 };
 
@@ -90,6 +92,11 @@ struct reader_facts {
 	int64_t err;	  /* 0 or a negative errno */
 	uint64_t address; /* of the offset */
 	struct runtime_facts facts;
+};
+
+struct reader_has {
+	int32_t err;	 /* 0 or a negative errno */
+	char engine[28]; /* name of the runtime's engine, with its NUL; empty: none */
 };
 
 struct reader_code {

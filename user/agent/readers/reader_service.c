@@ -208,6 +208,29 @@ static int runtime(struct reader *reader)
 	return err ?: send_answer(reader, READER_FACTS);
 }
 
+static int program(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	const struct runtime_reader *found = NULL;
+	struct reader_has answer = {0};
+	const struct module *module;
+	struct reader_module head;
+	const char *path;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path))
+		return -EBADMSG;
+	module = reader_files_module(&reader->files, &head, path);
+	if (!module)
+		return -ENOMEM;
+	answer.err = reader->maker.runtime(reader->maker.context, module, &found);
+	if (found)
+		snprintf(answer.engine, sizeof(answer.engine), "%s", found->engine->name);
+	reader->answer.size = 0;
+	err = message_put(&reader->answer, &answer, sizeof(answer));
+	return err ?: send_answer(reader, READER_HAS);
+}
+
 /* JIT code as a region of its own, without lines and inlined methods, which the recorder knows. */
 struct made_region {
 	struct code_record record;
@@ -348,6 +371,8 @@ static int handle(struct reader *reader, int kind)
 		return code(reader);
 	case READER_RUNTIME:
 		return runtime(reader);
+	case READER_PROGRAM:
+		return program(reader);
 	case READER_COMPARE:
 		return compare(reader);
 	case READER_ANNOTATE:

@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/scope.h"
+#include "runtimes/runtime_readers.h"
 
 #define ERRNO_MAX 4095
 
@@ -162,6 +163,41 @@ static int facts(void *context, const struct module *module, const struct runtim
 	return (int)facts.err;
 }
 
+static int runtime(void *context, const struct module *module, const struct runtime_reader **ret)
+{
+	struct reader_module head = reader_module_of(module);
+	struct rows_reader *rows = context;
+	struct reader_request request = {
+		.kind = READER_PROGRAM,
+		.answer = READER_HAS,
+		.module = module,
+	};
+	const message_bytes *answer;
+	struct reader_has has;
+	int err;
+
+	*ret = NULL;
+	rows->out.size = 0;
+	err = message_put(&rows->out, &head, sizeof(head));
+	err = err ?: put_string(rows, module->path);
+	request.bytes = rows->out.data;
+	request.size_bytes = rows->out.size;
+	err = err ?: reader_client_ask(rows->client, &request, &answer);
+	if (err)
+		return err;
+	if (answer->size != sizeof(has))
+		return reader_client_refuse(rows->client, module);
+	memcpy(&has, answer->data, sizeof(has));
+	if (has.err > 0 || has.err < -ERRNO_MAX || !memchr(has.engine, '\0', sizeof(has.engine)))
+		return reader_client_refuse(rows->client, module);
+	if (!has.err && has.engine[0]) {
+		*ret = runtime_reader_named(has.engine);
+		if (!*ret)
+			return reader_client_refuse(rows->client, module);
+	}
+	return has.err;
+}
+
 int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
 		       struct unwind_maker *ret_maker)
 {
@@ -178,6 +214,7 @@ int rows_reader_create(const struct reader_options *options, struct rows_reader 
 		.code = code,
 		.compare = compare,
 		.facts = facts,
+		.runtime = runtime,
 		.context = rows,
 	};
 	*ret = rows;

@@ -12,6 +12,7 @@
 #include "decode/x86/code_gaps.h"
 #include "runtimes/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
+#include "runtimes/runtime_readers.h"
 
 /* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
 struct open_file {
@@ -271,6 +272,25 @@ static int facts(void *context, const struct module *module, const struct runtim
 	return err;
 }
 
+static int runtime(void *context, const struct module *module, const struct runtime_reader **ret)
+{
+	struct unwind_files *files = context;
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	struct open_file *file = file_of(files, module);
+	int err;
+
+	*ret = NULL;
+	if (!file)
+		return -ENOMEM;
+	err = file->open_error ?: elf_file_init(&elf, &file->blob);
+	err = err ?: runtime_reader_of_file(&elf, ret);
+	if (file->open_error && err != -ETIMEDOUT && err != -ENOMEM)
+		err = -EAGAIN; /* as for facts() */
+	if (file->open_error || file->error == -ETIMEDOUT || err == -ETIMEDOUT)
+		close_first(files);
+	return err;
+}
+
 int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
 			struct unwind_maker *ret_maker)
 {
@@ -285,6 +305,7 @@ int unwind_files_create(const struct file_source *source, struct unwind_files **
 		.code = make_code,
 		.compare = compare,
 		.facts = facts,
+		.runtime = runtime,
 		.context = files,
 	};
 	*ret = files;

@@ -46,6 +46,9 @@ struct unwind_maker {
 	int (*facts)(void *context, const struct module *module,
 		     const struct runtime_reader *reader, uint64_t offset,
 		     struct runtime_facts *ret, uint64_t *ret_address);
+	/* Find the reader of the runtime that a file has: see runtime_reader_of_file(). */
+	int (*runtime)(void *context, const struct module *module,
+		       const struct runtime_reader **ret);
 	void *context;
 };
 

@@ -98,6 +98,16 @@ int unwind_runtime_function(const struct memory_source *source, struct unwind_an
 	return 0;
 }
 
+int unwind_runtime_program(const struct unwind_maker *maker, struct unwind_answer *answer)
+{
+	const struct runtime_reader *reader;
+	int err = maker->runtime(maker->context, answer->request.program.module, &reader);
+
+	if (!err && reader)
+		answer->engine = reader->engine;
+	return err;
+}
+
 void unwind_runtime_release(struct unwind_answer *answer)
 {
 	struct runtime_function *function = (struct runtime_function *)answer->function;

@@ -19,6 +19,9 @@ int unwind_runtime_recipe(const struct memory_source *memory, const struct unwin
 			  struct unwind_answer *answer);
 int unwind_runtime_function(const struct memory_source *memory, struct unwind_answer *answer);
 
+/* Answer a request of kind UNWIND_PROGRAM. Returns 0 or a negative errno. */
+int unwind_runtime_program(const struct unwind_maker *maker, struct unwind_answer *answer);
+
 /* Free what an answer of any kind has of these. */
 void unwind_runtime_release(struct unwind_answer *answer);
 

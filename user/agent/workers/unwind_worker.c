@@ -60,6 +60,8 @@ static const struct module *module_of(const struct unwind_request *request)
 		return request->return_site.module;
 	case UNWIND_RUNTIME_RECIPE:
 		return request->recipe.module;
+	case UNWIND_PROGRAM:
+		return request->program.module;
 	default:
 		return NULL;
 	}
@@ -97,6 +99,8 @@ static int make_answer(struct unwind_worker *worker, struct unwind_answer *answe
 		return unwind_runtime_function(&worker->memory, answer);
 	case UNWIND_RUNTIME_RECIPE:
 		return unwind_runtime_recipe(&worker->memory, maker, answer);
+	case UNWIND_PROGRAM:
+		return unwind_runtime_program(maker, answer);
 	}
 	return -EINVAL;
 }
@@ -173,6 +177,7 @@ static uint64_t cost_of(const struct unwind_request *request)
 	case UNWIND_RUNTIME_FUNCTION:
 		return FUNCTION_NS;
 	case UNWIND_RUNTIME_RECIPE:
+	case UNWIND_PROGRAM:
 		return RECIPE_NS;
 	case UNWIND_CODE_ROWS:
 		break;

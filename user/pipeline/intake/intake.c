@@ -131,7 +131,7 @@ static int take_sample(struct intake *intake, const struct jitbpf_sample *sample
 	if (err)
 		return err;
 	process = intake_process_of(intake, sample);
-	if (intake->unwinder && process && process->runtimes.count)
+	if (intake->unwinder && process)
 		err = unwinder_runtime_sampled(intake->unwinder, process, sample);
 	if (err)
 		return err;

@@ -152,6 +152,7 @@ static bool knows(const struct engine_version *version)
 
 const struct runtime_reader cpython_reader = {
 	.engine = &engine_cpython,
+	.symbol = "_PyEval_EvalFrameDefault",
 	.knows = knows,
 	.facts = facts,
 	.recipe = recipe,

@@ -180,6 +180,7 @@ static bool knows(const struct engine_version *version)
 
 const struct runtime_reader php_reader = {
 	.engine = &engine_php,
+	.symbol = "execute_ex",
 	.needs_shared_code = true,
 	.has_copies = true,
 	.knows = knows,

@@ -205,6 +205,24 @@ CASE_WITH(facts_are_equal, setup, teardown)
 	assert_int_equal(fixture->made.failures, 0);
 }
 
+CASE_WITH(runtimes_are_equal, setup, teardown)
+{
+	static struct module python = {.number = 3, .path = "/usr/bin/python3"};
+	const struct module *modules[] = {&python, &self, &no_elf};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
+		const struct runtime_reader *reader, *own;
+		int err = fixture->own_maker.runtime(fixture->own_maker.context, modules[i], &own);
+
+		assert_int_equal(
+			fixture->maker.runtime(fixture->maker.context, modules[i], &reader), err);
+		assert_ptr_equal(reader, own);
+		assert_ptr_equal(own, i ? NULL : &cpython_reader);
+	}
+	assert_int_equal(fixture->made.failures, 0);
+}
+
 CASE_WITH(a_killed_reader_is_replaced, setup, teardown)
 {
 	struct fixture *fixture = *state;

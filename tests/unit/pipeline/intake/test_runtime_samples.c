@@ -52,7 +52,9 @@ struct fixture {
 
 	struct jitbpf_program_file skipped; /* the last one */
 	uint32_t skips;
-	bool found; /* functions, in the last round */
+	uint32_t programs_asked;
+	const struct engine *of_program; /* the answer; NULL: it has no runtime */
+	bool found;			 /* functions, in the last round */
 
 	uint8_t stream[STREAM] __attribute__((aligned(8))); /* finished records */
 	size_t stream_bytes;
@@ -66,6 +68,7 @@ static int request(void *context, const struct unwind_request *request)
 {
 	assert_true(f.request_count < REQUESTS);
 	f.recipes_asked += request->kind == UNWIND_RUNTIME_RECIPE;
+	f.programs_asked += request->kind == UNWIND_PROGRAM;
 	f.functions_asked += request->kind == UNWIND_RUNTIME_FUNCTION;
 	f.requests[f.request_count++] = *request;
 	return 0;
@@ -105,6 +108,10 @@ static int answer_one(const struct unwind_request *request, unwind_taker_fn take
 	if (request->kind == UNWIND_RUNTIME_RECIPE) {
 		answer.error = f.recipe_error;
 		answer.known = &f.known;
+	}
+	if (request->kind == UNWIND_PROGRAM) {
+		answer.error = 0;
+		answer.engine = f.of_program;
 	}
 	return take(take_context, &answer);
 }
@@ -720,6 +727,53 @@ CASE_WITH(test_program_is_sampled, set_up, tear_down)
 	record = last_record(JITBPF_RUNTIME);
 	assert_non_null(record);
 	assert_string_equal(record->name, "CPython");
+}
+
+#define SERVER 0x400000 /* a program that is linked with a runtime */
+
+static void begin_server(uint32_t pid)
+{
+	make_task(&f.run, JITBPF_FORK, ++f.time_ns, pid, 1);
+	make_mapping(&f.run, ++f.time_ns, pid, SERVER, "/srv/server");
+}
+
+/* The file of a program says which runtime it has, if its name does not. It is asked once. */
+CASE_WITH(test_linked_runtime, set_up, tear_down)
+{
+	const struct jitbpf_runtime *record;
+
+	f.of_program = &engine_cpython;
+	begin_server(300);
+	for (int i = 0; i < 4; i++) {
+		add_first_sample(300);
+		round_of(2);
+	}
+	assert_int_equal(f.programs_asked, 1);
+	assert_non_null(published_of(300));
+	record = last_record(JITBPF_RUNTIME);
+	assert_non_null(record);
+	assert_int_equal(record->pid, 300);
+	assert_string_equal(record->name, "CPython");
+
+	/* Further processes of that file. */
+	begin_server(301);
+	add_first_sample(301);
+	round_of(2);
+	round_of(2);
+	assert_int_equal(f.programs_asked, 1);
+	assert_non_null(published_of(301));
+}
+
+CASE_WITH(test_no_linked_runtime, set_up, tear_down)
+{
+	begin_server(300);
+	for (int i = 0; i < 4; i++) {
+		add_first_sample(300);
+		round_of(2);
+	}
+	assert_int_equal(f.programs_asked, 1);
+	assert_int_equal(f.recipes_asked, 0);
+	assert_null(published_of(300));
 }
 
 #define FURTHER 0x1000000 /* where a second process has the program */
