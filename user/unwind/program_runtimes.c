@@ -7,7 +7,7 @@
 
 #define SLOT_MASK ((1u << MODULE_SLOT_BITS) - 1)
 
-/* Mappings below the program, such as its stack in a compatible layout, that have no file. */
+/* Mappings without a file that are looked at: code made at low addresses is below the program. */
 #define LOW_MAPPINGS_MAX 8
 
 uint32_t program_module(const struct process *process)

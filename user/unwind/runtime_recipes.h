@@ -79,7 +79,10 @@ struct readable_runtime {
 	uint32_t module;
 };
 
-/* Returns true if the process is known to have a runtime with a reader. */
+/*
+ * Returns true if the process is known to have a runtime with a reader. If not, ret->module is that
+ * of its program, as of program_module().
+ */
 bool runtime_recipes_runtime(const struct runtime_recipes *recipes, const struct process *process,
 			     struct readable_runtime *ret);
 

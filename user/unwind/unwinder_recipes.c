@@ -104,7 +104,7 @@ static bool sample_has_runtime_frames(const struct jitbpf_sample *sample)
 }
 
 /* Find out whether a program that was sampled has a runtime. Returns 0 or -ENOMEM. */
-static int want_program(struct unwinder *u, const struct process *process)
+static int want_program(struct unwinder *u, const struct process *process, uint32_t number)
 {
 	const struct unwind_account account = {.unwinder = u, .process = process};
 	struct unwind_request request = {
@@ -112,13 +112,12 @@ static int want_program(struct unwinder *u, const struct process *process)
 		.pid = process->pid,
 		.owner = process_owner_key(&process->owner),
 	};
-	uint32_t number = program_module(process);
-	const struct module *module = module_table_get(u->modules, number);
 
-	if (!module || !program_runtimes_may_ask(&u->recipes.programs, number) ||
-	    !unwind_may_ask(&account, UNWIND_ASKED_MAX))
+	if (!program_runtimes_may_ask(&u->recipes.programs, number))
 		return 0;
-	request.program.module = module;
+	request.program.module = module_table_get(u->modules, number);
+	if (!request.program.module || !unwind_may_ask(&account, UNWIND_ASKED_MAX))
+		return 0;
 	if (program_runtimes_asked(&u->recipes.programs, number))
 		return -ENOMEM;
 	return unwind_ask(u, &request);
@@ -136,7 +135,7 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 	if (sample->h.time_ns < process->program_ns)
 		return 0;
 	if (!runtime_recipes_runtime(&u->recipes, process, &runtime))
-		return want_program(u, process);
+		return want_program(u, process, runtime.module);
 	copy = stack_copy_of(sample);
 	/* During an exec, the kernel has a preliminary end of the stack. */
 	if (!one || !one->engine || one->module != runtime.module || !one->stack_top ||
