@@ -296,8 +296,11 @@ __noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *rec
 	w->function = frame_word(w, recipe->function_at) & ~(__u64)recipe->function_clear;
 	is_entry = ((__u32)frame_word(w, recipe->entry_at) & recipe->entry_mask) >=
 		   recipe->entry_value;
-	if (is_entry && recipe->entry_is_mark)
+	if (is_entry && recipe->entry_is_mark) {
+		if (!w->on_stack)
+			w->on_stack = frame;
 		return runtime_put(s, at, 0, frame, 1);
+	}
 	if (!w->function)
 		return runtime_stand_in(s, recipe, at);
 	return runtime_put_function(s, recipe, at, position_of(w, recipe, frame), is_entry);
@@ -321,15 +324,31 @@ __noinline int runtime_pieces(struct sample_scratch *s, struct runtime_recipe *r
 	return end;
 }
 
+/* Returns the state of the current thread if it holds the runtime's lock, else 0. */
+static __always_inline __u64 held_state(const struct runtime_recipe *recipe, __u64 thread_pointer)
+{
+	__u64 state = 0, thread = 0;
+
+	if (!recipe->holder.at ||
+	    bpf_probe_read_user(&state, sizeof(state), (void *)recipe->holder.at) || !state ||
+	    bpf_probe_read_user(&thread, sizeof(thread),
+				(void *)(state + recipe->holder.thread_at)))
+		return 0;
+	return thread == thread_pointer ? state : 0;
+}
+
 /* Sets the newest frame of the thread. Returns 0 if memory on the way cannot be read. */
 __noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *recipe,
 			      __u64 thread_pointer)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 address, word;
+	__u64 address, word, held;
+	__u32 first;
 
 	if (!w || !recipe)
 		return 0;
+	w->on_stack = 0;
+	w->is_doubtful = 0;
 	w->loop = loop_flags(recipe, user->ip);
 	word = register_of(user, recipe->frame_register);
 	w->newest_position = register_of(user, recipe->position_register);
@@ -342,12 +361,20 @@ __noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *rec
 	address = recipe->base;
 	if (recipe->base_kind == RUNTIME_BASE_THREAD_POINTER)
 		address += thread_pointer;
+	held = held_state(recipe, thread_pointer);
+	first = held ? recipe->holder.step : 0;
+	address = held ?: address;
+	w->is_doubtful = recipe->holder.at && !held;
 	for (__u32 i = 0; i < RUNTIME_STEPS_MAX; i++) {
+		if (i < first)
+			continue;
 		if (i >= recipe->step_count || !address)
 			break;
 		if (bpf_probe_read_user(&address, sizeof(address),
 					(void *)(address + recipe->step[i])))
 			return 0;
+		if (i + 1 == recipe->steps_to_stack)
+			w->on_stack = address;
 	}
 	w->frame = w->newest = address;
 	w->has_position = w->loop & RUNTIME_LOOP_HAS_POSITION && word == address;
@@ -371,6 +398,18 @@ static __always_inline int walk_runtime(struct sample_scratch *s, struct runtime
 	for (__u32 i = 0; i < RUNTIME_TURNS && !end; i++)
 		end = runtime_pieces(s, recipe, at);
 	return end ?: JITBPF_RUNTIME_DEPTH;
+}
+
+/* Returns what is known of the frames that were walked: enum jitbpf_runtime_flag. */
+static __always_inline __u32 runtime_flags(const struct runtime_walk *w)
+{
+	__u32 flags = w->is_doubtful ? JITBPF_RUNTIME_DOUBTFUL : 0;
+
+	if (!w->on_stack || w->leaf_start >= w->leaf_end)
+		return flags;
+	return flags | (w->on_stack >= w->leaf_start && w->on_stack < w->leaf_end
+				? JITBPF_RUNTIME_LEAF_RUNS
+				: JITBPF_RUNTIME_LEAF_RUNS_NOT);
 }
 
 /*
@@ -414,7 +453,7 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
 	head->count = count;
 	head->end = end;
 	head->recipe = recipe->number;
-	head->reserved = 0;
+	head->flags = runtime_flags(&s->runtime);
 	s->head.h.flags |= JITBPF_SAMPLE_RUNTIME_FRAMES;
 	return (sizeof(*head) + count * sizeof(struct runtime_frame)) / sizeof(__u64);
 }

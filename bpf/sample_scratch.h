@@ -48,6 +48,9 @@ struct runtime_walk {
 	__u64 frame;	/* address of the next one; 0: none */
 	__u64 function; /* of the current frame */
 	__u64 newest, newest_position;
+	__u64 on_stack;		    /* where the loop of the newest frame is; 0: not known */
+	__u64 leaf_start, leaf_end; /* the innermost native frame; equal: not known */
+	__u32 is_doubtful, reserved;
 	__u32 count; /* of frames so far */
 	__u32 loop;  /* enum runtime_loop_flag, of the innermost native frame */
 	__u32 is_native, has_position;

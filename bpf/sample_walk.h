@@ -260,6 +260,7 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 	if (!begun || at > JITBPF_KERNEL_FRAMES_MAX)
 		return 0;
 	s->words[at] = w->state.ip;
+	s->runtime.leaf_start = s->runtime.leaf_end = w->state.sp;
 	if (begun == BEGUN_OTHER) {
 		end = JITBPF_END_COMPAT;
 	} else if (walk_tables) {
@@ -274,6 +275,8 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 		s->head.mappings_age_ns = mappings_age_ns(w, s->head.h.time_ns);
 	if (w->state.guessed)
 		s->head.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
+	else if (w->callers)
+		s->runtime.leaf_end = s->kept_room.found[0].sp & ~(KEPT_CODE | KEPT_GUESSED);
 	return 0;
 }
 

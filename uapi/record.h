@@ -205,6 +205,15 @@ enum jitbpf_runtime_end {
 	JITBPF_RUNTIME_UNSETTLED = 4,
 };
 
+/* What is known of runtime frames. */
+enum jitbpf_runtime_flag {
+	/* The innermost native frame is the loop that runs the newest frame; or it is not. */
+	JITBPF_RUNTIME_LEAF_RUNS = 1,
+	JITBPF_RUNTIME_LEAF_RUNS_NOT = 2,
+	/* They are of a state of the thread that need not be the current one. */
+	JITBPF_RUNTIME_DOUBTFUL = 4,
+};
+
 /*
  * The runtime frames of the thread, newest first (uapi/runtime_recipe.h). Live records only: intake
  * merges them with the other user frames.
@@ -213,7 +222,7 @@ struct jitbpf_runtime_frames {
 	__u32 count;  /* of frames */
 	__u32 recipe; /* its number */
 	__u32 end;    /* enum jitbpf_runtime_end */
-	__u32 reserved;
+	__u32 flags;  /* enum jitbpf_runtime_flag */
 	struct runtime_frame frames[];
 };
 

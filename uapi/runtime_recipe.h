@@ -85,6 +85,18 @@ struct runtime_stand_in {
 };
 
 /*
+ * A thread can have several states, and the one that its recipe leads to need not be the current
+ * one. The word at `at` leads to the state of the thread that holds the runtime's lock. If the word
+ * at thread_at of that state is the thread pointer, it is the current one: the steps from `step` on
+ * lead from it to the newest frame.
+ */
+struct runtime_holder {
+	__u64 at; /* an address; 0: a thread has one state */
+	__s32 thread_at;
+	__u32 step;
+};
+
+/*
  * All offsets in a frame are from 0 to RUNTIME_FRAME_BYTES_MAX, with the words there, and those in
  * an object to RUNTIME_OBJECT_BYTES_MAX.
  */
@@ -106,6 +118,13 @@ struct runtime_recipe {
 	__u16 base_kind; /* enum runtime_base */
 	__u16 step_count;
 	__s32 step[RUNTIME_STEPS_MAX];
+	struct runtime_holder holder;
+	/*
+	 * The address after so many steps is of an object on the native stack, in the frame of the
+	 * loop that runs the newest runtime frame; 0: there is none. Marks are such objects, too.
+	 */
+	__u32 steps_to_stack;
+	__u32 reserved3;
 
 	/* The layout of a frame: offsets of words. function_clear: bits to clear in that word. */
 	__s16 function_at;

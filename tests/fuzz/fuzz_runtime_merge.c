@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	native.whole = data[0] & 1;
 	native.doubtful = data[0] & 8;
 	runtime.whole = data[0] & 2;
+	runtime.flags = data[0] >> 4 & 7;
 	recipe.loop_count += !!(data[0] & 4);
 	for (; native.count < data[1] && at + 2 <= size_bytes; at += 2)
 		addresses[native.count++] = BASE + (data[at] | (uint64_t)data[at + 1] << 8);

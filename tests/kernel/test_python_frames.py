@@ -107,6 +107,30 @@ class PythonFrames(harness.KernelTest):
         self.assertGreater(with_functions, 100)
         self.assertGreater(with_functions, 0.8 * len(stacks))
 
+    def test_sub_interpreter(self):
+        """A thread has two states. Functions are placed where their own interpreter's code runs,
+        or nowhere."""
+        source = os.path.join(os.path.dirname(SOURCE), "sub_interpreter.py")
+        run = self.record([PYTHON, source, "2"], ["-F", "999"])
+        lines = run.report("-f", "folded").stdout.decode(errors="replace").splitlines()
+        locked = placed = 0
+        for line in lines:
+            stack, count = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            names = [frame.removesuffix("_[p]") for frame in frames]
+            if "PyRun_StringFlags" not in names:
+                continue
+            at = len(names) - names[::-1].index("PyRun_StringFlags")
+            inside, outside = frames[at:], frames[:at]
+            self.assertFalse(any(name.startswith("outer_") for name in names[at:]), line)
+            self.assertFalse(any(name.startswith("inner_") for name in names[:at]), line)
+            if "deflate" in names or not any("EvalFrame" in frame for frame in outside):
+                continue
+            locked += int(count)
+            placed += int(count) if "inner_locked_[p]" in inside else 0
+        self.assertGreater(locked, 100, lines)
+        self.assertGreater(placed, 0.9 * locked, lines)
+
     def test_late(self):
         engine = subprocess.Popen([PYTHON, SOURCE, "60"])
         self.addCleanup(engine.wait)

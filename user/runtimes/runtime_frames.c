@@ -39,10 +39,23 @@ static uint64_t frame_in_register(const struct walk *walk)
 	return walk->thread->registers[walk->recipe->frame_register & 15];
 }
 
+/* Returns the state of the thread if it holds the runtime's lock, else 0. */
+static uint64_t held_state(const struct walk *walk)
+{
+	const struct runtime_holder *holder = &walk->recipe->holder;
+	uint64_t state, thread;
+
+	if (!holder->at || word_at(walk, holder->at, 0, &state) || !state ||
+	    word_at(walk, state, holder->thread_at, &thread))
+		return 0;
+	return thread == walk->thread->thread_pointer ? state : 0;
+}
+
 static int find_newest(struct walk *walk)
 {
 	const struct runtime_recipe *recipe = walk->recipe;
-	uint64_t address = (uint64_t)recipe->base, ignored;
+	uint64_t address = (uint64_t)recipe->base, held, ignored;
+	uint32_t first = 0;
 
 	walk->flags = loop_flags(recipe, walk->thread->ip);
 	if (walk->flags & RUNTIME_LOOP_HAS_FRAME) {
@@ -53,7 +66,12 @@ static int find_newest(struct walk *walk)
 	}
 	if (recipe->base_kind == RUNTIME_BASE_THREAD_POINTER)
 		address += walk->thread->thread_pointer;
-	for (uint32_t i = 0; i < recipe->step_count && i < RUNTIME_STEPS_MAX && address; i++) {
+	held = held_state(walk);
+	if (held) {
+		address = held;
+		first = recipe->holder.step;
+	}
+	for (uint32_t i = first; i < recipe->step_count && i < RUNTIME_STEPS_MAX && address; i++) {
 		int err = word_at(walk, address, recipe->step[i], &address);
 
 		if (err)

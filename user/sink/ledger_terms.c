@@ -170,7 +170,7 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT] = {
 	[JITBPF_RUNTIME_SHOWN] = {"shown", "shown",
 				  "The functions of the runtime are shown as frames of the stack."},
-	[JITBPF_RUNTIME_STARTING] = {"starting", "not shown yet: it starts",
+	[JITBPF_RUNTIME_STARTING] = {"starting", "not shown yet: it runs none",
 				     "The runtime of the process runs no functions yet.",
 				     "The process has ended, or the recording, before it did."},
 	[JITBPF_RUNTIME_OTHER_VERSION] =

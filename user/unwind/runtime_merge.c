@@ -90,7 +90,15 @@ static uint32_t count_without(const struct merge *m)
 		return 0;
 	if (is_in(&m->runtime->recipe->unsettled, pc_at(m->native, 0)))
 		return 1;
+	if (m->runtime->flags & (JITBPF_RUNTIME_LEAF_RUNS | JITBPF_RUNTIME_LEAF_RUNS_NOT))
+		return !!(m->runtime->flags & JITBPF_RUNTIME_LEAF_RUNS_NOT);
 	return m->native->whole && m->runtime->whole && m->loops == m->groups + 1;
+}
+
+/* Of frames that are fewer than their loops. */
+static bool is_of_other_state(const struct merge *m)
+{
+	return m->runtime->flags & JITBPF_RUNTIME_DOUBTFUL && m->native->whole && m->runtime->whole;
 }
 
 static void put(struct merge *m, uint64_t word)
@@ -180,6 +188,8 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 	m.groups = count_groups(runtime);
 	without = count_without(&m);
 	ret->cut = !runtime->whole || m.loops > m.groups + without;
+	if (ret->cut && is_of_other_state(&m))
+		m.groups = 0;
 	while (m.native_at < native->count) {
 		uint32_t frames = loop_frames(&m, m.native_at);
 

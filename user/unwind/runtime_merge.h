@@ -33,6 +33,7 @@ struct runtime_stack {
 	const struct runtime_words *words; /* by frame */
 	uint32_t count;			   /* up to JITBPF_RUNTIME_FRAMES_MAX */
 	bool whole;			   /* the last one is the outermost frame */
+	uint32_t flags;			   /* enum jitbpf_runtime_flag */
 };
 
 struct merged_stack {
@@ -50,11 +51,13 @@ struct merged_stack {
  * root. In a group of compiled code, the innermost frame is marked as such.
  *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
- * group yet, or no more: that is so if it is unsettled or, of whole stacks, if there is one loop
- * frame more than groups. Groups that are left behind the outermost loop frame are placed at the
- * end, if the runtime stack is whole. Their native frames are on another stack or, if the native
- * stack is not whole, not known: then a frame of kind GAP is before them. Loop frames that are left
- * stay as they are.
+ * group yet, or no more: that is so if it is unsettled; if the flags say so; or, where they do not
+ * tell, of whole stacks, if there is one loop frame more than groups. Groups that are left behind
+ * the outermost loop frame are placed at the end, if the runtime stack is whole. Their native
+ * frames are on another stack or, if the native stack is not whole, not known: then a frame of kind
+ * GAP is before them. Loop frames that are left stay as they are. But if the frames are doubtful
+ * and fewer groups than loop frames of whole stacks, then they are of another state of the thread:
+ * none is placed.
  */
 void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
 		   struct merged_stack *ret);

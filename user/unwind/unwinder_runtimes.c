@@ -397,6 +397,7 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 		.words = words,
 		.count = part->count,
 		.whole = is_whole(part),
+		.flags = part->flags,
 	};
 	runtime_merge(&native, &runtime, ret);
 	return 1;

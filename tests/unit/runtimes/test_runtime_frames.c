@@ -190,3 +190,25 @@ CASE(no_frames_circles_and_faults)
 	recipe.base_kind = RUNTIME_BASE_ADDRESS;
 	assert_int_equal(walk(&recipe, frames, 0), 2);
 }
+
+/* The state that has the lock is used if it is this thread's, else the one at the base. */
+CASE(test_holder)
+{
+	struct runtime_recipe recipe = plain;
+	struct runtime_frame frames[8];
+
+	make();
+	recipe.holder = (struct runtime_holder){.at = at(60), .thread_at = 8, .step = 1};
+	words[60] = at(64); /* another state: its thread, its newest frame */
+	words[65] = POINTER;
+	words[66] = at(24);
+	assert_int_equal(walk(&recipe, frames, 0), 1);
+	words[65] = POINTER + 8;
+	assert_int_equal(walk(&recipe, frames, 0), 2);
+	words[60] = 0;
+	assert_int_equal(walk(&recipe, frames, 0), 2);
+	words[60] = 8;
+	assert_int_equal(walk(&recipe, frames, 0), 2);
+	recipe.holder.at = 8;
+	assert_int_equal(walk(&recipe, frames, 0), 2);
+}

@@ -35,6 +35,7 @@ struct made {
 	struct runtime_words words[WORDS];
 	uint32_t native_count, frame_count;
 	bool native_whole, native_doubtful, runtime_whole;
+	uint32_t flags;
 	uint64_t expected[4 * WORDS];
 	uint32_t expected_count;
 	uint64_t next; /* number of a function or an address */
@@ -53,6 +54,7 @@ static void merge(const struct made *made)
 		.words = made->words,
 		.count = made->frame_count,
 		.whole = made->runtime_whole,
+		.flags = made->flags,
 	};
 
 	memset(&merged, 0xee, sizeof(merged));
@@ -179,6 +181,39 @@ CASE(test_cases)
 		merge(&made);
 		assert_string_equal(merged_text(), cases[i].expected);
 		assert_int_equal(merged.cut, cases[i].cut);
+	}
+}
+
+static const struct {
+	const char *native, *frames;
+	uint32_t flags;
+	const char *expected;
+	bool cut;
+} flagged_cases[] = {
+	/* One loop frame too few: it is of another state, if the leaf runs the newest frame. */
+	{"LoLx", "fF", JITBPF_RUNTIME_LEAF_RUNS, "(L)ffoLx", 1},
+	{"LoLx", "fF", JITBPF_RUNTIME_LEAF_RUNS_NOT, "Lo(L)ffx", 0},
+	{"LoLoLx", "fFF", JITBPF_RUNTIME_LEAF_RUNS_NOT, "Lo(L)ff(o)(L)fx", 0},
+	{"LoLoLx", "F", JITBPF_RUNTIME_LEAF_RUNS_NOT, "Lo(L)foLx", 1},
+	{"Lx", "F", JITBPF_RUNTIME_LEAF_RUNS, "(L)fx", 0},
+	/* A leaf outside of the loop runs nothing. */
+	{"xLx", "F", JITBPF_RUNTIME_LEAF_RUNS_NOT, "x(L)fx", 0},
+	/* Doubtful frames need as many groups as there are loop frames. */
+	{"xLx", "fF", JITBPF_RUNTIME_DOUBTFUL, "x(L)ffx", 0},
+	{"xLoLx", "fF", JITBPF_RUNTIME_DOUBTFUL, "xLoLx", 1},
+	{"xLoLoLx", "fFF", JITBPF_RUNTIME_DOUBTFUL, "xLoLoLx", 1},
+	{"LoLx", "F", JITBPF_RUNTIME_DOUBTFUL | JITBPF_RUNTIME_LEAF_RUNS, "LoLx", 1},
+};
+
+CASE(test_flags)
+{
+	for (size_t i = 0; i < sizeof(flagged_cases) / sizeof(flagged_cases[0]); i++) {
+		struct made made = take_apart(flagged_cases[i].native, flagged_cases[i].frames);
+
+		made.flags = flagged_cases[i].flags;
+		merge(&made);
+		assert_string_equal(merged_text(), flagged_cases[i].expected);
+		assert_int_equal(merged.cut, flagged_cases[i].cut);
 	}
 }
 

@@ -32,6 +32,7 @@ struct steps {
 struct check {
 	const struct process_memory *memory;
 	const struct cpython_layout *layout;
+	uint64_t runtime;
 	struct runtime_recipe *recipe;
 	uint64_t *code_type;
 	struct steps libraries[2];
@@ -90,7 +91,13 @@ static void use_library(struct check *check, const struct steps *steps)
 	recipe->step_count = 0;
 	for (uint32_t i = 0; i < steps->count; i++)
 		recipe->step[recipe->step_count++] = steps->step[i];
+	if (check->layout->runtime_holder) {
+		recipe->holder.at = check->runtime + check->layout->runtime_holder;
+		recipe->holder.thread_at = check->layout->thread_id;
+		recipe->holder.step = steps->count;
+	}
 	recipe->step[recipe->step_count++] = check->layout->thread_frame;
+	recipe->steps_to_stack = check->layout->has_cframe ? recipe->step_count : 0;
 	if (check->layout->has_cframe)
 		recipe->step[recipe->step_count++] = check->layout->cframe_frame;
 }
@@ -169,6 +176,7 @@ int cpython_live_check(const struct process_memory *memory, uint64_t runtime,
 	struct check check = {
 		.memory = memory,
 		.layout = layout,
+		.runtime = runtime,
 		.recipe = recipe,
 		.code_type = code_type,
 	};

@@ -130,6 +130,8 @@ static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *la
 	memcpy(&words, layout, sizeof(words));
 	words.code_type += by;
 	memcpy(layout, &words, sizeof(words));
+	if (recipe->holder.at)
+		recipe->holder.at += by;
 	move(&recipe->unsettled, by);
 	for (uint32_t i = 0; i < recipe->loop_count && i < RUNTIME_LOOPS_MAX; i++)
 		move(&recipe->loops[i], by);
