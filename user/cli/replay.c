@@ -143,6 +143,22 @@ static int check_event(const struct replay *replay)
 	return -EINVAL;
 }
 
+/* Read the names of the recording ahead. What is damaged is found later. */
+static int read_names(struct replay *replay)
+{
+	struct recording_error error;
+	struct recording_reader *reader;
+	const struct jitbpf_record *record;
+	int err = recording_reader_open(&replay->blob, &reader, &error);
+
+	if (err)
+		return err;
+	while (!err && recording_reader_next(reader, &record, &error) > 0)
+		err = pipeline_read_names(replay->pipeline, record);
+	recording_reader_close(reader);
+	return err ?: pipeline_read_names(replay->pipeline, NULL);
+}
+
 int replay_run(struct replay *replay)
 {
 	struct recording_error error = {0};
@@ -159,6 +175,8 @@ int replay_run(struct replay *replay)
 		replay_source_init(&played, reader, &source);
 		do {
 			state = pipeline_round(replay->pipeline, &source, NULL);
+			if (state > 0 && pipeline_wants_names(replay->pipeline))
+				state = read_names(replay) ?: state;
 			if (status_line_due(&replay->status))
 				status_line_say(&replay->status, "%" PRIu64 " samples read of %s",
 						pipeline_progress(replay->pipeline).samples,

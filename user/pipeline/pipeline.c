@@ -395,6 +395,16 @@ bool pipeline_has_event(const struct pipeline *p, const char *name)
 	return analysis_has_event(p->analysis, name);
 }
 
+bool pipeline_wants_names(const struct pipeline *p)
+{
+	return analysis_wants_names(p->analysis);
+}
+
+int pipeline_read_names(struct pipeline *p, const struct jitbpf_record *record)
+{
+	return analysis_read_names(p->analysis, record);
+}
+
 const struct module_table *pipeline_modules(const struct pipeline *p)
 {
 	return analysis_modules(p->analysis);

@@ -104,6 +104,8 @@ const struct view *pipeline_shown_view(struct pipeline *pipeline);
 /* The same of the event of a number; of CPU time if the run has no such event. */
 const struct view *pipeline_event_view(struct pipeline *pipeline, uint32_t event);
 bool pipeline_has_event(const struct pipeline *pipeline, const char *name);
+bool pipeline_wants_names(const struct pipeline *pipeline);
+int pipeline_read_names(struct pipeline *pipeline, const struct jitbpf_record *record);
 const struct module_table *pipeline_modules(const struct pipeline *pipeline);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "profile/code_lane.h"
+#include "profile/hidden_totals.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
 #include "profile/time_slices.h"
@@ -90,6 +91,7 @@ struct view {
 	const struct ledger *ledger;
 	const struct recorded_code *code;    /* machine code of JIT code, as far as it is kept */
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
+	const struct hidden_totals *hidden;  /* TOTAL of functions beside the profile; NULL: none */
 	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
 	const struct code_lane *lane;	     /* JIT code by time; NULL: not kept */
 	const struct page_extra *extra;	     /* of pages of this view; NULL: none */

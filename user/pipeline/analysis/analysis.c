@@ -322,6 +322,24 @@ bool analysis_has_event(const struct analysis *a, const char *name)
 	return event_number(a->epoch, name) < JITBPF_EVENTS_MAX;
 }
 
+bool analysis_wants_names(const struct analysis *a)
+{
+	const struct owner_budget *memory = &a->profile_memory, *other = memory->other;
+
+	if (a->epoch->names_read || a->no_paths)
+		return false;
+	return memory->used > memory->limit / 2 ||
+	       (other && memory->used + other->used > memory->joint_limit / 2);
+}
+
+int analysis_read_names(struct analysis *a, const struct jitbpf_record *record)
+{
+	if (record)
+		return record->type == JITBPF_CHUNK_FRAMES ? analysis_take(a, record) : 0;
+	a->epoch->names_read = true;
+	return analysis_complete_names(a, a->epoch, false);
+}
+
 const struct module_table *analysis_modules(const struct analysis *a)
 {
 	return &a->modules;

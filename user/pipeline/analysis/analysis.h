@@ -132,6 +132,15 @@ int analysis_complete_epoch(struct analysis *analysis, bool now, const struct vi
 /* Free the epoch that analysis_complete_epoch() completed. */
 void analysis_drop_epoch(struct analysis *analysis);
 
+/*
+ * Names of native code are at the end of a recording. Without all call paths, functions are counted
+ * by name when samples come (hidden_callers.h). analysis_wants_names() returns true if the profile
+ * has used half of its memory. Then analysis_read_names() takes the FRAMES chunks of the whole
+ * recording, and NULL at their end. Returns 0 or -ENOMEM.
+ */
+bool analysis_wants_names(const struct analysis *analysis);
+int analysis_read_names(struct analysis *analysis, const struct jitbpf_record *record);
+
 /* Count records that were refused before they reached the analysis. */
 void analysis_count_malformed(struct analysis *analysis, uint64_t count);
 

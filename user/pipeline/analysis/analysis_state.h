@@ -36,6 +36,7 @@ struct stack_cache_slot {
 	bool has_function; /* of a runtime */
 	bool has_unknown_function;
 	bool left_out; /* the profile had no room for the outermost frames */
+	bool hides;    /* they are not even there without an order */
 	bool used;
 };
 
@@ -185,6 +186,7 @@ int analysis_take_exit(struct analysis *a, const struct jitbpf_task *record);
  * of an epoch; with `wait`, it waits for the symbol service.
  */
 int analysis_name_new(struct analysis *a);
+int analysis_name_locations(struct analysis *a, struct epoch *epoch); /* of one epoch */
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
 /* names.c: cancel the requests for names of the oldest epoch, which has been dropped. */

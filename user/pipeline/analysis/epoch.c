@@ -34,6 +34,7 @@ int epoch_create(uint32_t number, const struct module_table *modules, struct own
 		.frames = epoch->frames,
 		.profile = &epoch->events[0].profile,
 		.threads = &epoch->events[0].threads,
+		.hidden = &epoch->events[0].hidden,
 		.code = &epoch->code,
 		.ledger = &epoch->ledger_now,
 	};

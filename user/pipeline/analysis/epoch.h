@@ -73,6 +73,7 @@ struct epoch {
 	struct recorded_frames *recorded;
 	struct recorded_code code; /* with analysis_options.keep_code */
 	bool has_recorded; /* the records contain names, so the symbol service is not used */
+	bool names_read;   /* all names of the records are known (analysis_read_names()) */
 	struct event_counts events[JITBPF_EVENTS_MAX];
 	struct event_total totals[JITBPF_EVENTS_MAX];
 	uint32_t shown;		  /* the event that outputs show, by view.options.event */

@@ -10,8 +10,9 @@
 #include "pipeline/analysis/epoch.h"
 #include "uapi/record.h"
 
-/* Part of an owner's share, in 16ths, that paths and threads may use. */
-#define PATHS_16THS 15
+/* Parts of an owner's share, in 16ths, that paths and threads may use, and that locations may. */
+#define PATHS_16THS  14
+#define PLACES_16THS 15
 
 /*
  * The reserve for paths that are cut, as parts of what an owner is charged: for the innermost
@@ -83,7 +84,7 @@ static void pay_from_reserve(struct epoch *epoch, uint64_t bytes)
 /* The innermost frame of a path that is cut needs its location. */
 static bool take_room_of_places(void *epoch, uint64_t bytes)
 {
-	if (take_room_of_paths(epoch, bytes))
+	if (!epoch_uses_16ths(epoch, PLACES_16THS) && epoch_pay(epoch, bytes))
 		return true;
 	if (!has_reserve(epoch, bytes, LEAF_SHARE))
 		return false;
@@ -316,7 +317,7 @@ static int get_callers(struct epoch *epoch, const struct epoch_path *path, struc
 }
 
 int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
-		     const struct epoch_path *path, uint32_t *ret, uint32_t *ret_kept)
+		     const struct epoch_path *path, struct epoch_inner *ret)
 {
 	uint32_t locations[2 * LOCATED_FRAMES_MAX + 4], others;
 	struct caller_set callers;
@@ -342,8 +343,9 @@ int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
 		} else if (kept < path->count) {
 			locations[inner.count++] = others;
 		}
-		*ret_kept = kept;
-		err = node_from_reserve(epoch, counts, &inner, part->share, ret);
+		ret->kept = kept;
+		ret->hides = kept < path->count && !part->callers;
+		err = node_from_reserve(epoch, counts, &inner, part->share, &ret->node);
 	}
 	return err;
 }

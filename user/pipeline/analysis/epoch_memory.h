@@ -11,7 +11,7 @@
  *   with equal callers are counted together, and what each function has as SELF and TOTAL is exact.
  *   This takes room from a reserve of the owner.
  * - If there are too many different sets of callers as well, they become LOCATION_OTHERS. SELF
- * stays exact. What counts for LOCATION_OTHERS is how much the TOTAL of a function can lack.
+ *   stays exact, and the TOTAL of functions is counted beside the profile (hidden_callers.h).
  * - If the reserve is used up, too, a call path becomes LOCATION_LEFT_OUT, and the threads of a row
  *   are counted together.
  * - Processes are counted together as "[others of user N]".
@@ -96,14 +96,20 @@ struct epoch_path {
 	uint32_t count, kernel_count;
 };
 
+/* The node of a path that has no room. */
+struct epoch_inner {
+	uint32_t node;
+	uint32_t kept; /* innermost locations that are on the path to the node as they are */
+	bool hides;    /* the others are not there without an order either */
+};
+
 /*
- * Get the node of a path that has no room, from the owner's reserve. Returns 0 and sets *ret, and
- * *ret_kept to the number of innermost locations that are on the path to the node as they are: all
- * of them, or some below LOCATION_UNORDERED or LOCATION_OTHERS. Or returns -ENOMEM or -EDQUOT (no
- * room).
+ * Get the node of a path that has no room, from the owner's reserve: all of its locations, or some
+ * below LOCATION_UNORDERED or LOCATION_OTHERS. Returns 0 and sets *ret, or returns -ENOMEM or
+ * -EDQUOT (no room).
  */
 int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
-		     const struct epoch_path *path, uint32_t *ret, uint32_t *ret_kept);
+		     const struct epoch_path *path, struct epoch_inner *ret);
 
 /* Get the node for samples of a row whose paths are left out. Returns 0 and sets *ret, or -ENOMEM.
  */

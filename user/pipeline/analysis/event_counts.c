@@ -28,6 +28,7 @@ void event_counts_deinit(struct event_counts *counts)
 {
 	profile_deinit(&counts->profile);
 	thread_counts_deinit(&counts->threads);
+	hidden_totals_deinit(&counts->hidden);
 	time_slices_deinit(&counts->slices);
 	event_rows_deinit(&counts->fates);
 }
@@ -88,6 +89,7 @@ const struct view *event_view(struct epoch *e, uint32_t number)
 	own->view.info = &own->info;
 	own->view.profile = &counts->profile;
 	own->view.threads = &counts->threads;
+	own->view.hidden = &counts->hidden;
 	own->view.slices = e->view.slices ? &counts->slices : NULL;
 	own->view.ledger = &own->ledger;
 	return &own->view;

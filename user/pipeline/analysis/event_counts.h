@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "profile/event_fates.h"
+#include "profile/hidden_totals.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
 #include "profile/time_slices.h"
@@ -31,7 +32,8 @@ struct event_view {
 struct event_counts {
 	struct profile profile; /* in a root, `location` is the ledger row of the process */
 	struct thread_counts threads;
-	struct time_slices slices; /* of `threads`, if view.slices is set */
+	struct hidden_totals hidden; /* of samples at nodes that lack callers */
+	struct time_slices slices;   /* of `threads`, if view.slices is set */
 	/*
 	 * The sum of what the samples count for: 1, or the sample's own weight. A sample for which
 	 * it would overflow is refused, so no other sum overflows.

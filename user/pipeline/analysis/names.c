@@ -297,7 +297,7 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 	return err;
 }
 
-static int name_all_new(struct analysis *a, struct epoch *e)
+int analysis_name_locations(struct analysis *a, struct epoch *e)
 {
 	int err;
 
@@ -311,10 +311,10 @@ static int name_all_new(struct analysis *a, struct epoch *e)
 
 int analysis_name_new(struct analysis *a)
 {
-	int err = name_all_new(a, a->epoch);
+	int err = analysis_name_locations(a, a->epoch);
 
 	for (struct epoch *e = a->closing; e && !err; e = e->older)
-		err = name_all_new(a, e);
+		err = analysis_name_locations(a, e);
 	if (err || !a->has_symbols || a->epoch->has_recorded)
 		return err;
 	return a->symbols.collect(a->symbols.context, false, take_symbols, a);

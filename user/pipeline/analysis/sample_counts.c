@@ -42,7 +42,7 @@ int sample_counts_thread(struct epoch *e, uint32_t row, const char *name, uint64
 	err = err ?: epoch_count_left_out(e, counts, slot->node, number, amount, ret);
 	if (err != -EDQUOT)
 		return err;
-	slot->left_out = true;
+	slot->left_out = slot->hides = true;
 	slot->kept_frames = 0;
 	err = epoch_rest_node(e, counts, row, &slot->node);
 	return err ?: epoch_count_rest(e, counts, slot->node, number, amount, ret);

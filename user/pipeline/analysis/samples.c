@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "decode/record/sample_parts.h"
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/hidden_callers.h"
 #include "pipeline/analysis/sample_counts.h"
 
 /*
@@ -55,7 +56,7 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 		.locations = located->locations,
 		.kernel_count = located->kernel_frames,
 	};
-	uint32_t kept = 0;
+	struct epoch_inner inner = {0};
 	int err = epoch_comm(e, a->strings, comm, &path.comm);
 
 	if (a->no_paths) {
@@ -69,13 +70,15 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 		      ?: profile_node_of(&counts->profile, row, path.comm, path.locations, count,
 					 &slot->node);
 	if (err > 0)
-		err = epoch_inner_node(e, counts, &path, &slot->node, &kept);
+		err = epoch_inner_node(e, counts, &path, &inner);
 	else if (!err)
 		return 0;
 	if (err && err != -EDQUOT)
 		return err;
-	slot->left_out = err || kept < count;
-	slot->kept_frames = (uint16_t)(err ? 0 : kept < frames ? kept : frames);
+	slot->node = inner.node;
+	slot->left_out = err || inner.kept < count;
+	slot->kept_frames = (uint16_t)(err ? 0 : inner.kept < frames ? inner.kept : frames);
+	slot->hides = err || inner.hides;
 	return err ? epoch_rest_node(e, counts, row, &slot->node) : 0;
 }
 
@@ -193,6 +196,33 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 	return 0;
 }
 
+/* Make the frame cache ready for a stack. now: the generation of its process. */
+static void begin_cache(struct analysis *a, const struct epoch *e, uint64_t now, uint64_t time_ns)
+{
+	a->frame_cache.table = e->number;
+	a->frame_cache.generation = now;
+	/* A result from before the last change does not hold for later samples. */
+	a->frame_cache.keeps = time_ns >= a->changed_ns;
+	a->frame_cache.last = NULL;
+}
+
+/* Count the callers of a sample whose node does not have them. */
+static int count_hidden(struct analysis *a, struct epoch *e, const struct process *process,
+			const struct raw_stack *stack, uint64_t time_ns, uint64_t amount,
+			const struct stack_cache_slot *slot)
+{
+	const struct global_code global = {.kernel = a->kernel_code, .functions = &a->functions};
+	const struct frame_cache *cache = NULL;
+	int err;
+
+	if (process->mappings && process->code) {
+		begin_cache(a, e, generation(a, process), time_ns);
+		cache = &a->frame_cache;
+	}
+	err = locate_stack(&e->locations, &global, process, stack, time_ns, cache, &a->located);
+	return err ?: hidden_callers_count(a, e, &a->located, slot, amount);
+}
+
 /* Use the cached result if nothing has changed since; else locate the stack. */
 static int located_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			  uint32_t row, uint32_t comm, const struct raw_stack *stack,
@@ -221,10 +251,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 		*ret = *slot;
 		return 0;
 	}
-	a->frame_cache.table = e->number;
-	a->frame_cache.generation = now;
-	/* A result from before the last change does not hold for later samples. */
-	a->frame_cache.keeps = time_ns >= a->changed_ns;
+	begin_cache(a, e, now, time_ns);
 	/* Addresses are found as fast in the cache. */
 	if (a->functions.functions.size && frame_words_addresses(&stack->user) < stack->user.count)
 		last = analysis_thread_stack(a, sample->tid);
@@ -313,5 +340,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	err = analysis_row(a, e, process, sample->h.time_ns, &row);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample, &located);
 	err = err ?: count_node(a, e, row, sample, amount, name, &located);
+	if (!err && located.hides && !a->no_paths)
+		err = count_hidden(a, e, process, &stack, sample->h.time_ns, amount, &located);
 	return err ?: sample_counts_fate(e, row, sample, &located);
 }

@@ -32,6 +32,7 @@ struct frame_diff {
 	VEC(uint8_t) sides;	   /* by label: a bit for each side that has it */
 	enum frame_diff_side side; /* whose labels are added */
 	VEC(struct frame_diff_label) labels;
+	hidden_labels hidden[DIFF_SIDES]; /* by final label */
 	struct frame_diff_tree tree;
 	bool strip_hex, exact;
 	struct text scratch;
@@ -47,6 +48,8 @@ void frame_diff_destroy(struct frame_diff *diff)
 	row_table_deinit(&diff->keys);
 	vec_deinit(&diff->labels);
 	vec_deinit(&diff->sides);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		vec_deinit(&diff->hidden[side]);
 	frame_diff_tree_deinit(&diff->tree);
 	text_deinit(&diff->scratch);
 	free(diff);
@@ -153,7 +156,8 @@ static int build(struct frame_diff *diff, const struct view *view, enum frame_di
 	const struct frame_labels ops = {label_frame, label_process, diff};
 
 	diff->side = side;
-	return frame_tree_build(tree, view, &ops);
+	return frame_tree_build(tree, view, &ops)
+		       ?: hidden_labels_add(view, &ops, &diff->hidden[side]);
 }
 
 static int add_tree(struct frame_diff *diff, const struct frame_tree *tree,
@@ -324,6 +328,10 @@ static int add_views(struct frame_diff *diff, const struct view *before, const s
 	if (!final)
 		return -ENOMEM;
 	err = fold_numbers(diff, final);
+	for (int side = 0; !err && side < DIFF_SIDES; side++) {
+		vec_for_each (hidden, &diff->hidden[side])
+			hidden->label = final[hidden->label];
+	}
 	err = err ?: add_tree(diff, &tree_after, DIFF_AFTER, final);
 	return err ?: add_tree(diff, &tree_before, DIFF_BEFORE, final);
 }
@@ -369,6 +377,11 @@ const struct frame_diff_node *frame_diff_nodes(const struct frame_diff *diff, ui
 {
 	*ret_count = (uint32_t)diff->tree.nodes.size;
 	return diff->tree.nodes.data;
+}
+
+const hidden_labels *frame_diff_hidden(const struct frame_diff *diff, enum frame_diff_side side)
+{
+	return &diff->hidden[side];
 }
 
 const struct frame_diff_label *frame_diff_labels(const struct frame_diff *diff, uint32_t *ret_count)

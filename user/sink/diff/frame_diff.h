@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "sink/frame_tree.h"
+#include "sink/hidden_labels.h"
 
 /* Suffix of a frame's name that replaces several functions of one side, by their numbers. */
 #define FRAME_DIFF_SEVERAL " [several]"
@@ -63,6 +64,9 @@ void frame_diff_destroy(struct frame_diff *diff);
 const struct frame_diff_node *frame_diff_nodes(const struct frame_diff *diff, uint32_t *ret_count);
 const struct frame_diff_label *frame_diff_labels(const struct frame_diff *diff,
 						 uint32_t *ret_count);
+
+/* Returns what tables add to the TOTAL of functions on a side. Borrowed. */
+const hidden_labels *frame_diff_hidden(const struct frame_diff *diff, enum frame_diff_side side);
 
 /*
  * Write "a;b;c BEFORE AFTER" lines, as FlameGraph's difffolded.pl does: each stack of either side

@@ -71,8 +71,11 @@ static int add_up(struct table *table, const struct frame_diff *diff)
 		}
 		open[nodes[i].label]++;
 	}
-	for (int side = 0; side < DIFF_SIDES; side++)
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		table->samples[side] = nodes[0].total[side];
+		vec_for_each (hidden, frame_diff_hidden(diff, side))
+			functions[hidden->label].total[side] += hidden->samples;
+	}
 	return 0;
 }
 

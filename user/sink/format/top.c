@@ -23,6 +23,7 @@ struct top {
 	const struct view *view;
 	struct label_table labels;
 	struct frame_tree tree;
+	hidden_labels hidden;
 	function_table functions;
 	hot_rows hot;
 	struct naming naming;
@@ -34,6 +35,7 @@ static void top_deinit(struct top *top)
 {
 	label_table_deinit(&top->labels);
 	frame_tree_deinit(&top->tree);
+	vec_deinit(&top->hidden);
 	vec_deinit(&top->functions);
 	vec_deinit(&top->hot);
 	naming_deinit(&top->naming);
@@ -56,7 +58,8 @@ static int count_all(struct top *top)
 		return err;
 	label_table_init_labels(&top->labels, &labels);
 	err = frame_tree_build(&top->tree, top->view, &labels);
-	err = err ?: function_table_fill(&top->functions, &top->tree, &top->labels);
+	err = err ?: hidden_labels_add(top->view, &labels, &top->hidden);
+	err = err ?: function_table_fill(&top->functions, &top->tree, &top->labels, &top->hidden);
 	err = err ?: naming_count(top->view, &top->naming);
 	err = err ?: sample_groups_fill(&top->groups, top->view, &top->naming);
 	err = err ?: hot_tree_rows(&top->tree, &top->labels, rows, TREE_SHARE_MIN, &top->hot);

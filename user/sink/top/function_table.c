@@ -43,7 +43,7 @@ static bool is_listed(const struct function_count *function, const struct label_
 }
 
 int function_table_fill(function_table *table, const struct frame_tree *tree,
-			const struct label_table *labels)
+			const struct label_table *labels, const hidden_labels *hidden)
 {
 	uint32_t count = label_table_size(labels);
 	AUTO_FREE uint32_t *open = calloc(count, sizeof(*open));
@@ -55,6 +55,8 @@ int function_table_fill(function_table *table, const struct frame_tree *tree,
 		table->data[i] = (struct function_count){.label = i};
 	if (tree->nodes.size)
 		add_up(table->data, open, tree);
+	for (size_t i = 0; hidden && i < hidden->size; i++)
+		table->data[hidden->data[i].label].total += hidden->data[i].samples;
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_listed(&table->data[i], labels))
 			table->data[listed++] = table->data[i];

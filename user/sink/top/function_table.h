@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "sink/hidden_labels.h"
 #include "sink/top/label_table.h"
 
 enum function_sort { FUNCTIONS_BY_SELF, FUNCTIONS_BY_TOTAL, FUNCTIONS_BY_NAME };
@@ -20,11 +21,12 @@ struct function_count {
 typedef VEC(struct function_count) function_table;
 
 /*
- * Count the functions of a tree that was labelled with `labels`. A process is listed for its own
- * samples only, which have no stack. Replaces what the table has. Returns 0 or -ENOMEM.
+ * Count the functions of a tree that was labelled with `labels`, and those of `hidden` (NULL:
+ * none). A process is listed for its own samples only, which have no stack. Replaces what the table
+ * has. Returns 0 or -ENOMEM.
  */
 int function_table_fill(function_table *table, const struct frame_tree *tree,
-			const struct label_table *labels);
+			const struct label_table *labels, const hidden_labels *hidden);
 
 /* Sort; equal counts by label_table_compare(). */
 void function_table_sort(function_table *table, const struct label_table *labels,

@@ -267,7 +267,7 @@ int top_model_fill(struct top_model *model, const struct view *view,
 	label_table_init_labels(&model->labels, &labels);
 	err = count_samples(&filtered, model, filter);
 	err = err ?: frame_tree_build(&model->tree, &filtered.view, &labels);
-	err = err ?: function_table_fill(&model->functions, &model->tree, &model->labels);
+	err = err ?: function_table_fill(&model->functions, &model->tree, &model->labels, NULL);
 	err = err ?: list_processes(model, &filtered);
 	err = err ?: note_paths(model);
 	if (err)

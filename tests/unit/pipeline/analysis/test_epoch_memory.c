@@ -6,6 +6,7 @@
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
 #include "sink/shown_profile.h"
+#include "sink/top/function_table.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -339,6 +340,102 @@ CASE(totals_are_exact)
 	assert_true(counted.unordered > 12000);
 	assert_int_equal(counted.others, 0);
 	assert_true(used() < PROFILE);
+	made_run_end(&run);
+}
+
+#define NAMES	 256
+#define PER_NAME 2    /* pieces of code of a function */
+#define PIECE	 4096 /* bytes */
+
+/* SELF and TOTAL of JIT functions, by number. */
+struct named_totals {
+	uint64_t self[NAMES], total[NAMES], others;
+};
+
+static void load_functions(void)
+{
+	for (uint32_t i = 0; i < NAMES * PER_NAME; i++) {
+		struct jitbpf_jit_header *load;
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i % NAMES);
+		load = make_jit_of(&run, ++time_ns, MADE_PID, MADE_PID, i, name);
+		load->address = MADE_CODE + i * PIECE;
+		load->code_bytes = PIECE;
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	made_round(&run, ++time_ns);
+}
+
+/* Count functions as the table of the format top does. */
+static void count_functions(struct named_totals *ret)
+{
+	CLEANUP(label_table_deinit) struct label_table labels;
+	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
+	struct frame_labels ops;
+	function_table functions = {0};
+	hidden_labels hidden = {0};
+
+	*ret = (struct named_totals){0};
+	assert_int_equal(label_table_init(&labels), 0);
+	label_table_init_labels(&labels, &ops);
+	assert_int_equal(frame_tree_build(&tree, view(), &ops), 0);
+	assert_int_equal(hidden_labels_add(view(), &ops, &hidden), 0);
+	assert_int_equal(function_table_fill(&functions, &tree, &labels, &hidden), 0);
+	vec_for_each (function, &functions) {
+		const char *name = label_table_name(&labels, function->label);
+		uint32_t number;
+
+		if (!strcmp(name, "[other callers]"))
+			ret->others = function->total;
+		if (sscanf(name, "f%u", &number) != 1)
+			continue;
+		ret->self[number % NAMES] += function->self;
+		ret->total[number % NAMES] += function->total;
+	}
+	vec_deinit(&functions);
+	vec_deinit(&hidden);
+}
+
+/* Samples whose stacks are all different, in places of functions; many of these are recursive. */
+static void sample_functions(struct named_totals *ret)
+{
+	uint64_t random = 1;
+
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	load_functions();
+	for (int i = 0; i < 20000; i++) {
+		uint64_t ips[40];
+
+		for (int frame = 0; frame < 40; frame++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			ips[frame] = MADE_CODE + (random >> 40) % (NAMES * PER_NAME) * PIECE +
+				     (random >> 36) % 4 * 64;
+		}
+		sample(MADE_PID, ips, 40);
+	}
+	made_finish(&run, time_ns += MS);
+	check_sums();
+	count_functions(ret);
+}
+
+/* However many sets of callers there are, functions have their TOTAL. */
+CASE(totals_of_functions_are_exact)
+{
+	static struct named_totals exact, counted;
+
+	begin(0);
+	sample_functions(&exact);
+	assert_int_equal(exact.others, 0);
+	made_run_end(&run);
+	begin(PROFILE);
+	sample_functions(&counted);
+	assert_true(counted.others > 5000);
+	assert_memory_equal(counted.self, exact.self, sizeof(exact.self));
+	assert_memory_equal(counted.total, exact.total, sizeof(exact.total));
+	assert_int_equal(view()->hidden->unknown, 0);
 	made_run_end(&run);
 }
 
