@@ -175,11 +175,11 @@ const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT] = {
 				     "The runtime of the process runs no functions yet.",
 				     "The process has ended, or the recording, before it did."},
 	[JITBPF_RUNTIME_OTHER_VERSION] =
-		{"version_unknown", "not shown: its version is not known",
+		{"version_unknown", "not shown: this version or build is not known",
 		 "The functions of the runtime are not shown; its native code is shown instead.",
 		 "This version of jitbpf does not know the structures of that version of the "
-		 "runtime.",
-		 "use a newer jitbpf, or another version of the runtime"},
+		 "runtime, or of that kind of build: CPython without a global lock.",
+		 "use a newer jitbpf, or another version or build of the runtime"},
 	[JITBPF_RUNTIME_NOT_AS_KNOWN] =
 		{"not_as_known", "not shown: it differs from its version",
 		 "The functions of the runtime are not shown; its native code is shown instead.",
