@@ -113,6 +113,7 @@ def is_stopped(pid):
 
 class AttackTest(harness.KernelTest):
     alone = True  # it records the whole system
+    victim_class = Victim
 
     def setUp(self):
         super().setUp()
@@ -194,7 +195,7 @@ class AttackTest(harness.KernelTest):
             self.wait_for(lambda: run_for.cpu_seconds(victim.pid) >= seconds, 90)
         self.end(victim)
         self.pause()
-        profile = Victim(jitbpf.run, victim.pid)
+        profile = self.victim_class(jitbpf.run, victim.pid)
         profile.watch = jitbpf.watch
         return profile
 

@@ -28,27 +28,27 @@ static uint32_t count_common(const struct known_stack *stack,
 	       FRAME_WORDS;
 }
 
-uint32_t known_stack_set(struct known_stack *stack, uint32_t recipe,
+uint32_t known_stack_set(struct known_stack *stack, uint64_t scope,
 			 const struct jitbpf_runtime_frames *part, uint64_t now_ns)
 {
 	uint32_t count = part->count, known = 0;
 
-	if (stack->recipe == recipe && now_ns < stack->since_ns + KNOWN_STACK_NS)
+	if (stack->scope == scope && now_ns < stack->since_ns + KNOWN_STACK_NS)
 		known = count_common(stack, part, stack->known);
 	else
 		stack->since_ns = now_ns;
 	memcpy(stack->frames + JITBPF_RUNTIME_FRAMES_MAX - count, part->frames,
 	       (count - known) * sizeof(*stack->frames));
-	stack->recipe = recipe;
+	stack->scope = scope;
 	stack->count = count;
 	stack->known = known;
 	return count - known;
 }
 
-bool known_stack_is(const struct known_stack *stack, uint32_t recipe,
+bool known_stack_is(const struct known_stack *stack, uint64_t scope,
 		    const struct jitbpf_runtime_frames *part)
 {
-	return stack->recipe == recipe && stack->count == part->count &&
+	return stack->scope == scope && stack->count == part->count &&
 	       count_common(stack, part, part->count) == part->count;
 }
 

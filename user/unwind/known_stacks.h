@@ -19,9 +19,9 @@
 #define KNOWN_STACK_NS 1000000000ull
 
 struct known_stack {
-	uint32_t recipe; /* its number; 0: the stack is empty */
-	uint32_t count;	 /* of frames */
-	uint32_t known;	 /* of the outermost ones, which have words */
+	uint64_t scope; /* runtime_function_scope() of its functions; 0: the stack is empty */
+	uint32_t count; /* of frames */
+	uint32_t known; /* of the outermost ones, which have words */
 	uint64_t since_ns;
 	/* Newest first, at the ends of the arrays. */
 	struct runtime_frame frames[JITBPF_RUNTIME_FRAMES_MAX];
@@ -40,11 +40,11 @@ struct known_stack *known_stacks_of(struct known_stacks *stacks, uint32_t tid);
  * Set a stack to the frames of a sample. Returns the number of innermost frames without words: the
  * caller looks these up, and sets `known`. Words are those of known_stack_words().
  */
-uint32_t known_stack_set(struct known_stack *stack, uint32_t recipe,
+uint32_t known_stack_set(struct known_stack *stack, uint64_t scope,
 			 const struct jitbpf_runtime_frames *part, uint64_t now_ns);
 
 /* Returns true if a stack has the frames of a sample. */
-bool known_stack_is(const struct known_stack *stack, uint32_t recipe,
+bool known_stack_is(const struct known_stack *stack, uint64_t scope,
 		    const struct jitbpf_runtime_frames *part);
 
 /* Returns the words of the frames, newest first. */

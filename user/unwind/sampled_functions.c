@@ -18,7 +18,8 @@
 
 static uint64_t hash_of(const struct runtime_function_key *key)
 {
-	return hash_mix(hash_mix(key->recipe, key->object), key->check);
+	return hash_mix(hash_mix(runtime_function_scope(key->recipe, key->uid), key->object),
+			key->check);
 }
 
 static bool equal(const void *slots, uint32_t slot, const void *key_)
@@ -27,7 +28,7 @@ static bool equal(const void *slots, uint32_t slot, const void *key_)
 	const struct sampled_function *one = ((struct sampled_function *const *)slots)[slot];
 
 	return one->key.object == key->object && one->key.check == key->check &&
-	       one->key.recipe == key->recipe;
+	       one->key.recipe == key->recipe && one->key.uid == key->uid;
 }
 
 struct sampled_function *sampled_functions_find(const struct sampled_functions *functions,
@@ -164,7 +165,11 @@ static void drop(struct sampled_functions *functions, uint32_t slot)
 static bool is_kept(const struct sampled_functions *functions, const struct sampled_function *one,
 		    uint64_t now_ns)
 {
-	const struct runtime_function_key maker = {.recipe = one->key.recipe, .check = one->maker};
+	const struct runtime_function_key maker = {
+		.recipe = one->key.recipe,
+		.uid = one->key.uid,
+		.check = one->maker,
+	};
 
 	return one->pending || one->used_ns + RUNTIME_FUNCTION_KEEP_NS >= now_ns ||
 	       (one->maker && sampled_functions_find(functions, &maker));

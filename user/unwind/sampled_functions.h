@@ -3,7 +3,8 @@
  * The functions of runtimes that samples have: by recipe, address of the object, and check. The
  * check decides: if an object has another one when it is read, it is another function by then, and
  * the function of the sample is unknown. Children that were forked share the recipe of their
- * parent, and so its functions.
+ * parent, and so its functions, but with processes of their user only: each process can write what
+ * it wants to its own copy of the memory.
  *
  * Memory is charged to the owner of the process that had the function first. A function that no
  * sample has had for RUNTIME_FUNCTION_KEEP_NS is forgotten. Single-threaded.
@@ -34,7 +35,8 @@
 #define RUNTIME_FUNCTION_PAUSE_NS 10000000ull
 
 struct runtime_function_key {
-	uint64_t recipe;
+	uint32_t recipe;
+	uint32_t uid;	 /* of the process */
 	uint64_t object; /* 0 if functions of the runtime have copies */
 	uint64_t check;
 };
@@ -67,9 +69,16 @@ struct sampled_functions {
 	uint64_t no_memory; /* functions that are unknown since their owner had no room */
 };
 
+/* Of one recipe and user, functions with equal address and check are the same. */
+static inline uint64_t runtime_function_scope(uint32_t recipe, uint32_t uid)
+{
+	return (uint64_t)recipe << 32 | uid;
+}
+
 static inline uint64_t runtime_function_wait_key(const struct runtime_function_key *key)
 {
-	return unwind_key(UNWIND_KEY_FUNCTION, key->object, hash_mix(key->recipe, key->check));
+	return unwind_key(UNWIND_KEY_FUNCTION, key->object,
+			  hash_mix(runtime_function_scope(key->recipe, key->uid), key->check));
 }
 
 /* Returns a function that was added, or NULL. */

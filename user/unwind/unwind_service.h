@@ -82,6 +82,7 @@ struct unwind_function_request {
 	const struct runtime_known *known; /* stays valid until the answer is taken */
 	uint64_t object;		   /* address of the function's object */
 	uint64_t check;			   /* as a sample has it, without its lowest bit */
+	uint32_t uid;			   /* of the process at the request */
 };
 
 /* The service holds the module of a request until the answer is taken. */

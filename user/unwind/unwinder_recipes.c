@@ -78,8 +78,8 @@ static int expect_recipe(struct unwinder *u, struct recipe_process *one)
 
 	if (one->recipe || one->tries || !one->stack_top ||
 	    !find_file(one->process, one->module, &mapping, &own) ||
-	    !recipe_templates_make(&u->templates, one->module, mapping.address, mapping.file_offset,
-				   u->known_ns, &known))
+	    !recipe_templates_make(&u->templates, one->process->owner.uid, one->module,
+				   mapping.address, mapping.file_offset, u->known_ns, &known))
 		return 0;
 	return runtime_recipes_expect(&u->recipes, one, &known, &own, u->known_ns);
 }
@@ -168,8 +168,8 @@ int unwind_take_recipe(struct unwinder *u, const struct unwind_answer *answer)
 	if (!one)
 		return 0;
 	if (!answer->error && answer->known)
-		recipe_templates_put(&u->templates, &answer->request.recipe, answer->known,
-				     u->known_ns);
+		recipe_templates_put(&u->templates, one->process->owner.uid,
+				     &answer->request.recipe, answer->known, u->known_ns);
 	find_file(one->process, one->module, &ignored, &own);
 	return runtime_recipes_take(&u->recipes, answer, &own, u->known_ns);
 }

@@ -28,16 +28,22 @@ static struct shared_recipe *recipe_of(struct unwinder *u, const struct process 
 	return shared_recipes_get(&u->recipes.shared, (*ret)->recipe);
 }
 
-static struct runtime_function_key key_of(const struct shared_recipe *recipe, uint64_t object,
-					  uint64_t check)
+static struct runtime_function_key key_of(const struct shared_recipe *recipe, uint32_t uid,
+					  uint64_t object, uint64_t check)
 {
 	const struct runtime_reader *reader = recipe->known.reader;
 
 	return (struct runtime_function_key){
 		.recipe = recipe->number,
+		.uid = uid,
 		.object = reader && reader->has_copies ? 0 : object,
 		.check = check & ~1ull,
 	};
+}
+
+static uint64_t scope_of(const struct shared_recipe *recipe, const struct process *process)
+{
+	return runtime_function_scope(recipe->number, process->owner.uid);
 }
 
 /* Returns true if the function of a frame can be read: its check is known. */
@@ -53,7 +59,10 @@ static int ask_function(struct unwinder *u, const struct process *process,
 		.kind = UNWIND_RUNTIME_FUNCTION,
 		.pid = process->pid,
 		.owner = process_owner_key(&process->owner),
-		.function = {.known = &recipe->known, .object = object, .check = one->key.check},
+		.function = {.known = &recipe->known,
+			     .object = object,
+			     .check = one->key.check,
+			     .uid = one->key.uid},
 	};
 	int err = unwind_ask(u, &request);
 
@@ -84,7 +93,8 @@ static int get_function(struct unwinder *u, const struct process *process,
 			const struct shared_recipe *recipe, const struct runtime_frame *frame,
 			struct function_memo *memo, struct sampled_function **ret)
 {
-	const struct runtime_function_key key = key_of(recipe, frame->function, frame->check);
+	const struct runtime_function_key key =
+		key_of(recipe, process->owner.uid, frame->function, frame->check);
 	struct sampled_function **slot = memo_slot(memo, frame), *one = *slot;
 	int err = 0;
 
@@ -161,7 +171,7 @@ static int want_functions(struct unwinder *u, const struct process *process,
 	*ret_key = 0;
 	if (!stack)
 		return -ENOMEM;
-	count = known_stack_set(stack, recipe->number, part, u->known_ns);
+	count = known_stack_set(stack, scope_of(recipe, process), part, u->known_ns);
 	words = known_stack_words(stack);
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const struct runtime_frame *frame = &part->frames[i];
@@ -234,7 +244,8 @@ static int take_copied(struct unwinder *u, const struct unwind_answer *answer,
 		       const struct shared_recipe *recipe, uint64_t maker)
 {
 	vec_for_each (function, &answer->function->copied) {
-		const struct runtime_function_key key = key_of(recipe, 0, function->check);
+		const struct runtime_function_key key =
+			key_of(recipe, answer->request.function.uid, 0, function->check);
 		struct sampled_function *one = sampled_functions_find(&u->functions, &key);
 		int err = 0;
 
@@ -262,7 +273,8 @@ int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 	struct shared_recipe *recipe =
 		(struct shared_recipe *)((char *)request->known -
 					 offsetof(struct shared_recipe, known));
-	const struct runtime_function_key key = key_of(recipe, request->object, request->check);
+	const struct runtime_function_key key =
+		key_of(recipe, request->uid, request->object, request->check);
 	struct sampled_function *one = sampled_functions_find(&u->functions, &key);
 	int err = 0;
 
@@ -343,7 +355,7 @@ static int find_words(struct unwinder *u, const struct process *process,
 	uint32_t count = part->count;
 	int err = 0;
 
-	if (stack && known_stack_is(stack, recipe->number, part))
+	if (stack && known_stack_is(stack, scope_of(recipe, process), part))
 		count -= stack->known;
 	*ret = stack && !count ? known_stack_words(stack) : words;
 	if (count < part->count && count)

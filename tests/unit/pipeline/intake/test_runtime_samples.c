@@ -592,6 +592,46 @@ CASE_WITH(test_fork, set_up, tear_down)
 	assert_int_equal(f.published_count, 0);
 }
 
+static void add_owner(uint32_t pid, uint32_t uid)
+{
+	struct jitbpf_owner *record =
+		make_record(&f.run, JITBPF_OWNER, sizeof(*record), ++f.time_ns);
+
+	record->pid = pid;
+	record->uid = record->charged_uid = record->fs_uid = uid;
+}
+
+/*
+ * A child that runs as another user does not say what the functions of its parent are called, nor
+ * of other children: it can write what it wants to its own copy of their memory.
+ */
+CASE_WITH(test_fork_as_other_user, set_up, tear_down)
+{
+	begin();
+	for (uint32_t pid = 200; pid <= 204; pid += 4) { /* threads with one memory of stacks */
+		make_task(&f.run, JITBPF_FORK, ++f.time_ns, pid, MADE_PID);
+		add_owner(pid, 10 * pid);
+	}
+	add_sample(200, 1, two, 2);
+	round_of(50);
+	assert_int_equal(f.functions_asked, 2);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+	f.function_error = -EFAULT;
+	add_sample(204, 1, two, 2);
+	round_of(50);
+	assert_int_equal(f.functions_asked, 4);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "", 0);
+	f.function_error = 0;
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	assert_int_equal(f.functions_asked, 6);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+	add_sample(200, 1, two, 2);
+	round_of(50);
+	assert_int_equal(f.functions_asked, 6);
+	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+}
+
 /* Frames that end without an entry are not all: a generator had no link to its caller. */
 CASE_WITH(test_no_caller, set_up, tear_down)
 {
@@ -858,6 +898,20 @@ CASE_WITH(test_expected_ends, set_up, tear_down)
 	round_of(2);
 	assert_null(published_of(300));
 	assert_int_equal(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words, 2);
+}
+
+/* A process of another user is not expected to have that recipe. */
+CASE_WITH(test_expected_of_other_user, set_up, tear_down)
+{
+	begin();
+	make_task(&f.run, JITBPF_FORK, ++f.time_ns, 300, 1);
+	add_owner(300, 1000);
+	make_mapping(&f.run, ++f.time_ns, 300, PROGRAM + FURTHER, "/usr/bin/python3.11");
+	f.recipe_error = -ENODATA;
+	add_program(300, 1);
+	round_of(2);
+	assert_null(published_of(300));
+	assert_int_equal(f.recipes_asked, 2);
 }
 
 /* The expected recipe finds no frames: the process is asked. */

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Runtimes that pass the self-check, and then lie about their frames and functions. Must hold: the
+functions of another user's processes of the same runtime have their true shares, their callers, and
+no other names; the attacker's samples are all counted; memory, CPU time and descriptors of the
+recorder are bounded."""
+
+import os
+import shutil
+import unittest
+
+import attack
+from attack import ATTACKER, AttackTest, SHARES, Victim, sample
+
+BYSTANDER = 61235  # user ID
+PROGRAMS = os.path.join(attack.HERE, "programs")
+PYTHON = "/usr/bin/python3"
+USERFAULTFD = "/proc/sys/vm/unprivileged_userfaultfd"
+MEMORY = 300 << 20  # of all processes of the recorder
+RUNTIMES = ("[python]", "[php]")
+
+
+def runtime_names(stack):
+    """Names of the runtime's frames of a script sample, innermost first."""
+    return [frame.name for frame in stack.frames if frame.module in RUNTIMES]
+
+
+class RuntimeVictim(Victim):
+    def names(self):
+        return {frame.name for stack in self.samples for frame in stack.frames}
+
+    def functions(self):
+        counts = attack.collections.Counter()
+        for stack in self.samples:
+            counts[next(iter(runtime_names(stack)), "[none]")] += 1
+        return counts
+
+    def impossible(self):
+        """Stacks of its functions that have other callers."""
+        for stack in self.samples:
+            names = runtime_names(stack)
+            if names and names[0] in SHARES and (
+                    names[1:3] != ["calls_" + names[0], "main"] or len(names) != 4):
+                yield names
+
+
+class RuntimeTest(AttackTest):
+    victim_class = RuntimeVictim
+
+    def python(self, *arguments):
+        return [PYTHON, "-S", "-E", *arguments]
+
+    def script(self, name):
+        os.chmod(self.folder, 0o755)
+        return shutil.copy(os.path.join(PROGRAMS, name), self.folder)
+
+    def check(self, argv, victim, accepted=True):
+        """Attacks with a process. accepted: its functions are shown, too."""
+        victim = ["setpriv", f"--reuid={BYSTANDER}", f"--regid={BYSTANDER}", "--clear-groups",
+                  *victim]
+        profile = self.check_victim(argv=victim, during=lambda: self.attack(argv))
+        self.assertEqual(list(profile.impossible())[:5], [])
+        summary = self.check_ledger(profile.run)
+        hostile = {attacker.pid for attacker in self.attackers}
+        stacks = [stack for stack in profile.run.script() if stack.pid in hostile]
+        if accepted:
+            self.assertGreater(sum(bool(runtime_names(stack)) for stack in stacks), 20)
+        self.assertNotIn("\x1b", profile.run.stderr)
+        self.assertLess(profile.watch.rss, MEMORY)
+        self.assertLess(profile.watch.files, 1000)
+        # Of what the samples stand for, much less is the recorder's.
+        own = sum(process["samples"]["taken"] for process in summary["processes"]
+                  if process["comm"].startswith("jitbpf"))
+        self.assertLess(own, summary["samples"]["taken"] / 3)
+
+
+# Replaces the program that it runs, again and again.
+REPLACE = """
+echo
+cd "$0"
+while :; do
+    cp "$1" runtime-$$
+    ./runtime-$$ -S -E "$2" texts > out-$$ &
+    sleep 0.$(($RANDOM % 3))
+    case $(($RANDOM % 3)) in
+    0) head -c 100000 /dev/urandom > other-$$ ;;
+    1) head -c 3000000 "$1" > other-$$ ;;
+    2) cp /bin/true other-$$ ;;
+    esac
+    chmod 755 other-$$
+    mv -f other-$$ runtime-$$
+    sleep 0.3
+    kill -9 $!
+done
+"""
+
+
+class Python(RuntimeTest):
+    """Tries: what hostile_python.py says."""
+
+    def check_python(self, *kinds):
+        self.check(self.python(self.script("hostile_python.py"), *kinds),
+                   self.python(self.script("runtime_victim.py")))
+
+    def allow_userfaultfd(self):
+        with open(USERFAULTFD, encoding="ascii") as file:
+            before = file.read()
+        self.addCleanup(self.write, USERFAULTFD, before)
+        self.write(USERFAULTFD, "1")
+
+    @staticmethod
+    def write(path, text):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+
+    @sample
+    def test_all(self):
+        self.allow_userfaultfd()
+        self.check_python(*KINDS, "stuck")
+
+    @sample
+    def test_stuck_children(self):
+        self.allow_userfaultfd()
+        self.check_python("stuck_children", "lists")
+
+    def test_huge(self):
+        self.check_python("huge")
+
+    def test_replaced(self):
+        script = self.script("hostile_python.py")
+        folder = os.path.join(self.folder, "attacker")
+        os.mkdir(folder)
+        os.chown(folder, ATTACKER, ATTACKER)
+        self.check(["bash", "-c", REPLACE, folder, os.path.realpath(PYTHON), script],
+                   self.python(self.script("runtime_victim.py")), accepted=False)
+
+
+KINDS = ("frames", "chain", "names", "lines", "rewrite", "texts", "many", "pages")
+for name in KINDS:
+    setattr(Python, f"test_{name}", lambda self, kind=name: self.check_python(kind))
+
+if __name__ == "__main__":
+    unittest.main()
