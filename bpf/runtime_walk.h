@@ -229,15 +229,16 @@ __noinline int runtime_put_function(struct sample_scratch *s, struct runtime_rec
 __noinline int runtime_stand_in(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
 {
 	const struct runtime_stand_in *stand_in;
-	__u64 object, word = 0, other = 0, function = 0, position = 0;
+	__u64 object, class = 0, word = 0, other = 0, function = 0, position = 0;
 	int end = 0;
 
-	if (!s || !recipe || !recipe->stand_in.class)
+	if (!s || !recipe || !recipe->stand_in.class_pointer)
 		return 0;
 	stand_in = &recipe->stand_in;
 	object = frame_word(&s->runtime, stand_in->object_at);
-	if (bpf_probe_read_user(&word, sizeof(word), (void *)(object + stand_in->class_at)) ||
-	    word != stand_in->class)
+	if (bpf_probe_read_user(&class, sizeof(class), (void *)stand_in->class_pointer) ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(object + stand_in->class_at)) ||
+	    !class || word != class)
 		return 0;
 	word = 0;
 	if (stand_in->frame_at == RUNTIME_NO_OFFSET ||

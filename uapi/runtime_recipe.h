@@ -73,14 +73,15 @@ struct runtime_check {
 
 /*
  * A frame whose function word is 0 is left out. But the words at object_at of the frame and then at
- * class_at may lead to `class`. Then the frame stands for another one, whose address is at frame_at
- * of the object; the frame itself leads on to the caller. If the word at parent_at of the object,
- * and again of that object, is not 0, then it stands for more frames, which are called by the other
- * one. These are not followed: a frame of function 0 and position 0 is in their place. So it is for
- * the other frame if frame_at is RUNTIME_NO_OFFSET, or if it cannot be read.
+ * class_at may lead to the class whose address is the word at class_pointer. Then the frame stands
+ * for another one, whose address is at frame_at of the object; the frame itself leads on to the
+ * caller. If the word at parent_at of the object, and again of that object, is not 0, then it
+ * stands for more frames, which are called by the other one. These are not followed: a frame of
+ * function 0 and position 0 is in their place. So it is for the other frame if frame_at is
+ * RUNTIME_NO_OFFSET, or if it cannot be read.
  */
 struct runtime_stand_in {
-	__u64 class; /* 0: there are no such frames */
+	__u64 class_pointer; /* 0: there are no such frames; the word is 0 until PHP has started */
 	__s16 object_at, class_at, frame_at, parent_at;
 };
 

@@ -185,7 +185,7 @@ static int start(struct run *run)
 	return 0;
 }
 
-#define SCREENS 3 /* index of the first descriptor of the screens in the poll set */
+#define SCREENS 4 /* index of the first descriptor of the screens in the poll set */
 
 static void set_screens(const struct run *run, struct pollfd *waiting)
 {
@@ -218,6 +218,7 @@ static int record_until_told(struct run *run)
 	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
 	struct pollfd waiting[] = {
 		{.fd = run->signals.fd, .events = POLLIN},
+		{.fd = unwind_worker_fd(run->unwind_worker), .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = target_fd(&run->target), .events = POLLIN},
 		{.fd = -1, .events = POLLIN}, /* of the live page, and of the screen */
@@ -225,7 +226,8 @@ static int record_until_told(struct run *run)
 		{.fd = -1, .events = POLLIN},
 	};
 	struct written_recording now;
-	int state = SOURCE_ROUND;
+	int state = SOURCE_ROUND, pause_ms = 0;
+	bool is_early = false; /* the last pause was cut short */
 
 	if (run->options->duration_ns)
 		end_ns = start_ns + run->options->duration_ns;
@@ -241,9 +243,11 @@ static int record_until_told(struct run *run)
 		set_screens(run, waiting);
 		/*
 		 * Wake-ups that come soon after each other end in one round: a process that
-		 * executes programs without end costs no more.
+		 * executes programs without end costs no more. A recipe ends each other pause.
 		 */
-		poll(waiting, 1, ROUND_MIN_MS);
+		poll(waiting, is_early ? 1 : 2, pause_ms);
+		is_early = !is_early && waiting[1].revents & POLLIN;
+		pause_ms = ROUND_MIN_MS;
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
 		state = round_once(run);
 		if (state < 0)

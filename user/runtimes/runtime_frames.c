@@ -130,12 +130,13 @@ static int add_function(struct walk *walk, uint64_t frame, uint64_t function, bo
 static int add_other(struct walk *walk, uint64_t frame)
 {
 	const struct runtime_stand_in *s = &walk->recipe->stand_in;
-	uint64_t object, class, other, parent, function;
+	uint64_t wanted, object, class, other, parent, function;
 	const struct runtime_frame missing = {0};
 	int err;
 
-	if (!s->class || word_at(walk, frame, s->object_at, &object) ||
-	    word_at(walk, object, s->class_at, &class) || class != s->class)
+	if (!s->class_pointer || word_at(walk, s->class_pointer, 0, &wanted) || !wanted ||
+	    word_at(walk, frame, s->object_at, &object) ||
+	    word_at(walk, object, s->class_at, &class) || class != wanted)
 		return 0;
 	if (s->frame_at == RUNTIME_NO_OFFSET || word_at(walk, object, s->frame_at, &other) ||
 	    word_at(walk, other, walk->recipe->function_at, &function) || !function ||

@@ -74,7 +74,8 @@ static bool set_frame_bytes(struct runtime_recipe *recipe)
 	       covers(&recipe->frame_bytes, recipe->entry_at, 4, RUNTIME_FRAME_BYTES_MAX) &&
 	       (recipe->position_at == RUNTIME_NO_OFFSET ||
 		covers_frame(recipe, recipe->position_at)) &&
-	       (!recipe->stand_in.class || covers_frame(recipe, recipe->stand_in.object_at));
+	       (!recipe->stand_in.class_pointer ||
+		covers_frame(recipe, recipe->stand_in.object_at));
 }
 
 static bool set_object_bytes(struct runtime_recipe *recipe)

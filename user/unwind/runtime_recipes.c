@@ -251,6 +251,12 @@ static bool may_change(const struct recipe_process *one, int err)
 	       ((err == -EBADMSG || err == -EAGAIN) && one->tries < 2 * RUNTIME_SOON_TRIES);
 }
 
+/* Returns true if all that a recipe lacks is a runtime that has started. */
+static bool is_expected(const struct recipe_process *one, const struct runtime_known *known)
+{
+	return known && known->recipe.loop_count && !one->recipe;
+}
+
 int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_answer *answer,
 			 const struct runtime_range *own, uint64_t now_ns)
 {
@@ -261,6 +267,8 @@ int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_an
 
 	if (!one)
 		return 0;
+	if (err == -ENODATA && is_expected(one, answer->known))
+		return runtime_recipes_expect(recipes, one, answer->known, own, now_ns);
 	if (!err && answer->known)
 		err = published_recipes_take(recipes, one, answer->known, own, now_ns);
 	if (err == -ENOMEM && !answer->error) {

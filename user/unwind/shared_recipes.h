@@ -22,7 +22,7 @@ struct shared_recipe {
 	uint32_t pending;   /* requests that use `known` */
 	uint64_t ended_ns;  /* when it was in force last, if processes is 0 */
 	const struct engine *engine;
-	bool expected; /* made of a template, and not confirmed: its frames are not used yet */
+	bool expected; /* made before the runtime has started, and not confirmed: not used yet */
 	struct runtime_range own; /* code of the runtime's file; empty: not known */
 	struct runtime_known known;
 };

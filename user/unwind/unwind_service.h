@@ -117,8 +117,8 @@ struct unwind_answer {
 	struct unwind_rows rows; /* offsets are relative to the page or region */
 	/*
 	 * Of a recipe: error as of runtime_reader.recipe(), or -EOPNOTSUPP if no reader knows the
-	 * engine. After an error, `version` alone is valid, as far as it is known. The requester
-	 * sets recipe.stack_top. NULL: other kinds.
+	 * engine. After an error, `version` alone is valid, as far as it is known; after -ENODATA,
+	 * all is if the recipe has loops. The requester sets recipe.stack_top. NULL: other kinds.
 	 */
 	const struct runtime_known *known;
 	/*

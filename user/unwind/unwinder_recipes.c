@@ -6,9 +6,7 @@
 #include "unwind/unwinder_runtimes.h"
 #include "unwind/unwinder_runtimes_state.h"
 
-#define SWEEP_NS 1000000000ull
-/* The answer to a further request, if the file was read before, takes less. */
-#define ANSWER_NS	  1000000ull
+#define SWEEP_NS	  1000000000ull
 #define FILE_MAPPINGS_MAX 8192 /* that are looked at for those of a runtime */
 
 /*
@@ -201,7 +199,7 @@ int unwind_runtimes_go_on(struct unwinder *u)
 		asked = asked || one->wait == RUNTIME_ASKED;
 	}
 	if (asked && u->runtimes_start && !err)
-		err = unwinder_collect(u, ANSWER_NS, u->known_ns);
+		err = unwinder_collect(u, 0, u->known_ns);
 	u->runtimes_start = u->runtimes_start && recipes->open;
 	if (err < 0)
 		return err;

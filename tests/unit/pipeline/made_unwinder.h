@@ -63,6 +63,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 		    const struct module_table *modules, struct unwinder **ret)
 {
 	made_require(service == &made_service && tables == &made_tables && modules);
+	made_unwinder.known_ns = 0;
 	*ret = &made_unwinder;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "agent/roles/landlock.h"
 #include "agent/roles/privileges.h"
 #include "agent/roles/system_calls.h"
+#include "agent/roles/turns.h"
 
 /* The recorder kills readers and the viewer, which have no call to signal it. */
 enum { ID_RECORDER, ID_OPENER, ID_ATTACHER, ID_SIGNALLER, ID_SERVER };
@@ -140,6 +141,7 @@ int role_enter(enum role role, uint64_t more)
 	uint64_t capabilities = rule->capabilities | more;
 	int err = limit_memory(rule->memory_max);
 
+	turns_shorten();
 	if (!err && rule->id)
 		err = identity_take(rule->id, rule->id);
 	err = err ?: privileges_keep(capabilities, capabilities);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/workers/unwind_code.h"
@@ -40,6 +42,7 @@ struct unwind_worker {
 	struct work_thread thread;
 	/* Time used since the queue was last empty, by pid. Processes may share a slot. */
 	uint64_t spent_ns[SPENT_SLOTS];
+	int recipes_fd; /* an eventfd: the number of recipes since the last collect() */
 };
 
 struct made_rows {
@@ -125,6 +128,15 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	made->spent_ns = clock_now_ns() - begin_ns;
 	*ret = &made->result;
 	return 0;
+}
+
+/* A process that starts has samples without functions until its recipe is known. */
+static void made_rows(void *worker_, const struct work_result *result)
+{
+	const struct unwind_worker *worker = worker_;
+
+	if (((const struct made_rows *)result)->answer.request.kind == UNWIND_RUNTIME_RECIPE)
+		(void)eventfd_write(worker->recipes_fd, 1);
 }
 
 static void drop_rows(struct work_result *result)
@@ -213,9 +225,11 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 {
 	struct unwind_worker *worker = context;
 	struct work_result *result, *next;
+	eventfd_t ignored;
 	bool idle;
 	int err;
 
+	(void)eventfd_read(worker->recipes_fd, &ignored);
 	work_thread_go(&worker->thread); /* once for all requests of a round */
 	idle = work_thread_wait(&worker->thread, wait_ns);
 	err = work_thread_take(&worker->thread, &result);
@@ -239,6 +253,7 @@ int unwind_worker_create(const struct unwind_maker *maker, const struct memory_s
 	struct work_kind kind = {
 		.request_bytes = sizeof(struct queued),
 		.make = make_rows,
+		.made = made_rows,
 		.sort = sort_requests,
 		.drop_request = drop_request,
 		.drop = drop_rows,
@@ -250,9 +265,14 @@ int unwind_worker_create(const struct unwind_maker *maker, const struct memory_s
 		return -ENOMEM;
 	worker->maker = *maker;
 	worker->memory = *memory;
+	worker->recipes_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->recipes_fd < 0)
+		return -errno;
 	err = work_thread_start(&worker->thread, &kind);
-	if (err)
+	if (err) {
+		close(worker->recipes_fd);
 		return err;
+	}
 	*ret_service = (struct unwind_service){
 		.request = request,
 		.collect = collect,
@@ -262,10 +282,16 @@ int unwind_worker_create(const struct unwind_maker *maker, const struct memory_s
 	return 0;
 }
 
+int unwind_worker_fd(const struct unwind_worker *worker)
+{
+	return worker->recipes_fd;
+}
+
 void unwind_worker_destroy(struct unwind_worker *worker)
 {
 	if (!worker)
 		return;
 	work_thread_stop(&worker->thread);
+	close(worker->recipes_fd);
 	free(worker);
 }

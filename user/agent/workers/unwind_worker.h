@@ -23,6 +23,9 @@ struct unwind_worker; /* see unwind_worker.c */
 int unwind_worker_create(const struct unwind_maker *maker, const struct memory_source *memory,
 			 struct unwind_worker **ret, struct unwind_service *ret_service);
 
+/* Returns a descriptor that is readable while the recipe of a runtime waits for collect(). */
+int unwind_worker_fd(const struct unwind_worker *worker);
+
 /* Stop after the current request. NULL is allowed. */
 void unwind_worker_destroy(struct unwind_worker *worker);
 

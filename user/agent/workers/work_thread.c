@@ -33,6 +33,8 @@ static void do_next(struct work_thread *thread, void *request)
 	if (result) {
 		*thread->results_end = result;
 		thread->results_end = &result->next;
+		if (thread->kind.made)
+			thread->kind.made(thread->kind.context, result);
 	}
 	if (has_ended(thread))
 		pthread_cond_signal(&thread->done);

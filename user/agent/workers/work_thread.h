@@ -28,6 +28,10 @@ struct work_kind {
 	void (*sort)(void *context, void *requests, size_t count);
 	/* Free what a request owns, if make() was not called for it. May be NULL. */
 	void (*drop_request)(void *request);
+	/*
+	 * Called on the worker thread, under its lock, when a result can be taken. May be NULL.
+	 */
+	void (*made)(void *context, const struct work_result *result);
 	/* Free a result that was not taken. */
 	void (*drop)(struct work_result *result);
 	void *context;

@@ -279,8 +279,11 @@ static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 int intake_round(struct intake *intake, const struct source *source)
 {
 	uint64_t time_ns = intake->round_ns;
-	int state = source->drain(source->context, take_from_source, intake, &time_ns), err = 0;
+	int err = intake_take_answers(intake), state;
 
+	if (err)
+		return err;
+	state = source->drain(source->context, take_from_source, intake, &time_ns);
 	if (state != SOURCE_OPEN)
 		err = end_round(intake, time_ns, state <= 0);
 	return state < 0 ? state : (err ?: state);

@@ -66,6 +66,12 @@ int intake_go_on(struct intake *intake, struct waiting_sample **one, enum wait_e
 int intake_emit_done(struct intake *intake, struct waiting_sample *one);
 
 /*
+ * waiting_rounds.c: at the begin of a round, take the answers that came since the last one. A
+ * recipe need not wait for the drain. Returns 0 or a negative errno.
+ */
+int intake_take_answers(struct intake *intake);
+
+/*
  * waiting_rounds.c: at the end of a round, go on with samples as answers come, and emit those that
  * are done. All records up to time_ns have been applied. last: the source has ended, and no sample
  * waits any more. Returns 0 or negative errno.

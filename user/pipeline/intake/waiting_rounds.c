@@ -110,6 +110,13 @@ static int release(struct intake *intake)
 	return err;
 }
 
+int intake_take_answers(struct intake *intake)
+{
+	int came = intake->unwinder ? unwinder_collect(intake->unwinder, 0, intake->round_ns) : 0;
+
+	return came < 0 ? came : 0;
+}
+
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
 {
 	const uint64_t wait_ns = last ? END_WAIT_NS : ROUND_WAIT_NS;

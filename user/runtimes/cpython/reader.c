@@ -91,12 +91,13 @@ int cpython_recipe(const struct cpython_file *file, uint64_t bias,
 		process_memory_refresh(memory);
 		err = cpython_live_check(memory, runtime, &words.layout, &made, &words.code_type);
 	}
-	if (err)
+	/* A thread that has no frame yet shows where the frames will be. */
+	if (err && !(err == -ENODATA && made.step_count && words.code_type))
 		return err == -EFAULT ? -EBADMSG : err;
 	*ret = made;
 	*ret_layout = (struct runtime_layout){0};
 	memcpy(ret_layout, &words, sizeof(words));
-	return 0;
+	return err;
 }
 
 static int facts(const struct elf_file *elf, struct runtime_facts *ret)

@@ -88,17 +88,12 @@ static void set_loops(const struct php_file *php, const struct runtime_process *
 	ret->position_register = POSITION_REGISTER;
 }
 
+/* Without the class, generators that delegate to others are left out. */
 static void set_stand_in(const struct php_file *php, const struct runtime_process *process,
-			 const struct process_memory *memory, const struct php_layout *layout,
-			 struct runtime_recipe *ret)
+			 const struct php_layout *layout, struct runtime_recipe *ret)
 {
-	uint64_t class = 0;
-
-	/* Without it, generators that delegate to others are left out. */
-	if (php->generator_class)
-		process_memory_word(memory, php->generator_class + process->bias, &class);
 	ret->stand_in = (struct runtime_stand_in){
-		.class = class,
+		.class_pointer = php->generator_class ? php->generator_class + process->bias : 0,
 		.object_at = PHP_FRAME_THIS,
 		.class_at = PHP_OBJECT_CLASS,
 		.frame_at = layout->generator_frame,
@@ -135,6 +130,7 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 		.native_value = PHP_FUNCTION_INTERNAL,
 	};
 	const struct php_layout *layout;
+	bool is_complete = false; /* but for the check */
 	struct php_file php;
 	uint64_t globals;
 	int err;
@@ -150,16 +146,37 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 	if (!layout)
 		return -ENOTSUP;
 	err = set_newest(&php, process, memory, layout, &recipe, &globals);
-	if (!err && globals)
+	if (!err && globals) {
 		err = php_self_check(memory, layout, globals);
-	if (err)
+		is_complete = err == -ENODATA;
+	}
+	if (err && !is_complete)
 		return err == -EFAULT ? -EBADMSG : err;
 	recipe.check = php_function_check(layout);
 	set_loops(&php, process, memory, &recipe);
-	set_stand_in(&php, process, memory, layout, &recipe);
+	set_stand_in(&php, process, layout, &recipe);
 	*ret = recipe;
 	ret_layout->words[0] = layout->version;
-	return 0;
+	return err;
+}
+
+/* JIT code is elsewhere in each process. */
+static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *layout, uint64_t by)
+{
+	uint32_t count = recipe->loop_count;
+
+	if (recipe->base_kind == RUNTIME_BASE_ADDRESS)
+		recipe->base += (int64_t)by;
+	if (recipe->stand_in.class_pointer)
+		recipe->stand_in.class_pointer += by;
+	recipe->loop_count = 0;
+	for (uint32_t i = 0; i < count && i < RUNTIME_LOOPS_MAX; i++) {
+		struct runtime_range loop = recipe->loops[i];
+
+		recipe->loops[i] = (struct runtime_range){0};
+		if (!(loop.flags & RUNTIME_LOOP_COMPILED))
+			add_range(recipe, loop.start + by, loop.end + by, loop.flags);
+	}
 }
 
 static int read_function(const struct process_memory *memory, const struct runtime_recipe *recipe,
@@ -186,5 +203,6 @@ const struct runtime_reader php_reader = {
 	.knows = knows,
 	.facts = read_facts,
 	.recipe = make_recipe,
+	.move = move_recipe,
 	.function = read_function,
 };

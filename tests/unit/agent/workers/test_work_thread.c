@@ -24,7 +24,7 @@ struct squares {
 };
 
 /* Results and requests that were dropped: drop() has no context. */
-static uint32_t dropped, dropped_requests;
+static uint32_t dropped, dropped_requests, made; /* made: their sum */
 
 static int square(void *context, const void *request, struct work_result **ret)
 {
@@ -56,6 +56,11 @@ static void sort(void *context, void *requests, size_t count)
 	qsort(requests, count, sizeof(uint32_t), ascending);
 }
 
+static void count_made(void *context, const struct work_result *result)
+{
+	made += ((const struct squared *)result)->square;
+}
+
 static void drop(struct work_result *result)
 {
 	dropped++;
@@ -73,6 +78,7 @@ static int setup(void **state)
 	struct work_kind kind = {
 		.request_bytes = sizeof(uint32_t),
 		.make = square,
+		.made = count_made,
 		.sort = sort,
 		.drop_request = drop_request,
 		.drop = drop,
@@ -81,7 +87,7 @@ static int setup(void **state)
 
 	sem_init(&squares->begun, 0, 0);
 	sem_init(&squares->told, 0, 0);
-	dropped = dropped_requests = 0;
+	dropped = dropped_requests = made = 0;
 	*state = squares;
 	return work_thread_start(&squares->thread, &kind);
 }
@@ -195,6 +201,23 @@ CASE_WITH(test_that_nobody_takes, setup, teardown)
 	work_thread_stop(&squares->thread);
 	assert_int_equal(dropped, 2);
 	assert_int_equal(dropped_requests, 0);
+}
+
+/* The owner is told of each result when it can be taken. */
+CASE_WITH(test_made, setup, teardown)
+{
+	struct squares *squares = *state;
+	struct work_result *results;
+
+	add(squares, 3);
+	add(squares, 4);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_int_equal(made, 25);
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	expect(&results, 3);
+	expect(&results, 4);
+	assert_null(results);
 }
 
 CASE_WITH(test_that_is_not_begun, setup, teardown)

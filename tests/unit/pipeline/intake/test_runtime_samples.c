@@ -31,12 +31,13 @@ struct published {
 struct fixture {
 	struct made_run run;
 	struct record_consumer consumer;
+	struct source source; /* before the test changed it */
 	uint64_t time_ns;
 	struct unwind_row rows[1u << 14];
 	struct unwind_mapping mappings[256];
 
 	/* How the service answers. */
-	bool holds_functions; /* it does not answer requests of functions */
+	bool holds, holds_functions; /* it does not answer: any request, requests of functions */
 	int recipe_error;
 	int function_error;
 	uint64_t other_check;  /* of the objects, if it is not 0 */
@@ -121,6 +122,8 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 	size_t count = f.request_count, kept = 0;
 	struct unwind_request taken[REQUESTS];
 
+	if (f.holds)
+		return 0;
 	memcpy(taken, f.requests, count * sizeof(taken[0]));
 	for (size_t i = 0; i < count; i++) {
 		if (taken[i].kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions)
@@ -511,6 +514,7 @@ CASE_WITH(test_waits, set_up, tear_down)
 CASE_WITH(test_starting, set_up, tear_down)
 {
 	f.recipe_error = -ENODATA;
+	f.known.recipe.loop_count = 0;
 	add_first_sample(MADE_PID);
 	round_of(50);
 	for (int i = 0; i < 100; i++)
@@ -519,6 +523,7 @@ CASE_WITH(test_starting, set_up, tear_down)
 	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
 			 JITBPF_RUNTIME_STARTING);
 	f.recipe_error = 0;
+	f.known.recipe.loop_count = 1;
 	for (int i = 0; i < 100; i++)
 		round_of(50);
 	assert_non_null(published_of(MADE_PID));
@@ -704,6 +709,7 @@ CASE_WITH(test_program, set_up, tear_down)
 CASE_WITH(test_program_starts, set_up, tear_down)
 {
 	f.recipe_error = -ENODATA;
+	f.known.recipe.loop_count = 0;
 	add_program(MADE_PID, 1);
 	for (uint32_t i = 1; i <= 4; i++) {
 		round_of(2);
@@ -711,8 +717,54 @@ CASE_WITH(test_program_starts, set_up, tear_down)
 		assert_true(pipeline_is_urgent(f.run.pipeline));
 	}
 	f.recipe_error = 0;
+	f.known.recipe.loop_count = 1;
 	round_of(2);
 	assert_non_null(published_of(MADE_PID));
+}
+
+/* What is known of it before it has started is in force at once, and shown once it is confirmed. */
+CASE_WITH(test_program_is_expected, set_up, tear_down)
+{
+	const struct jitbpf_sample *sample;
+
+	f.recipe_error = -ENODATA;
+	add_program(MADE_PID, 1);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_int_equal(published_of(MADE_PID)->number, 1);
+	assert_false(pipeline_is_urgent(f.run.pipeline));
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	f.recipe_error = 0;
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 2);
+	assert_int_equal(published_of(MADE_PID)->number, 1);
+	round_of(2);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_frame(sample, 0, "f1", 11);
+	assert_frame(sample, 2, "f2", 11);
+}
+
+/* An answer that came since the last round counts before the rings are drained. */
+static int drain_published(void *context, record_taker_fn take, void *take_context,
+			   uint64_t *ret_time_ns)
+{
+	assert_non_null(published_of(MADE_PID));
+	return f.source.drain(context, take, take_context, ret_time_ns);
+}
+
+CASE_WITH(test_answer_before_the_drain, set_up, tear_down)
+{
+	add_first_sample(MADE_PID);
+	f.holds = true;
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_null(published_of(MADE_PID));
+	f.holds = false;
+	f.source = f.run.source;
+	f.run.source.drain = drain_published;
+	round_of(2);
 }
 
 /* A program that loads no runtime in time, or ends before, is not looked at any more. */
@@ -908,6 +960,7 @@ CASE_WITH(test_expected_of_other_user, set_up, tear_down)
 	add_owner(300, 1000);
 	make_mapping(&f.run, ++f.time_ns, 300, PROGRAM + FURTHER, "/usr/bin/python3.11");
 	f.recipe_error = -ENODATA;
+	f.known.recipe.loop_count = 0;
 	add_program(300, 1);
 	round_of(2);
 	assert_null(published_of(300));

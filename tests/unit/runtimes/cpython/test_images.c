@@ -285,6 +285,32 @@ CASE(before_the_start_of_python_there_is_no_recipe_yet)
 	replay_close(&replay);
 }
 
+/* Returns the address of the word that has the newest frame of a thread. */
+static uint64_t newest_at(const struct replay *replay, const struct runtime_thread *thread)
+{
+	const struct runtime_recipe *recipe = &replay->reader.recipe;
+	uint64_t at = thread->thread_pointer + (uint64_t)recipe->base;
+
+	for (uint32_t i = 0; i + 1 < recipe->step_count; i++)
+		assert_int_equal(word_of(replay, at + (uint64_t)recipe->step[i], &at), 0);
+	return at + (uint64_t)recipe->step[recipe->step_count - 1];
+}
+
+CASE(threads_without_frames_show_where_frames_will_be)
+{
+	struct runtime_recipe started;
+	struct replay replay;
+
+	assert_int_equal(replay_open("cpython-3.12.1", &replay), 0);
+	started = replay.reader.recipe;
+	vec_for_each (thread, &replay.threads)
+		put(&replay, newest_at(&replay, thread), 0);
+	replay.reader.recipe = (struct runtime_recipe){0};
+	assert_int_equal(recipe_again(&replay), -ENODATA);
+	assert_memory_equal(&replay.reader.recipe, &started, sizeof(started));
+	replay_close(&replay);
+}
+
 CASE(other_structures_are_refused)
 {
 	struct replay replay;

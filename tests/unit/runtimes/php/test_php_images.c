@@ -155,6 +155,7 @@ CASE(no_script_runs)
 {
 	CLEANUP(replay_end) struct replay replay;
 	struct runtime_frame frames[FRAMES_MAX];
+	struct runtime_recipe started;
 	uint64_t globals;
 
 	replay_open(FOLDER "8.2", &replay);
@@ -162,9 +163,38 @@ CASE(no_script_runs)
 	put(&replay, globals + (uint64_t)replay.reader.recipe.step[0], 0);
 	assert_int_equal(replay_recipe(&replay), 0);
 	assert_int_equal(walk(&replay, frames), 0);
-	/* The table of functions: PHP has not started. */
+	/* The table of functions: PHP has not started. What is expected of it is the same. */
 	put(&replay, globals + 432, 0);
+	started = replay.reader.recipe;
+	replay.reader.recipe = (struct runtime_recipe){0};
 	assert_int_equal(replay_recipe(&replay), -ENODATA);
+	assert_memory_equal(&replay.reader.recipe, &started, sizeof(started));
+}
+
+/* In another process, PHP is elsewhere, and its JIT code is not known. */
+CASE(a_recipe_moves)
+{
+	CLEANUP(replay_end) struct replay replay;
+	const struct runtime_recipe *moved = &replay.reader.recipe;
+	struct runtime_recipe first;
+
+	replay_open(FOLDER "8.2-jit", &replay);
+	assert_int_equal(replay_recipe(&replay), 0);
+	first = replay.reader.recipe;
+	assert_true(first.loop_count > 1 && first.stand_in.class_pointer);
+	php_reader.move(&replay.reader.recipe, &replay.reader.layout, 0x5000);
+	assert_int_equal(moved->loop_count, 1);
+	assert_true(moved->loops[0].start == first.loops[0].start + 0x5000);
+	assert_true(moved->loops[0].end == first.loops[0].end + 0x5000);
+	assert_int_equal(moved->loops[1].flags, 0);
+	assert_int_equal(moved->base, first.base + 0x5000);
+	assert_true(moved->stand_in.class_pointer == first.stand_in.class_pointer + 0x5000);
+	php_reader.move(&replay.reader.recipe, &replay.reader.layout, -0x5000ull);
+	assert_int_equal(moved->base, first.base);
+	replay.process.shared_code_count = 0;
+	first = *moved;
+	assert_int_equal(replay_recipe(&replay), 0);
+	assert_memory_equal(moved, &first, sizeof(first));
 }
 
 CASE(structures_of_another_kind_are_refused)
