@@ -54,22 +54,24 @@ def resident_bytes(pid):
 
 
 class Watch:
-    """Watches a process with its children: the largest memory in bytes, and number of open
-    files, each of all of them together."""
+    """Watches a process with its children: the largest memory in bytes and number of open files,
+    and their CPU time in seconds, each of all of them together."""
 
     def __init__(self, pid):
-        self.pid, self.rss, self.files = pid, 0, 0
+        self.pid, self.rss, self.files, self.cpu = pid, 0, 0, 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def look(self):
-        rss = files = 0
+        rss = files = cpu = 0
         for pid in descendants(self.pid):
             with contextlib.suppress(OSError):
                 rss += resident_bytes(pid)
                 files += len(os.listdir(f"/proc/{pid}/fd"))
+                cpu += run_for.cpu_seconds(pid)
         self.rss, self.files = max(self.rss, rss), max(self.files, files)
+        self.cpu = max(self.cpu, cpu)
 
     def run(self):
         while not self.ended.wait(0.1):
