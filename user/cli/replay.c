@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include "run/messages/file_trouble.h"
 #include "run/messages/say.h"
 #include "sink/write/text.h"
+
+#define LARGE_PIECE_BYTES (256 << 10) /* larger allocations are returned when they are freed */
 
 static bool is_folder(const char *path)
 {
@@ -57,6 +60,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 	*replay = (struct replay){.path = path, .event = view ? view->event : NULL};
 	status_line_init(&replay->status);
 	memory_limit_add(max_bytes);
+	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 	err = file_blob_open_path(&replay->blob, path);
 	err = err ?: file_store_create(&files, &replay->files);
 	if (!err) {
@@ -193,6 +197,7 @@ int replay_run(struct replay *replay)
 		if (err)
 			return err;
 		err = pipeline_finish(replay->pipeline);
+		pipeline_close(replay->pipeline);
 		status_line_clear(&replay->status);
 		file_trouble_say(replay->files);
 		if (err)

@@ -350,6 +350,11 @@ int pipeline_finish(struct pipeline *p)
 	return analysis_finish(p->analysis);
 }
 
+void pipeline_close(struct pipeline *p)
+{
+	analysis_close(p->analysis);
+}
+
 int pipeline_write(struct pipeline *p, FILE *out)
 {
 	return analysis_write(p->analysis, out);

@@ -89,6 +89,7 @@ int pipeline_add_live(struct pipeline *pipeline, const struct sink_ops *ops, str
 int pipeline_subscribe(struct pipeline *pipeline, const struct sink *sink, uint64_t period_ns);
 void pipeline_unsubscribe(struct pipeline *pipeline, const struct sink *sink);
 int pipeline_finish(struct pipeline *pipeline);
+void pipeline_close(struct pipeline *pipeline);
 int pipeline_write(struct pipeline *pipeline, FILE *out);
 uint64_t pipeline_left_out(const struct pipeline *pipeline, FILE *out);
 

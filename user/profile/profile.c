@@ -144,11 +144,16 @@ int profile_child_of(struct profile *profile, uint32_t node, uint32_t location, 
 	return find_or_add(profile, &key, ret);
 }
 
-void profile_deinit(struct profile *profile)
+void profile_close(struct profile *profile)
 {
-	vec_deinit(&profile->nodes);
-	vec_deinit(&profile->roots);
 	item_index_deinit(&profile->index);
 	free(profile->recent);
 	profile->recent = NULL;
+}
+
+void profile_deinit(struct profile *profile)
+{
+	profile_close(profile);
+	vec_deinit(&profile->nodes);
+	vec_deinit(&profile->roots);
 }

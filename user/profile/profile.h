@@ -69,6 +69,9 @@ static inline void profile_count(struct profile *profile, uint32_t node, uint64_
 	profile->nodes.data[node].self += samples;
 }
 
+/* Free what only finds and adds nodes. Then the profile can only be read. */
+void profile_close(struct profile *profile);
+
 void profile_deinit(struct profile *profile);
 
 #endif

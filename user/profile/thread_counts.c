@@ -64,10 +64,15 @@ int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thre
 	return 0;
 }
 
-void thread_counts_deinit(struct thread_counts *counts)
+void thread_counts_close(struct thread_counts *counts)
 {
-	vec_deinit(&counts->threads);
-	vec_deinit(&counts->counts);
 	item_index_deinit(&counts->thread_index);
 	item_index_deinit(&counts->count_index);
+}
+
+void thread_counts_deinit(struct thread_counts *counts)
+{
+	thread_counts_close(counts);
+	vec_deinit(&counts->threads);
+	vec_deinit(&counts->counts);
 }

@@ -51,6 +51,9 @@ int thread_counts_thread(struct thread_counts *counts, const struct sampled_thre
 int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thread,
 		      uint64_t samples, uint32_t *ret);
 
+/* Free what only finds and adds threads and counts. Then these can only be read. */
+void thread_counts_close(struct thread_counts *counts);
+
 void thread_counts_deinit(struct thread_counts *counts);
 
 #endif

@@ -16,9 +16,10 @@ struct builder {
 	struct frame_tree *tree;
 	const struct view *view;
 	const struct frame_labels *labels;
+	struct item_index index; /* of the tree's nodes */
 	/*
 	 * The next five members describe the samples that are being added: those of all threads, or
-	 * of one.
+	 * of one. Of all, `nodes` is empty and `self` is NULL: the profile has both.
 	 */
 	VEC(uint32_t) nodes;	 /* profile nodes that may have samples, parents first */
 	uint64_t *self, *totals; /* by profile node */
@@ -32,6 +33,7 @@ struct builder {
 
 static void builder_deinit(struct builder *b)
 {
+	item_index_deinit(&b->index);
 	vec_deinit(&b->nodes);
 	free(b->self);
 	free(b->totals);
@@ -50,19 +52,29 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 	return node->parent == key->parent && node->label == key->label;
 }
 
-/* Find or add the child of parent with a label. */
-static int child(struct frame_tree *tree, uint32_t parent, uint32_t label, uint32_t *ret)
+static uint64_t hash_of(const void *items, uint32_t item)
 {
+	const struct frame_tree_node *node = (const struct frame_tree_node *)items + item;
+
+	return hash_mix(node->parent, node->label);
+}
+
+/* Find or add the child of parent with a label. */
+static int child(struct builder *b, uint32_t parent, uint32_t label, uint32_t *ret)
+{
+	const struct frame_tree_source no_source = {FRAME_TREE_NONE, FRAME_TREE_NONE, 0};
+	struct frame_tree *tree = b->tree;
 	struct frame_tree_node key = {
 		.parent = parent,
 		.label = label,
 		.first_child = FRAME_TREE_NONE,
 		.next_sibling = FRAME_TREE_NONE,
-		.location = FRAME_TREE_NONE,
 	};
-	uint64_t hash = hash_mix(parent, label);
-	int added = vec_intern(&tree->nodes, &tree->index, hash, equal, &key, ret);
+	int added = vec_intern_item_in(NULL, 0, &tree->nodes, &b->index, hash_mix(parent, label),
+				       hash_of, equal, &key, ret);
 
+	if (added > 0 && tree->keeps_sources && vec_push(&tree->sources, no_source))
+		return -ENOMEM;
 	if (added > 0 && parent != FRAME_TREE_NONE) {
 		tree->nodes.data[*ret].next_sibling = tree->nodes.data[parent].first_child;
 		tree->nodes.data[parent].first_child = *ret;
@@ -105,17 +117,12 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 	if (labels_of(b, location, count, &labels))
 		return -ENOMEM;
 	for (uint32_t i = count; i--;) {
-		struct frame_tree_node *node;
-
-		if (child(b->tree, at, labels[i], &at))
+		if (child(b, at, labels[i], &at))
 			return -ENOMEM;
-		node = &b->tree->nodes.data[at];
-		node->total += samples;
-		if (samples > node->location_samples) {
-			node->location = location;
-			node->frame = i;
-			node->location_samples = samples;
-		}
+		b->tree->nodes.data[at].total += samples;
+		if (b->tree->keeps_sources && samples > b->tree->sources.data[at].samples)
+			b->tree->sources.data[at] =
+				(struct frame_tree_source){location, i, samples};
 	}
 	*ret = at;
 	return 0;
@@ -158,11 +165,11 @@ static int place_root(struct builder *b, uint32_t root, uint64_t samples, uint32
 		const char *name = cgroup_text(b->view, b->thread->container, b->thread->unit);
 
 		if (b->labels->process(b->labels->context, name, &label) ||
-		    child(b->tree, at, label, &at))
+		    child(b, at, label, &at))
 			return -ENOMEM;
 		b->tree->nodes.data[at].total += samples;
 	}
-	if (label_of_root(b, root, &label) || child(b->tree, at, label, &at))
+	if (label_of_root(b, root, &label) || child(b, at, label, &at))
 		return -ENOMEM;
 	b->tree->nodes.data[at].total += samples;
 	*ret = at;
@@ -183,7 +190,7 @@ static int place(struct builder *b, uint32_t number)
 	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
 		return -ENOMEM;
 	}
-	b->tree->nodes.data[at].self += b->self[number];
+	b->tree->nodes.data[at].self += b->self ? b->self[number] : node->self;
 	b->places[number] = at;
 	return 0;
 }
@@ -191,19 +198,23 @@ static int place(struct builder *b, uint32_t number)
 /* Add the current samples to the tree, and reset them. */
 static int place_samples(struct builder *b)
 {
-	const struct profile_node *nodes = b->view->profile->nodes.data;
+	const struct profile *profile = b->view->profile;
+	size_t count = b->self ? b->nodes.size : profile->nodes.size;
 	int err = 0;
 
-	for (size_t i = b->nodes.size; i--;) {
-		uint32_t number = b->nodes.data[i], parent = nodes[number].parent;
+	for (size_t i = count; i--;) {
+		uint32_t number = b->self ? b->nodes.data[i] : (uint32_t)i;
+		const struct profile_node *node = &profile->nodes.data[number];
 
-		b->totals[number] += b->self[number];
-		if (parent != PROFILE_NODE_NONE)
-			b->totals[parent] += b->totals[number];
+		b->totals[number] += b->self ? b->self[number] : node->self;
+		if (node->parent != PROFILE_NODE_NONE)
+			b->totals[node->parent] += b->totals[number];
 	}
-	vec_for_each (number, &b->nodes) {
-		if (!err && b->totals[*number])
-			err = place(b, *number);
+	for (size_t i = 0; i < count && !err; i++) {
+		uint32_t number = b->self ? b->nodes.data[i] : (uint32_t)i;
+
+		if (b->totals[number])
+			err = place(b, number);
 	}
 	vec_for_each (number, &b->nodes)
 		b->self[*number] = b->totals[*number] = 0;
@@ -213,17 +224,9 @@ static int place_samples(struct builder *b)
 
 static int place_all(struct builder *b)
 {
-	const struct profile *profile = b->view->profile;
-	int err;
+	int err = place_samples(b);
 
-	if (vec_reserve(&b->nodes, profile->nodes.size))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->nodes.size; i++) {
-		b->self[shown_profile_node(b->view, i)] += profile->nodes.data[i].self;
-		b->nodes.data[b->nodes.size++] = i;
-	}
-	err = place_samples(b);
-	if (!err)
+	if (!err && b->tree->keeps_sources)
 		b->tree->places = TAKE_PTR(b->places);
 	return err;
 }
@@ -246,8 +249,10 @@ static int place_counts(struct builder *b, const struct thread_counts *counts)
 
 	b->counts = keys;
 	b->met = met;
-	b->tree->places = calloc(counts->counts.size + 1, sizeof(*b->tree->places));
-	err = met && keys && b->tree->places ? 0 : -ENOMEM;
+	b->self = calloc(profile->nodes.size + 1, sizeof(*b->self));
+	if (b->tree->keeps_sources)
+		b->tree->places = calloc(counts->counts.size + 1, sizeof(*b->tree->places));
+	err = met && keys && b->self && (b->tree->places || !b->tree->keeps_sources) ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < counts->counts.size; i++)
 		keys[i] = (struct sort_key){.key = counts->counts.data[i].thread, .item = i};
 	err = err ?: sort_keys(keys, counts->counts.size);
@@ -268,7 +273,7 @@ static int place_counts(struct builder *b, const struct thread_counts *counts)
 			      compare_numbers);
 		b->thread = &counts->threads.data[count->thread];
 		err = place_samples(b);
-		for (; first <= i; first++)
+		for (; b->tree->places && first <= i; first++)
 			b->tree->places[keys[first].item] =
 				b->places[counts->counts.data[keys[first].item].node];
 	}
@@ -295,14 +300,13 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		.tree = tree,
 		.view = view,
 		.labels = labels,
-		.self = calloc(count + 1, sizeof(*b.self)),
 		.totals = calloc(count + 1, sizeof(*b.totals)),
 		.places = calloc(count + 1, sizeof(*b.places)),
 		.first = calloc(view->locations->locations.size + 1, sizeof(*b.first)),
 	};
 	uint32_t all;
 
-	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
+	if (!b.totals || !b.places || !b.first || child(&b, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
 	return view_by_thread(view->options.by) ? place_threads(&b) : place_all(&b);
 }
@@ -310,6 +314,6 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 void frame_tree_deinit(struct frame_tree *tree)
 {
 	vec_deinit(&tree->nodes);
-	index_map_deinit(&tree->index);
+	vec_deinit(&tree->sources);
 	free(tree->places);
 }

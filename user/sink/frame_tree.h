@@ -7,9 +7,9 @@
 #ifndef JITBPF_SINK_FRAME_TREE_H
 #define JITBPF_SINK_FRAME_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/index_map.h"
 #include "base/vec.h"
 #include "sink/frame_text.h"
 
@@ -20,18 +20,24 @@ struct frame_tree_node {
 	uint32_t label;
 	uint32_t first_child, next_sibling; /* unordered */
 	uint64_t self, total;		    /* samples */
-	/*
-	 * The location with most of the node's samples, and the frame in it.
-	 * FRAME_TREE_NONE for a process or thread.
-	 */
+};
+
+_Static_assert(sizeof(struct frame_tree_node) == 32, "there may be millions");
+
+/*
+ * The location with most samples of a node, and the frame in it. FRAME_TREE_NONE for a process or
+ * thread.
+ */
+struct frame_tree_source {
 	uint32_t location, frame;
-	uint64_t location_samples;
+	uint64_t samples;
 };
 
 /* Parents come before their children. Empty, without node 0, if zero-initialized. */
 struct frame_tree {
 	VEC(struct frame_tree_node) nodes;
-	struct index_map index;
+	bool keeps_sources; /* set before the tree is built: it gets the next two members */
+	VEC(struct frame_tree_source) sources; /* by node */
 	/*
 	 * The tree node of samples; 0 if there are none. Indexed by shown node of the profile;
 	 * or, if view_by_thread() is true, by index in shown_profile_counts().

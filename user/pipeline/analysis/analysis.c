@@ -269,6 +269,17 @@ int analysis_finish(struct analysis *a)
 	return err;
 }
 
+void analysis_close(struct analysis *a)
+{
+	free(TAKE_PTR(a->stack_cache));
+	free(TAKE_PTR(a->stacks));
+	free(TAKE_PTR(a->frame_cache.slots));
+	for (uint32_t i = 0; i < JITBPF_EVENTS_MAX; i++) {
+		profile_close(&a->epoch->events[i].profile);
+		thread_counts_close(&a->epoch->events[i].threads);
+	}
+}
+
 int analysis_write(struct analysis *a, FILE *out)
 {
 	return sink_list_finish(&a->epoch->sinks, event_view(a->epoch, a->epoch->shown), out);

@@ -150,6 +150,12 @@ void analysis_count_malformed(struct analysis *analysis, uint64_t count);
  */
 int analysis_finish(struct analysis *analysis);
 
+/*
+ * After analysis_finish(): free what only further records would use, so that outputs can use this
+ * memory. Only the view can be read, and outputs written.
+ */
+void analysis_close(struct analysis *analysis);
+
 /* Write the output that was added with out. Returns 0 or the sink's error. */
 int analysis_write(struct analysis *analysis, FILE *out);
 

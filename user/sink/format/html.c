@@ -67,13 +67,13 @@ static int label_process(void *context, const char *comm, uint32_t *ret)
 
 /* A node shows the source line with most of its samples. */
 static int add_node(struct page_data *page, const struct view *view,
-		    const struct frame_tree_node *node)
+		    const struct frame_tree_node *node, const struct frame_tree_source *source)
 {
 	struct page_node out = {.parent = node->parent, .label = node->label};
 	struct frame_text frame = {.file = ""};
 
-	if (node->location != FRAME_TREE_NONE)
-		frame_text_get(view, node->location, node->frame, &frame);
+	if (source->location != FRAME_TREE_NONE)
+		frame_text_get(view, source->location, source->frame, &frame);
 	if (page_data_source(page, frame.file, frame.line, &out.source))
 		return -ENOMEM;
 	return vec_push(&page->samples[view->event].nodes, out);
@@ -148,13 +148,13 @@ static int add_lives(struct page_data *page, const struct view *view,
 /* Add the samples of the event that a view shows. */
 static int add_event(struct page_data *page, const struct view *view)
 {
-	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
+	CLEANUP(frame_tree_deinit) struct frame_tree tree = {.keeps_sources = true};
 	struct labels context = {page, view_is_exact(&view->options)};
 	const struct frame_labels labels = {label_frame, label_process, &context};
 	int err = frame_tree_build(&tree, view, &labels);
 
 	for (size_t i = 0; !err && i < tree.nodes.size; i++)
-		err = add_node(page, view, &tree.nodes.data[i]);
+		err = add_node(page, view, &tree.nodes.data[i], &tree.sources.data[i]);
 	err = err ?: add_samples(page, view, &tree);
 	return err ?: add_slices(page, view);
 }
