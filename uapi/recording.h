@@ -21,7 +21,7 @@
 #include "uapi/record.h"
 
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
-#define JITBPF_RECORDING_VERSION 4
+#define JITBPF_RECORDING_VERSION 5
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* bytes of a chunk, at most */
 #define JITBPF_TEXT_MAX		 0xffffu     /* bytes of a string in INFO and FRAMES; cut there */
 #define JITBPF_FRAMES_MAX	 64	     /* frames of a FRAMES chunk; a reader refuses more */
@@ -59,7 +59,7 @@ struct jitbpf_info_chunk {
  * - for a native location, the identity of its module, with device and inode: the build ID, and
  *   the path. If inode_generation of the module's mappings is not 0, inode holds a hash of both.
  * - for each frame, a struct jitbpf_frame_entry and its strings without NUL: name, file,
- *   module.
+ *   module, decl_file.
  * A kernel location has no module, and its offset is the address.
  */
 struct jitbpf_frames_chunk {
@@ -86,15 +86,21 @@ struct jitbpf_thread_chunk {
 	char comm[JITBPF_COMM_MAX];
 };
 
+/*
+ * Of a static function, the file that declares it: a string of its own, or that of `file` if
+ * JITBPF_FRAME_DECLARED_HERE is set. Neither: the function is not static, or its file is not known.
+ */
+#define JITBPF_FRAME_DECLARED_HERE 0x100u
+
 struct jitbpf_frame_entry {
 	__u64 symbol_offset;
 	__u32 line;
-	__u16 flags; /* FRAME_* */
+	__u16 flags; /* FRAME_*, JITBPF_FRAME_DECLARED_HERE */
 	__u16 kind;  /* enum frame_kind */
 	__u16 name_bytes;
 	__u16 file_bytes;
 	__u16 module_bytes;
-	__u16 reserved;
+	__u16 decl_file_bytes;
 };
 
 _Static_assert(sizeof(struct jitbpf_recording_header) == 16, "ABI");

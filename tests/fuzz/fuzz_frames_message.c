@@ -7,7 +7,7 @@
 #include "symbolize/frames_message.h"
 #include "tests/fuzz/seeds.h"
 
-SEEDS(3);
+SEEDS(4);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -26,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	for (uint32_t i = 0; i < count; i++) {
 		CHECK(strlen(frames[i].name) <= SYMBOL_NAME_BYTES_MAX);
 		CHECK(!frames[i].file || strlen(frames[i].file) <= FRAMES_FILE_BYTES_MAX);
+		CHECK(!frames[i].decl_file || strlen(frames[i].decl_file) <= FRAMES_FILE_BYTES_MAX);
 	}
 	CHECK(!frames_message_put(&again, frames, count));
 	CHECK(again.size == size_bytes && !memcmp(again.data, data, size_bytes));

@@ -99,22 +99,68 @@ class Twins(harness.KernelTest):
         "unsigned {name}(unsigned n) {{ return twin(n) + 1; }}\n"
     MAIN = "unsigned a(unsigned), b(unsigned);\nint main(int argc, char **argv) { return a((unsigned)argc) + b((unsigned)argc) == 7; }\n"
 
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
     def build(self, *options):
         """Static functions of one name in two source files."""
         for name, text in (("a", self.TWIN.format(name="a", factor=33)), ("b", self.TWIN.format(name="b", factor=35)), ("m", self.MAIN)):
-            with open(os.path.join(self.folder, name + ".c"), "w", encoding="utf-8") as file:
-                file.write(text)
+            self.write(name + ".c", text)
         subprocess.run(["gcc", "-O2", *options, "-o", "twins", "a.c", "b.c", "m.c"], cwd=self.folder, check=True)
         return self.record([os.path.join(self.folder, "twins")], ["-F", "999"])
 
     def test_pieces(self):
-        """annotate shows the code of both."""
-        run = self.build("-g")
-        done = subprocess.run([harness.JITBPF, "annotate", "twin", run.path(".jitbpf")], stdout=subprocess.PIPE, check=True)
-        said = done.stdout.decode()
-        self.assertIn("2 pieces of code", said)
-        for factor in (33, 35):
-            self.assertIn(f"n * {factor} + i", said)
+        """annotate lists both, with what tells them apart, and shows each."""
+        path = self.build("-g").path(".jitbpf")
+        done = subprocess.run([harness.JITBPF, "annotate", "twin", path], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        for file in ("a.c", "b.c"):
+            self.assertRegex(done.stderr.decode(), rf"twin of {file} ")
+        for file, factor, other in (("a.c", 33, 35), ("b.c", 35, 33)):
+            done = subprocess.run([harness.JITBPF, "annotate", "-d", file, "twin", path], stdout=subprocess.PIPE, check=True)
+            self.assertIn(f"n * {factor} + i", done.stdout.decode())
+            self.assertNotIn(f"n * {other} + i", done.stdout.decode())
+
+    def shares(self, run):
+        """Returns {function: share of its own samples} of the functions named twin in the table."""
+        lines = run.report("-f", "top", "--rows", "0").stdout.decode().splitlines()
+        found = [re.match(r" *([\d.]+)% .* (twin( of \S+)?)( {.*})?$", line) for line in lines]
+        return {match[2]: float(match[1]) for match in found if match and "native" in match[0]}
+
+    def assert_two(self, run):
+        shares = self.shares(run)
+        self.assertEqual(set(shares), {"twin of a.c", "twin of b.c"})
+        self.assertTrue(all(25 < share < 75 for share in shares.values()), shares)
+
+    def test_rows(self):
+        """Each is a function, by debug info and by symbols alone; its parts and inlined calls are its own."""
+        for options in (["-g"], ["-g", "-gdwarf-4"], []):
+            with self.subTest(options=options):
+                self.assert_two(self.build(*options))
+
+    def test_differences(self):
+        """diff compares each with itself, also without debug info on one side."""
+        with_debug, without = self.build("-g").path(".jitbpf"), self.build().path(".jitbpf")
+        done = subprocess.run([harness.JITBPF, "diff", "--rows", "0", with_debug, without], stdout=subprocess.PIPE,
+                              check=True)
+        rows = re.findall(r"^ *([\d.]+)% +([\d.]+)% .* (twin.*) \(twins\)$", done.stdout.decode(), re.M)
+        self.assertEqual({row[2] for row in rows}, {"twin of a.c", "twin of b.c"}, done.stdout.decode())
+        for before, after, name in rows:
+            self.assertTrue(25 < float(before) < 75 and 25 < float(after) < 75, rows)
+
+    def test_libraries(self):
+        """What the module tells apart needs no file."""
+        for name, factor in (("a", 33), ("b", 35)):
+            self.write(name + ".c", self.TWIN.format(name=name, factor=factor))
+            subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", f"lib{name}.so", name + ".c"], cwd=self.folder, check=True)
+        self.write("m.c", self.MAIN)
+        subprocess.run(["gcc", "-O2", "-o", "libs", "m.c", "-L.", "-la", "-lb", "-Wl,-rpath,$ORIGIN"], cwd=self.folder, check=True)
+        run = self.record([os.path.join(self.folder, "libs")], ["-F", "999"])
+        self.assertEqual(set(self.shares(run)), {"twin"})
+        lines = run.report("-f", "top", "--rows", "0").stdout.decode()
+        for library in ("liba.so", "libb.so"):
+            self.assertRegex(lines, rf"native +{library} +twin\b")
 
 
 class Builds(Compared):

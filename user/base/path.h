@@ -20,4 +20,10 @@ static inline int path_folder_bytes(const char *path)
 	return slash ? (int)(slash - path) : 0;
 }
 
+/*
+ * Remove from a path, in place, components that change nothing: "//", "./", and "a/../" as if "a"
+ * were no link. Returns the new length.
+ */
+size_t path_normalize(char *path);
+
 #endif

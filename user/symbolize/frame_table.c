@@ -103,6 +103,7 @@ static int set_function(struct frame_table *table, struct frame *frame)
 		.name = frame->name,
 		.module = frame->module,
 		.file = frame->file,
+		.decl_file = frame->decl_file,
 		.kind = frame->kind,
 	};
 	enum code_tier tier;

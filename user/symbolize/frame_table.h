@@ -29,8 +29,14 @@ struct frame {
 	uint64_t symbol_offset; /* distance of the location from the symbol's start, in bytes */
 	uint16_t kind;		/* enum frame_kind */
 	uint8_t flags;
-	uint8_t tier;	   /* enum code_tier; set by the table */
-	uint32_t function; /* number, or NAMED_FUNCTION_NONE; set by the table */
+	uint8_t tier; /* enum code_tier; set by the table */
+	union {
+		/* of a frame of the table: number, or NAMED_FUNCTION_NONE */
+		uint32_t function;
+		/* of a frame to set, of a static function of native code: the file that declares it
+		 */
+		uint32_t decl_file;
+	};
 };
 
 struct frame_table; /* see frame_table.c */

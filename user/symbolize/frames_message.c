@@ -6,12 +6,12 @@
 
 #include "base/cursor.h"
 
-/* Before the strings of a frame: its name, and its file if it has one. */
+/* Before the strings of a frame: its name, its file and that of its declaration, if it has them. */
 struct frame_head {
 	uint64_t symbol_offset;
 	uint32_t line;
-	uint8_t inlined, has_file;
-	uint16_t reserved;
+	uint8_t inlined, has_file, has_decl_file;
+	uint8_t reserved;
 };
 
 int message_put(message_bytes *bytes, const void *from, size_t size_bytes)
@@ -41,12 +41,15 @@ int frames_message_put(message_bytes *bytes, const struct symbol_frame *frames, 
 			.line = frame->line,
 			.inlined = frame->inlined,
 			.has_file = frame->file != NULL,
+			.has_decl_file = frame->decl_file != NULL,
 		};
 
 		err = message_put(bytes, &head, sizeof(head));
 		err = err ?: put_string(bytes, frame->name, SYMBOL_NAME_BYTES_MAX);
 		if (!err && frame->file)
 			err = put_string(bytes, frame->file, FRAMES_FILE_BYTES_MAX);
+		if (!err && frame->decl_file)
+			err = put_string(bytes, frame->decl_file, FRAMES_FILE_BYTES_MAX);
 	}
 	return err;
 }
@@ -65,12 +68,16 @@ static int get_frame(struct cursor *bytes, const char *module, struct symbol_fra
 
 	*ret = (struct symbol_frame){.module = module};
 	err = err ?: get_string(bytes, SYMBOL_NAME_BYTES_MAX, &ret->name);
-	if (err || head.inlined > 1 || head.has_file > 1 || head.reserved)
+	if (err || head.inlined > 1 || head.has_file > 1 || head.has_decl_file > 1 || head.reserved)
 		return -EBADMSG;
 	ret->symbol_offset = head.symbol_offset;
 	ret->line = head.line;
 	ret->inlined = head.inlined;
-	return head.has_file ? get_string(bytes, FRAMES_FILE_BYTES_MAX, &ret->file) : 0;
+	if (head.has_file)
+		err = get_string(bytes, FRAMES_FILE_BYTES_MAX, &ret->file);
+	if (!err && head.has_decl_file)
+		err = get_string(bytes, FRAMES_FILE_BYTES_MAX, &ret->decl_file);
+	return err;
 }
 
 int frames_message_get(const void *bytes, size_t size_bytes, const char *module,

@@ -64,6 +64,8 @@ static uint32_t file_of(const struct string_pool *strings, const struct named_co
 
 	if (is_of_runtime(code))
 		return code->file;
+	if (code->kind == FRAME_KIND_NATIVE)
+		return code->decl_file;
 	return frame_kind_info(code->kind)->of_engine && *file &&
 			       !strstr(string_pool_get(strings, code->name), file)
 		       ? code->file

@@ -6,9 +6,10 @@
  * a runtime has its own name; how it ran is its tier.
  *
  * A name is that of engine_to_function() for JIT code, and of native_to_function() else. Two
- * different functions never share an identity, as far as names tell. They do not tell apart static
- * functions of one name in one file of machine code: the source file that is known of native code
- * is that of a line, which can be the file of another function, so it takes no part.
+ * different functions never share an identity, as far as names and files tell. The source file of
+ * native code is that of a line, which can be the file of another function, so it takes no part.
+ * But static functions of one name are told apart by the files that declare them, as far as those
+ * are known. A function that is not static has no such file.
  */
 #ifndef JITBPF_SYMBOLIZE_NAMED_FUNCTIONS_H
 #define JITBPF_SYMBOLIZE_NAMED_FUNCTIONS_H
@@ -29,7 +30,10 @@
 struct named_function {
 	uint32_t name;	 /* of code without a name: its stand-in, "[libx.so]", or 0 */
 	uint32_t module; /* whole path */
-	/* of JIT code and runtimes: its source file, unless the name has it; else 0 */
+	/*
+	 * of JIT code and runtimes: its source file, unless the name has it; of a static native
+	 * function: the file that declares it; else 0
+	 */
 	uint32_t file;
 	uint16_t kind;	/* enum frame_kind; of interpreted code: FRAME_KIND_JIT */
 	uint16_t named; /* 0: code without a name */
@@ -45,6 +49,7 @@ struct named_functions {
 /* Code whose function is wanted. */
 struct named_code {
 	uint32_t name, module, file; /* strings; name 0: none */
+	uint32_t decl_file;	     /* string; of native code, 0: not static, or not known */
 	uint32_t stand_in;	     /* string; instead of a name */
 	uint16_t kind;		     /* enum frame_kind */
 };

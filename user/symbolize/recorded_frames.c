@@ -121,12 +121,13 @@ static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 	return 0;
 }
 
-/* Read the fixed part of a frame. Sets ret_texts to its three strings: name, file, module. */
-static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const void *ret_texts[3])
+/* Read the fixed part of a frame. Sets ret_texts to its strings: name, file, module, decl_file. */
+static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const void *ret_texts[4])
 {
 	if (cursor_read(c, ret, sizeof(*ret)) || cursor_take(c, ret->name_bytes, &ret_texts[0]) ||
 	    cursor_take(c, ret->file_bytes, &ret_texts[1]) ||
-	    cursor_take(c, ret->module_bytes, &ret_texts[2]))
+	    cursor_take(c, ret->module_bytes, &ret_texts[2]) ||
+	    cursor_take(c, ret->decl_file_bytes, &ret_texts[3]))
 		return -EBADMSG;
 	return 0;
 }
@@ -135,7 +136,7 @@ static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const vo
 static int check_frames(struct cursor c, uint16_t count)
 {
 	struct jitbpf_frame_entry fixed;
-	const void *texts[3];
+	const void *texts[4];
 
 	for (uint16_t i = 0; i < count; i++) {
 		if (read_entry(&c, &fixed, texts))
@@ -145,7 +146,7 @@ static int check_frames(struct cursor c, uint16_t count)
 }
 
 static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry *fixed,
-		    const void *const texts[3], struct frame *ret)
+		    const void *const texts[4], struct frame *ret)
 {
 	struct frame frame = {
 		.line = fixed->line,
@@ -157,8 +158,11 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 
 	if (shown_name_add(strings, texts[0], fixed->name_bytes, &frame.name) ||
 	    shown_name_add(strings, texts[1], fixed->file_bytes, &frame.file) ||
-	    shown_name_add(strings, texts[2], fixed->module_bytes, &frame.module))
+	    shown_name_add(strings, texts[2], fixed->module_bytes, &frame.module) ||
+	    shown_name_add(strings, texts[3], fixed->decl_file_bytes, &frame.decl_file))
 		return -ENOMEM;
+	if (fixed->flags & JITBPF_FRAME_DECLARED_HERE)
+		frame.decl_file = frame.file;
 	*ret = frame;
 	return 0;
 }
@@ -167,7 +171,7 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16_t count)
 {
 	struct jitbpf_frame_entry fixed;
-	const void *texts[3];
+	const void *texts[4];
 	struct frame frame;
 
 	if (vec_reserve(&recorded->frames, recorded->frames.size + count))

@@ -24,6 +24,7 @@ struct symbol_span {
 	uint64_t size_bytes; /* 0: unsized */
 	enum symbol_scope scope;
 	const char *name;
+	uint32_t id; /* of a span that symbol_map_find() found */
 };
 
 /* Reads a symbol. Its name stays valid until the next call. Returns false if it is unreadable. */

@@ -22,6 +22,7 @@ struct symbol_file {
 	struct symbol_map map; /* of the ids of `tables` */
 	struct plt_map plt;
 	struct go_table *go; /* NULL: not a program of Go */
+	uint32_t found;	     /* the local symbol that was found last, or SYMBOL_NONE */
 };
 
 DEFINE_CLEANUP(struct symbol_file *, symbol_file_destroy);
@@ -179,6 +180,7 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
 	const char *name = entry ? plt_name(file, entry) : NULL;
 	struct symbol_span span;
 
+	file->found = SYMBOL_NONE;
 	if (name) {
 		*ret_offset = address - entry->address;
 		return name;
@@ -186,7 +188,13 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
 	if (!span_find(file, address, &span) || !*span.name)
 		return go_name(file, address, ret_offset);
 	*ret_offset = address > span.start ? address - span.start : 0;
+	file->found = span.scope == SYMBOL_LOCAL ? span.id : SYMBOL_NONE;
 	return span.name;
+}
+
+const char *symbol_file_source(struct symbol_file *file)
+{
+	return file->found == SYMBOL_NONE ? NULL : symbol_tables_source(&file->tables, file->found);
 }
 
 bool symbol_file_range(struct symbol_file *file, uint64_t address, uint64_t *ret_start,

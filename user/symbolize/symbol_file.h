@@ -37,6 +37,13 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset);
 
 /*
+ * Returns the name of the source file of the static function that the last symbol_file_find()
+ * named, as far as symbols tell (symbol_source()), or NULL. It is borrowed until the next call of a
+ * function of this header; the name of symbol_file_find() stays valid.
+ */
+const char *symbol_file_source(struct symbol_file *file);
+
+/*
  * Find the inlined calls and the lines of a function of Go, which it has without debug info, as
  * go_inlines_find().
  */

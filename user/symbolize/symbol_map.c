@@ -56,6 +56,7 @@ bool symbol_map_find(const struct symbol_map *map, uint64_t address,
 	if (id == SYMBOL_NONE || !reader->read(reader->context, id, &span) ||
 	    address < span.start || (span.size_bytes && address - span.start >= span.size_bytes))
 		return false;
+	span.id = id;
 	*ret = span;
 	return true;
 }

@@ -6,22 +6,39 @@
 #include "base/scope.h"
 #include "decode/elf/debug_link.h"
 #include "decode/x86/code_extent.h"
+#include "symbolize/symbol_source.h"
 
 #define UNSIZED_BYTES_MAX 2048 /* of functions whose symbol has no size */
 #define UNSIZED_MAX	  2048 /* functions of a file whose size is found */
 
+/* Returns the table of a symbol, and its number there; NULL: there is none. */
+static const struct symbol_table *table_of(const struct symbol_tables *tables, uint32_t id,
+					   uint32_t *ret_number)
+{
+	for (uint32_t i = 0; i < tables->count; i++) {
+		*ret_number = id;
+		if (id < tables->tables[i].at.count)
+			return &tables->tables[i];
+		id -= tables->tables[i].at.count;
+	}
+	return NULL;
+}
+
 static bool read_symbol(void *tables_, uint32_t id, struct symbol_span *ret)
 {
 	struct symbol_tables *tables = tables_;
+	uint32_t number;
+	const struct symbol_table *table = table_of(tables, id, &number);
 
-	for (uint32_t i = 0; i < tables->count; i++) {
-		const struct symbol_table *table = &tables->tables[i];
+	return table && symbol_table_get(table, number, &tables->room, ret);
+}
 
-		if (id < table->at.count)
-			return symbol_table_get(table, id, &tables->room, ret);
-		id -= table->at.count;
-	}
-	return false;
+const char *symbol_tables_source(struct symbol_tables *tables, uint32_t id)
+{
+	uint32_t number;
+	const struct symbol_table *table = table_of(tables, id, &number);
+
+	return table ? symbol_source(table, number, &tables->source_room) : NULL;
 }
 
 struct symbol_reader symbol_tables_reader(struct symbol_tables *tables)
@@ -193,6 +210,7 @@ void symbol_tables_deinit(struct symbol_tables *tables)
 	for (uint32_t i = 0; i < tables->count; i++)
 		symbol_table_deinit(&tables->tables[i]);
 	vec_deinit(&tables->room);
+	vec_deinit(&tables->source_room);
 }
 
 bool symbol_tables_are_open(const struct symbol_tables *tables)
@@ -206,7 +224,7 @@ bool symbol_tables_are_open(const struct symbol_tables *tables)
 
 size_t symbol_tables_bytes(const struct symbol_tables *tables)
 {
-	size_t size_bytes = tables->room.capacity;
+	size_t size_bytes = tables->room.capacity + tables->source_room.capacity;
 
 	for (uint32_t i = 0; i < tables->count; i++)
 		size_bytes += tables->tables[i].held_bytes;

@@ -13,6 +13,7 @@ struct symbol_tables {
 	struct symbol_table tables[SYMBOL_TABLES_MAX];
 	uint32_t count;
 	symbol_room room; /* of the name that was read last */
+	symbol_room source_room;
 };
 
 /*
@@ -27,6 +28,9 @@ void symbol_tables_deinit(struct symbol_tables *tables);
 
 /* Returns a reader of the symbols. Its names are in tables->room. */
 struct symbol_reader symbol_tables_reader(struct symbol_tables *tables);
+
+/* Returns symbol_source() of a symbol, in tables->source_room. */
+const char *symbol_tables_source(struct symbol_tables *tables, uint32_t id);
 
 /* Returns true if a table is read from its file, which stays open. */
 bool symbol_tables_are_open(const struct symbol_tables *tables);

@@ -91,7 +91,8 @@ static int go_frames(struct known_file *file, uint64_t address,
 	int err = symbol_file_go_inlines(file->symbols, address, found, ret_count);
 
 	for (uint32_t i = 0; i < *ret_count; i++)
-		frames[i] = (struct debug_frame){found[i].name, found[i].file, found[i].line};
+		frames[i] = (struct debug_frame){
+			.name = found[i].name, .file = found[i].file, .line = found[i].line};
 	return err;
 }
 
@@ -126,11 +127,15 @@ static int fill_frames(struct symbolizer *symbolizer, const struct known_file *f
 		frames[i] = (struct symbol_frame){
 			.module = module,
 			.file = from[i].file,
+			.decl_file = from[i].decl_file,
 			.line = from[i].line,
 			.inlined = i + 1 < count,
 		};
 		if (i + 1 == count)
 			symbol = symbol_file_find(file->symbols, address, &frames[i].symbol_offset);
+		/* Else an inlined call of the function, which has no symbol, would have no file. */
+		if (symbol && !*name)
+			frames[i].decl_file = symbol_file_source(file->symbols);
 		name = symbol ?: name;
 		err = set_name(symbolizer, i, name, symbolizer->no_demangle ? NULL : demangle(name),
 			       &frames[i]);

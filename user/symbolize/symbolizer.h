@@ -30,6 +30,8 @@ struct symbol_frame {
 	const char *name;   /* demangled unless disabled; "" if unknown, never NULL */
 	const char *module; /* path, "[kernel.kallsyms]" or "[mod]" */
 	const char *file;   /* NULL if unknown */
+	/* of a static function: the file that declares it; NULL: not static, or not known */
+	const char *decl_file;
 	/* line of the code; in a frame with an inlined call, of the call site */
 	uint32_t line;
 	uint64_t symbol_offset;

@@ -115,6 +115,35 @@ CASE_WITH(what_differs_stays_apart, setup, teardown)
 	assert_int_equal(frame_table_function_count(table), ARRAY_SIZE(functions));
 }
 
+/* Returns the function of native code that is static, or, with "", not. */
+static uint32_t declared_in(const char *name, const char *file, const char *decl_file)
+{
+	struct frame frame = {
+		.name = string(name),
+		.module = string("/bin/p"),
+		.file = string(file),
+		.kind = NATIVE,
+		.decl_file = string(decl_file),
+	};
+	uint32_t count;
+
+	assert_int_equal(frame_table_set(table, locations, &frame, 1), 0);
+	return frame_table_get(table, locations++, &count)->function;
+}
+
+CASE_WITH(static_functions_have_files, setup, teardown)
+{
+	uint32_t everybodys = declared_in("f", "/src/c.c", ""),
+		 a = declared_in("f", "", "/src/a.c");
+
+	assert_int_not_equal(a, everybodys);
+	assert_int_not_equal(declared_in("f", "/src/a.c", "/src/b.c"), a);
+	assert_int_equal(declared_in("f", "/src/x.h", "/src/a.c"), a);
+	assert_int_equal(declared_in("f.cold", "", "/src/a.c"), a);
+	assert_int_equal(declared_in("f", "/src/a.c", ""), everybodys);
+	assert_int_equal(frame_table_function_count(table), 3);
+}
+
 CASE_WITH(code_has_a_tier, setup, teardown)
 {
 	assert_int_equal(frame_of(NATIVE, "f", "", "", 0)->tier, CODE_TIER_PLAIN);

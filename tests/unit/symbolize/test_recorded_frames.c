@@ -39,6 +39,7 @@ struct wanted {
 	const char *identity;
 	const char *name;
 	uint16_t frame_kind, frame_flags;
+	const char *decl_file;
 };
 
 /* Returns a chunk in memory of exactly its size. The caller frees it. */
@@ -51,9 +52,11 @@ static struct jitbpf_frames_chunk *chunk_of(const struct wanted *wanted)
 		.name_bytes = (uint16_t)strlen(wanted->name),
 		.file_bytes = 3,
 		.module_bytes = 2,
+		.decl_file_bytes = wanted->decl_file ? (uint16_t)strlen(wanted->decl_file) : 0,
 	};
 	size_t size = sizeof(wanted->fixed) + identity_bytes +
-		      wanted->fixed.frame_count * (sizeof(entry) + entry.name_bytes + 5u);
+		      wanted->fixed.frame_count *
+			      (sizeof(entry) + entry.name_bytes + 5u + entry.decl_file_bytes);
 	struct jitbpf_frames_chunk *chunk = calloc(1, size);
 	uint8_t *at = (void *)(chunk + 1);
 
@@ -69,6 +72,9 @@ static struct jitbpf_frames_chunk *chunk_of(const struct wanted *wanted)
 		memcpy(at += sizeof(entry), wanted->name, entry.name_bytes);
 		memcpy(at += entry.name_bytes, "f.cmo", 5);
 		at += 5;
+		if (entry.decl_file_bytes)
+			memcpy(at, wanted->decl_file, entry.decl_file_bytes);
+		at += entry.decl_file_bytes;
 	}
 	return chunk;
 }
@@ -112,6 +118,32 @@ CASE_WITH(test_kernel, setup, teardown)
 	assert_string_equal(name_of(f, LOCATION_KERNEL, 0xffffffff81000000, NULL), "schedule");
 	assert_null(name_of(f, LOCATION_KERNEL, 0xffffffff81000001, NULL));
 	assert_null(name_of(f, LOCATION_NATIVE, 0xffffffff81000000, NULL));
+}
+
+static const char *decl_file_of(const struct fixture *f, uint64_t address)
+{
+	struct location location = {.kind = LOCATION_KERNEL, .offset = address};
+	uint32_t count;
+	const struct frame *frame = recorded_frames_find(f->recorded, &location, NULL, &count);
+
+	assert_non_null(frame);
+	return string_pool_get(f->strings, frame->decl_file);
+}
+
+CASE_WITH(test_static_functions, setup, teardown)
+{
+	struct fixture *f = *state;
+	struct wanted elsewhere = kernel_frame(1, "work"), here = kernel_frame(2, "work"),
+		      unknown = kernel_frame(3, "work");
+
+	elsewhere.decl_file = "/src/a.h";
+	here.frame_flags = JITBPF_FRAME_DECLARED_HERE;
+	assert_int_equal(add(f, &elsewhere), 0);
+	assert_int_equal(add(f, &here), 0);
+	assert_int_equal(add(f, &unknown), 0);
+	assert_string_equal(decl_file_of(f, 1), "/src/a.h");
+	assert_string_equal(decl_file_of(f, 2), "f.c");
+	assert_string_equal(decl_file_of(f, 3), "");
 }
 
 CASE_WITH(test_first_wins, setup, teardown)

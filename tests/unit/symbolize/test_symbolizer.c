@@ -325,3 +325,58 @@ CASE_WITH(files_of_modules_that_are_gone_are_removed, setup, teardown)
 	assert_true(symbolizer_file_count(symbolizer) <= 2 * KNOWN_FILES_SWEEP);
 	module_table_deinit(&table);
 }
+
+#define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
+
+static void put_source(const char *name)
+{
+	image_symbol(&files.images[0], SECTION_SYMBOLS, name, 0, 0,
+		     ELF64_ST_INFO(STB_LOCAL, STT_FILE))
+		->st_shndx = SHN_ABS;
+}
+
+static void put_function(const char *name, unsigned number, unsigned char info)
+{
+	image_symbol(&files.images[0], SECTION_SYMBOLS, name, TEXT + 0x10 * number, 0x10, info);
+}
+
+static void assert_source(unsigned number, const char *name, const char *source)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 0;
+
+	assert_int_equal(symbolizer_native(symbolizer, &modules[0], IMAGE_TEXT + 0x10 * number + 1,
+					   frames, &count),
+			 0);
+	assert_string_equal(frames[0].name, name);
+	assert_string_equal(frames[0].decl_file ?: "none", source);
+}
+
+/* The linker puts local symbols behind the file that they are of, and all others at the end. */
+CASE_WITH(static_functions_have_their_source_file, setup, teardown)
+{
+	put_function("of_no_file", 0, LOCAL);
+	put_source("a.c");
+	put_function("work", 1, LOCAL);
+	put_function("work.cold", 2, LOCAL);
+	/* The function itself may be one that is not static. */
+	put_function("main.part.0", 3, LOCAL);
+	put_source("b.c");
+	put_function("work", 4, LOCAL);
+	put_source("<artificial>");
+	put_function("whole", 5, LOCAL);
+	put_source("cc1.ltrans0.ltrans.o");
+	put_function("part", 6, LOCAL);
+	put_source("");
+	put_function("linkers", 7, LOCAL);
+	put_function("main", 8, FUNC);
+	assert_source(0, "of_no_file", "none");
+	assert_source(1, "work", "a.c");
+	assert_source(2, "work.cold", "a.c");
+	assert_source(3, "main.part.0", "none");
+	assert_source(4, "work", "b.c");
+	assert_source(5, "whole", "none");
+	assert_source(6, "part", "none");
+	assert_source(7, "linkers", "none");
+	assert_source(8, "main", "none");
+}

@@ -65,7 +65,7 @@ static struct symbol_answer *make_answer(uint64_t ticket, const struct symbol_fr
 
 	for (uint32_t i = 0; i < count; i++)
 		bytes += string_bytes(frames[i].name) + string_bytes(frames[i].module) +
-			 string_bytes(frames[i].file);
+			 string_bytes(frames[i].file) + string_bytes(frames[i].decl_file);
 	answer = malloc(bytes);
 	if (!answer)
 		return NULL;
@@ -78,6 +78,7 @@ static struct symbol_answer *make_answer(uint64_t ticket, const struct symbol_fr
 		answer->frames[i].name = copy_string(&at, frames[i].name);
 		answer->frames[i].module = copy_string(&at, frames[i].module);
 		answer->frames[i].file = copy_string(&at, frames[i].file);
+		answer->frames[i].decl_file = copy_string(&at, frames[i].decl_file);
 	}
 	return answer;
 }

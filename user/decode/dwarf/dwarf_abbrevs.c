@@ -23,6 +23,10 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 		return DWARF_SLOT_ABSTRACT_ORIGIN;
 	case DWARF_AT_SPECIFICATION:
 		return DWARF_SLOT_SPECIFICATION;
+	case DWARF_AT_DECL_FILE:
+		return DWARF_SLOT_DECL_FILE;
+	case DWARF_AT_EXTERNAL:
+		return DWARF_SLOT_EXTERNAL;
 	case DWARF_AT_LOW_PC:
 		return DWARF_SLOT_LOW_PC;
 	case DWARF_AT_HIGH_PC:

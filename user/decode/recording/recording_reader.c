@@ -156,7 +156,7 @@ static int check_file_header(struct recording_reader *reader)
 {
 	static const char foreign[] = "not a jitbpf recording";
 	static const char *const older[JITBPF_RECORDING_VERSION - 1] = {
-		OLDER_FORMAT("1"), OLDER_FORMAT("2"), OLDER_FORMAT("3")};
+		OLDER_FORMAT("1"), OLDER_FORMAT("2"), OLDER_FORMAT("3"), OLDER_FORMAT("4")};
 	uint64_t size_bytes = reader->blob->size_bytes;
 	struct jitbpf_recording_header header;
 	int err;

@@ -81,6 +81,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 		err = intern(e, symbols[i].name, &frame->name);
 		err = err ?: intern(e, symbols[i].module, &frame->module);
 		err = err ?: intern(e, symbols[i].file, &frame->file);
+		err = err ?: intern(e, symbols[i].decl_file, &frame->decl_file);
 		if (err)
 			return err;
 	}

@@ -8,13 +8,14 @@
 /* With the longest strings, the chunk is within the limit of readers. */
 _Static_assert(sizeof(struct jitbpf_frames_chunk) + JITBPF_BUILD_ID_MAX + JITBPF_TEXT_MAX +
 			       FRAMES_CHUNK_FRAMES_MAX *
-				       (sizeof(struct jitbpf_frame_entry) + 3 * JITBPF_TEXT_MAX) <=
+				       (sizeof(struct jitbpf_frame_entry) + 3 * JITBPF_TEXT_MAX +
+					FRAMES_CHUNK_DECL_FILE_MAX) <=
 		       JITBPF_CHUNK_MAX,
 	       "a FRAMES chunk fits");
 
 struct entry {
 	struct jitbpf_frame_entry fixed;
-	const char *texts[3]; /* name, file, module */
+	const char *texts[4]; /* name, file, module, decl_file */
 };
 
 static uint16_t text_bytes(const char *text)
@@ -22,8 +23,20 @@ static uint16_t text_bytes(const char *text)
 	return (uint16_t)strnlen(text, JITBPF_TEXT_MAX);
 }
 
-static struct entry entry_of(const struct frame *frame, const struct string_pool *strings)
+/* Returns the string with the file that declares a static function of native code; 0: none. */
+static uint32_t decl_file_of(const struct frame_table *table, const struct frame *frame)
 {
+	const struct named_function *function = frame_table_function(table, frame);
+
+	return function && frame->kind == FRAME_KIND_NATIVE ? function->file : 0;
+}
+
+static struct entry entry_of(const struct frame *frame, const struct frame_table *table,
+			     const struct string_pool *strings)
+{
+	uint32_t declared = decl_file_of(table, frame);
+	bool here = declared && declared == frame->file;
+	const char *decl_file = string_pool_get(strings, here ? 0 : declared);
 	const char *name = string_pool_get(strings, frame->name);
 	const char *file = string_pool_get(strings, frame->file);
 	const char *module = string_pool_get(strings, frame->module);
@@ -33,20 +46,22 @@ static struct entry entry_of(const struct frame *frame, const struct string_pool
 			{
 				.symbol_offset = frame->symbol_offset,
 				.line = frame->line,
-				.flags = frame->flags,
+				.flags = frame->flags | (here ? JITBPF_FRAME_DECLARED_HERE : 0),
 				.kind = frame->kind,
 				.name_bytes = text_bytes(name),
 				.file_bytes = text_bytes(file),
 				.module_bytes = text_bytes(module),
+				.decl_file_bytes =
+					(uint16_t)strnlen(decl_file, FRAMES_CHUNK_DECL_FILE_MAX),
 			},
-		.texts = {name, file, module},
+		.texts = {name, file, module, decl_file},
 	};
 }
 
 static uint32_t entry_bytes(const struct entry *entry)
 {
 	return (uint32_t)sizeof(entry->fixed) + entry->fixed.name_bytes + entry->fixed.file_bytes +
-	       entry->fixed.module_bytes;
+	       entry->fixed.module_bytes + entry->fixed.decl_file_bytes;
 }
 
 /* The caller has reserved the room. */
@@ -63,11 +78,12 @@ static void put_entry(struct frames_chunk *chunk, const struct entry *entry)
 	put(chunk, entry->texts[0], entry->fixed.name_bytes);
 	put(chunk, entry->texts[1], entry->fixed.file_bytes);
 	put(chunk, entry->texts[2], entry->fixed.module_bytes);
+	put(chunk, entry->texts[3], entry->fixed.decl_file_bytes);
 }
 
 int frames_chunk_make(struct frames_chunk *chunk, const struct location *location,
 		      const struct module *module, const struct string_pool *strings,
-		      const struct frame *frames, uint32_t count)
+		      const struct frame_table *table, const struct frame *frames, uint32_t count)
 {
 	struct jitbpf_frames_chunk head = {
 		.h = {.size_bytes = sizeof(head), .type = JITBPF_CHUNK_FRAMES},
@@ -86,7 +102,7 @@ int frames_chunk_make(struct frames_chunk *chunk, const struct location *locatio
 	head.frame_count = (uint16_t)count;
 	head.h.size_bytes += head.build_id_bytes + head.path_bytes;
 	for (uint32_t i = 0; i < count; i++) {
-		struct entry entry = entry_of(&frames[i], strings);
+		struct entry entry = entry_of(&frames[i], table, strings);
 
 		head.h.size_bytes += entry_bytes(&entry);
 	}
@@ -97,7 +113,7 @@ int frames_chunk_make(struct frames_chunk *chunk, const struct location *locatio
 	put(chunk, module ? module->build_id : NULL, head.build_id_bytes);
 	put(chunk, module ? module->path : NULL, head.path_bytes);
 	for (uint32_t i = 0; i < count; i++) {
-		struct entry entry = entry_of(&frames[i], strings);
+		struct entry entry = entry_of(&frames[i], table, strings);
 
 		put_entry(chunk, &entry);
 	}

@@ -15,6 +15,8 @@
 /* Limit for one location, which the symbolizer respects. */
 #define FRAMES_CHUNK_FRAMES_MAX JITBPF_FRAMES_MAX
 
+#define FRAMES_CHUNK_DECL_FILE_MAX 0x3fffu
+
 /* Zero-initialized at first. The owner frees bytes. */
 struct frames_chunk {
 	VEC(uint8_t) bytes;
@@ -22,11 +24,12 @@ struct frames_chunk {
 
 /*
  * Make the chunk with the frames of a NATIVE location, or of a KERNEL location (module NULL), in
- * place of the one before. Frames beyond FRAMES_CHUNK_FRAMES_MAX and text beyond JITBPF_TEXT_MAX
- * are dropped. Returns 0 or -ENOMEM.
+ * place of the one before. frames are in `table`. Frames beyond FRAMES_CHUNK_FRAMES_MAX, text
+ * beyond JITBPF_TEXT_MAX and of a decl_file beyond FRAMES_CHUNK_DECL_FILE_MAX are dropped. Returns
+ * 0 or -ENOMEM.
  */
 int frames_chunk_make(struct frames_chunk *chunk, const struct location *location,
 		      const struct module *module, const struct string_pool *strings,
-		      const struct frame *frames, uint32_t count);
+		      const struct frame_table *table, const struct frame *frames, uint32_t count);
 
 #endif

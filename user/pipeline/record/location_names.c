@@ -72,8 +72,8 @@ int location_names_next(struct location_names *names, const struct view *view,
 		frames = frame_table_get(view->frames, place->number, &count);
 		if (!frames || (!module && location->kind != LOCATION_KERNEL))
 			continue;
-		err = frames_chunk_make(&names->chunk, location, module, view->strings, frames,
-					count);
+		err = frames_chunk_make(&names->chunk, location, module, view->strings,
+					view->frames, frames, count);
 		if (err)
 			return err;
 		*ret = (const struct jitbpf_record *)names->chunk.bytes.data;

@@ -77,7 +77,7 @@ static struct run next_run(uint16_t type, const uint8_t *at, uint32_t left_bytes
 		const uint8_t *sizes = at + offsetof(struct jitbpf_frame_entry, name_bytes);
 
 		numbers = sizeof(struct jitbpf_frame_entry);
-		text = read16(sizes) + read16(sizes + 2) + read16(sizes + 4);
+		text = read16(sizes) + read16(sizes + 2) + read16(sizes + 4) + read16(sizes + 6);
 	}
 	if (numbers > left_bytes)
 		numbers = left_bytes;

@@ -25,35 +25,40 @@ static uint64_t address_of(const struct sampled_function *function)
 	return function->region ? function->region->address : function->start;
 }
 
-/* Put the name and the tier of a piece of code: "f.cold [cold]". */
-static void put_piece_name(struct annotation_writer *w, const struct sampled_function *function)
-{
-	text_put_name_cut(&w->text, function->name, NAME_COLUMNS);
-	if (*code_tier_word(function->tier))
-		text_printf(&w->text, " [%s]", code_tier_word(function->tier));
-	if (*function->function_file && !function->region && function->kind != LOCATION_RUNTIME) {
-		text_put_string(&w->text, " of ");
-		text_put_name_cut(&w->text, path_file(function->function_file), PLACE_COLUMNS);
-	}
-}
-
-static bool has_several_names(const struct annotation_output *options)
+/* Returns true if the pieces have several names, or, of machine code, several source files. */
+static bool has_several(const struct annotation_output *options, bool files)
 {
 	const struct sampled_function *first = options->generations[0].function;
 
 	for (size_t i = 1; i < options->generation_count; i++) {
 		const struct sampled_function *function = options->generations[i].function;
 
-		if (strcmp(function->name, first->name) != 0 ||
-		    strcmp(function->function_file, first->function_file) != 0)
+		if (strcmp(function->function_file, first->function_file) != 0 ||
+		    (!files && strcmp(function->name, first->name) != 0))
 			return true;
 	}
 	return false;
 }
 
+/*
+ * Put the name and the tier of a piece of code: "f.cold [cold]", with its file if
+ * others have another one.
+ */
+static void put_piece_name(struct annotation_writer *w, const struct sampled_function *function)
+{
+	text_put_name_cut(&w->text, function->name, NAME_COLUMNS);
+	if (*code_tier_word(function->tier))
+		text_printf(&w->text, " [%s]", code_tier_word(function->tier));
+	if (*function->function_file && !function->region && function->kind != LOCATION_RUNTIME &&
+	    has_several(w->options, true)) {
+		text_put_string(&w->text, " of ");
+		text_put_name_cut(&w->text, path_file(function->function_file), PLACE_COLUMNS);
+	}
+}
+
 static void put_generations(struct annotation_writer *w)
 {
-	bool several = has_several_names(w->options);
+	bool several = has_several(w->options, false);
 	const struct annotation_output *options = w->options;
 
 	text_printf(&w->text, "%zu pieces of code; --generation N shows one:\n",

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "base/scope.h"
 #include "sink/annotate/annotation_writer.h"
+#include "sink/same_names.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
@@ -275,19 +277,48 @@ int annotation_write_text(FILE *out, const struct annotation *annotation,
 	return err ?: out_flush(out);
 }
 
+DEFINE_CLEANUP(struct string_pool *, string_pool_destroy);
+
+/* Add the functions of a list, by name and module: those of runtimes have their files anyway. */
+static int add_same_names(struct same_names *names, const struct function_samples *samples,
+			  const function_list *list)
+{
+	CLEANUP(string_pool_destroyp) struct string_pool *strings = NULL;
+	int err = string_pool_create(&strings);
+
+	vec_for_each (number, list) {
+		const struct sampled_function *function = &samples->functions.data[*number];
+		bool has_file = function->kind == LOCATION_RUNTIME;
+		struct same_name name = {.kind = function->kind};
+
+		err = err ?: string_pool_add(strings, function->name, SIZE_MAX, &name.name);
+		err = err ?: string_pool_add(strings, function->module, SIZE_MAX, &name.module);
+		err = err ?: same_names_add(names, &name, has_file ? "" : function->function_file);
+	}
+	return err;
+}
+
 int annotation_write_choice(FILE *out, const struct function_samples *samples,
 			    const function_list *list)
 {
+	CLEANUP(same_names_deinit) struct same_names names;
 	CLEANUP(text_deinit) struct text text = {0};
 	int err;
 
+	same_names_init(&names);
+	err = add_same_names(&names, samples, list);
+	if (err)
+		return err;
 	text_printf(&text, "%10s  %s\n", "SAMPLES", "FUNCTION");
-	vec_for_each (number, list) {
-		const struct sampled_function *function = &samples->functions.data[*number];
+	for (uint32_t i = 0; i < list->size; i++) {
+		const struct sampled_function *function = &samples->functions.data[list->data[i]];
+		const char *file = same_names_file(&names, i);
 
 		text_put_number(&text, annotation_whole(function), 10);
 		text_put_string(&text, "  ");
 		text_put_name_cut(&text, function->name, NAME_COLUMNS);
+		text_put_string(&text, *file ? " of " : "");
+		text_put_name_cut(&text, file, NAME_COLUMNS);
 		text_put_string(&text, " (");
 		text_put_name_cut(&text, *function->file ? function->file : function->module,
 				  NAME_COLUMNS);

@@ -334,7 +334,7 @@ int function_samples_find(const struct function_samples *samples, const char *na
 
 		if (match == NAME_OTHER || match > best ||
 		    (module && !strstr(function->module, module) &&
-		     !strstr(function->file, module)))
+		     !strstr(function->file, module) && !strstr(function->function_file, module)))
 			continue;
 		if (match < best)
 			count = 0;
@@ -353,7 +353,7 @@ bool sampled_function_is_same(const struct sampled_function *a, const struct sam
 	if (a->kind == LOCATION_RUNTIME)
 		return b->kind == LOCATION_RUNTIME ? a->owner == b->owner : b->serves == a->owner;
 	return a->kind == b->kind && !strcmp(a->function, b->function) &&
-	       !strcmp(a->module, b->module);
+	       !strcmp(a->module, b->module) && !strcmp(a->function_file, b->function_file);
 }
 
 int function_samples_add_pieces(const struct function_samples *samples, const char *name,

@@ -93,23 +93,23 @@ typedef VEC(uint32_t) function_list;
 
 /*
  * Find the functions of a name, those with most samples first; those of runtimes by their totals.
- * module (NULL: any): a part of the path or file name of their module, or of a runtime's function
- * of its source file. Returns 0 or -ENOMEM.
+ * module (NULL: any): a part of the path or file name of their module, or of the source file of a
+ * runtime's function or that tells the function apart. Returns 0 or -ENOMEM.
  */
 int function_samples_find(const struct function_samples *samples, const char *name,
 			  const char *module, function_list *ret);
 
 /*
- * Add all other code of the function of ret->data[0], and of others of its name in its file, unless
- * `name` is that of one piece of its code. For a function of a runtime, add the JIT code that ran
- * for it. Returns 0 or -ENOMEM.
+ * Add all other code of the function of ret->data[0], and of others of its name in its module that
+ * no file tells apart, unless `name` is that of one piece of its code. For a function of a runtime,
+ * add the JIT code that ran for it. Returns 0 or -ENOMEM.
  */
 int function_samples_add_pieces(const struct function_samples *samples, const char *name,
 				function_list *ret);
 
 /*
- * Returns true if two pieces of code are of one function, or of two of one name in one file, or the
- * second one is JIT code that ran for the first.
+ * Returns true if two pieces of code are of one function, or of two of one name that no file tells
+ * apart, or the second one is JIT code that ran for the first.
  */
 bool sampled_function_is_same(const struct sampled_function *a, const struct sampled_function *b);
 

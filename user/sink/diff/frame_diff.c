@@ -5,38 +5,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
-#include "engines/engines.h"
-#include "sink/diff/frame_diff_tree.h"
-#include "sink/write/row_table.h"
-#include "sink/write/text.h"
-#include "symbolize/name/native_function.h"
-
-/* The key of a label: labels with equal keys are one function. Members are string numbers. */
-struct label_key {
-	uint32_t name;
-	uint32_t module; /* file name of the module */
-	uint32_t file;	 /* 0 if it does not tell the function apart */
-	uint32_t kind;	 /* 2 * kind; in an exact view, plus 1 if inlined */
-};
-
-/* The labels that differ only in what differs between two runs or builds. */
-struct numbered_group {
-	uint32_t labels[DIFF_SIDES];
-	bool differs;	/* a label is on one side only */
-	uint32_t first; /* label */
-};
-
-struct frame_diff {
-	struct string_pool *strings;
-	struct row_table keys;	   /* of struct label_key; row numbers are label numbers */
-	VEC(uint8_t) sides;	   /* by label: a bit for each side that has it */
-	enum frame_diff_side side; /* whose labels are added */
-	VEC(struct frame_diff_label) labels;
-	hidden_labels hidden[DIFF_SIDES]; /* by final label */
-	struct frame_diff_tree tree;
-	bool strip_hex, exact;
-	struct text scratch;
-};
+#include "sink/diff/frame_diff_labels.h"
 
 DEFINE_CLEANUP(struct frame_diff *, frame_diff_destroy);
 
@@ -53,11 +22,6 @@ void frame_diff_destroy(struct frame_diff *diff)
 	frame_diff_tree_deinit(&diff->tree);
 	text_deinit(&diff->scratch);
 	free(diff);
-}
-
-static int keep(struct frame_diff *diff, const char *s, uint32_t *ret)
-{
-	return string_pool_add(diff->strings, s, strlen(s), ret);
 }
 
 /* Add a name with each number like 0x12 replaced by "0x...". */
@@ -88,7 +52,7 @@ static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *re
 
 static int keep_name(struct frame_diff *diff, const char *name, uint32_t *ret)
 {
-	return diff->strip_hex ? keep_stripped(diff, name, ret) : keep(diff, name, ret);
+	return diff->strip_hex ? keep_stripped(diff, name, ret) : frame_diff_keep(diff, name, ret);
 }
 
 /* Code of a known function: several names in full are shown as the function's. */
@@ -114,10 +78,10 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 
 	err = keep_name(diff, frame->function, &key.name);
 	err = err ?: keep_name(diff, frame->name, &name);
-	err = err ?: keep(diff, path_file(frame->module), &key.module);
-	err = err ?: keep(diff, frame->function_file, &key.file);
-	err = err ?: keep(diff, frame->module, &module);
-	err = err ?: keep(diff, frame->file, &file);
+	err = err ?: frame_diff_keep(diff, path_file(frame->module), &key.module);
+	err = err ?: frame_diff_keep(diff, frame->function_file, &key.file);
+	err = err ?: frame_diff_keep(diff, frame->module, &module);
+	err = err ?: frame_diff_keep(diff, frame->file, &file);
 	err = err ?: vec_reserve(&diff->labels, diff->labels.size + 1);
 	err = err ?: vec_reserve(&diff->sides, diff->labels.size + 1);
 	err = err ?: row_table_add(&diff->keys, &key, &number);
@@ -126,6 +90,7 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 	label.name = string_pool_get(diff->strings, name);
 	label.module = string_pool_get(diff->strings, module);
 	label.file = string_pool_get(diff->strings, file);
+	label.function_file = string_pool_get(diff->strings, key.file);
 	if (number == diff->labels.size) {
 		diff->labels.data[diff->labels.size++] = label;
 		diff->sides.data[diff->sides.size++] = 0;
@@ -181,136 +146,6 @@ static int add_tree(struct frame_diff *diff, const struct frame_tree *tree,
 	return err;
 }
 
-/* --- functions that two runs or builds number differently ------------------------------ */
-
-struct numbered_groups {
-	struct row_table keys; /* of struct label_key, without numbers and file */
-	VEC(struct numbered_group) groups;
-};
-
-static void numbered_groups_deinit(struct numbered_groups *groups)
-{
-	row_table_deinit(&groups->keys);
-	vec_deinit(&groups->groups);
-}
-
-/* Remove from a key what differs between two runs or builds. Sets *ret to the rest of the name. */
-static int unnumber(const struct frame_diff *diff, struct label_key *key, char **ret)
-{
-	bool runtime = key->kind / 2 == FRAME_KIND_JIT;
-
-	*ret = strdup(string_pool_get(diff->strings, key->name));
-	if (!*ret)
-		return -ENOMEM;
-	(runtime ? engine_unnumber : native_unnumber)(*ret);
-	key->file = 0;
-	return 0;
-}
-
-/*
- * Add a label to its group. Sets *ret_group to the group, or to ROW_NONE if no other function can
- * be the same. A source file that is known on one side only does not tell functions apart.
- */
-static int add_to_group(struct frame_diff *diff, uint32_t number, struct numbered_groups *groups,
-			uint32_t *ret_group)
-{
-	struct label_key key = *(const struct label_key *)row_table_get(&diff->keys, number);
-	bool has_file = key.kind / 2 == FRAME_KIND_JIT;
-	AUTO_FREE char *name = NULL;
-	struct numbered_group *group;
-	int err;
-
-	*ret_group = ROW_NONE;
-	if (!*diff->labels.data[number].module) /* a process */
-		return 0;
-	err = unnumber(diff, &key, &name);
-	if (err || (!has_file && !strcmp(name, string_pool_get(diff->strings, key.name))))
-		return err;
-	err = keep(diff, name, &key.name);
-	err = err ?: vec_reserve(&groups->groups, groups->groups.size + 1);
-	err = err ?: row_table_add(&groups->keys, &key, ret_group);
-	if (err)
-		return err;
-	if (*ret_group == groups->groups.size)
-		groups->groups.data[groups->groups.size++] =
-			(struct numbered_group){.first = number};
-	group = &groups->groups.data[*ret_group];
-	for (int side = 0; side < DIFF_SIDES; side++)
-		group->labels[side] += diff->sides.data[number] >> side & 1;
-	group->differs |= diff->sides.data[number] != (1u << DIFF_SIDES) - 1;
-	return 0;
-}
-
-/* Returns true if both sides have code of the group, with other numbers. */
-static bool is_renumbered(const struct numbered_group *group)
-{
-	return group->differs && group->labels[DIFF_BEFORE] && group->labels[DIFF_AFTER];
-}
-
-/* Set the name of the label that replaces those of a group. */
-static int name_group(struct frame_diff *diff, const struct numbered_group *group, uint32_t name,
-		      const char **ret)
-{
-	bool several = group->labels[DIFF_BEFORE] > 1 || group->labels[DIFF_AFTER] > 1;
-	struct text *text = &diff->scratch;
-
-	text->bytes.size = 0;
-	text_put_string(text, string_pool_get(diff->strings, name));
-	text_put_string(text, several ? FRAME_DIFF_SEVERAL : "");
-	if (text->failed ||
-	    string_pool_add(diff->strings, text->bytes.data, text->bytes.size, &name))
-		return -ENOMEM;
-	*ret = string_pool_get(diff->strings, name);
-	return 0;
-}
-
-/*
- * Merge each group that the engine has numbered differently on the two sides into one label. Labels
- * of other groups are compared one by one. Sets final[] to the final number of each label.
- */
-static int fold_groups(struct frame_diff *diff, struct numbered_groups *groups,
-		       const uint32_t *group_of, uint32_t *final)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < diff->labels.size; i++) {
-		const struct numbered_group *group =
-			group_of[i] == ROW_NONE ? NULL : &groups->groups.data[group_of[i]];
-		struct frame_diff_label *label = &diff->labels.data[i];
-		const struct label_key *key;
-
-		if (group && !is_renumbered(group))
-			group = NULL;
-		if (group && group->first != i) {
-			final[i] = final[group->first];
-			continue;
-		}
-		if (group) {
-			key = row_table_get(&groups->keys, group_of[i]);
-			if (name_group(diff, group, key->name, &label->name))
-				return -ENOMEM;
-		}
-		final[i] = count;
-		diff->labels.data[count++] = *label;
-	}
-	diff->labels.size = count;
-	return 0;
-}
-
-static int fold_numbers(struct frame_diff *diff, uint32_t *final)
-{
-	CLEANUP(numbered_groups_deinit)
-	struct numbered_groups groups = {.keys.row_bytes = sizeof(struct label_key)};
-	AUTO_FREE uint32_t *group_of = calloc(diff->labels.size, sizeof(*group_of));
-	int err = group_of ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < diff->labels.size && !err; i++) {
-		group_of[i] = ROW_NONE;
-		err = diff->exact ? 0 : add_to_group(diff, i, &groups, &group_of[i]);
-	}
-	return err ?: fold_groups(diff, &groups, group_of, final);
-}
-
 /* --- all ------------------------------------------------------------------------------ */
 
 static int add_views(struct frame_diff *diff, const struct view *before, const struct view *after)
@@ -327,7 +162,8 @@ static int add_views(struct frame_diff *diff, const struct view *before, const s
 	final = calloc(diff->labels.size, sizeof(*final));
 	if (!final)
 		return -ENOMEM;
-	err = fold_numbers(diff, final);
+	err = frame_diff_fold(diff, final);
+	err = err ?: frame_diff_add_files(diff);
 	for (int side = 0; !err && side < DIFF_SIDES; side++) {
 		vec_for_each (hidden, &diff->hidden[side])
 			hidden->label = final[hidden->label];

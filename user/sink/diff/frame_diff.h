@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The difference of two profiles: one tree of the functions of both, with the samples of each side.
- * Functions are equal if name, kind, the file name of the module and, for JIT code, the source file
- * are (struct frame_text). Numbers and directories differ between two runs, and are not compared.
+ * Functions are equal if name, kind, the file name of the module and the source file that tells the
+ * function apart are (struct frame_text). Numbers and directories of modules differ between two
+ * runs, and are not compared.
  *
  * Some names have numbers that tell functions apart in one run or build, and differ in the next
  * (engine_unnumber(), native_unnumber()). If both sides have the same numbers, or one side has
  * none, such functions are compared as they are. Otherwise the numbers do not identify a function
  * across the sides. Names that differ in them become one frame without a number, with a mark if a
- * side has several. The same holds for source files, which can be unknown on one side.
+ * side has several. The same holds for source files, which can be unknown on one side; and of
+ * static native functions, for the folders of files of one name.
  *
  * In an exact view (view_is_exact()), names in full are compared, and nothing else is one.
  */
@@ -32,9 +34,12 @@ enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
  * differ between the sides, those of AFTER are used.
  */
 struct frame_diff_label {
-	const char *name;   /* in full, if all code of the function has one name */
-	const char *module; /* "": a process */
-	const char *file;   /* "": not known */
+	/* in full, if all code of the function has one name; with its file if only that tells it
+	 * apart: "f of a.c" */
+	const char *name;
+	const char *module;	   /* "": a process */
+	const char *file;	   /* of the line; "": not known */
+	const char *function_file; /* "": the name and module tell it apart */
 	uint32_t line;
 	enum frame_kind kind;
 	bool inlined; /* all of its code is */

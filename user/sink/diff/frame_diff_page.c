@@ -17,7 +17,7 @@ static int add_label(struct page_data *page, const struct frame_diff_label *labe
 		.inlined = label->inlined,
 		.tier = label->inlined ? CODE_TIER_INLINED : CODE_TIER_PLAIN,
 		.function = label->name,
-		.function_file = label->kind == FRAME_KIND_JIT ? label->file : "",
+		.function_file = label->function_file,
 		.function_kind = label->kind,
 	};
 

@@ -57,6 +57,7 @@ static void take_string(struct delta_reading *r)
 static struct frame take_frame(struct delta_reading *r)
 {
 	struct frame frame = {0};
+	uint32_t file;
 
 	frame.name = delta_take_string_number(r);
 	frame.module = delta_take_string_number(r);
@@ -66,7 +67,9 @@ static struct frame take_frame(struct delta_reading *r)
 	frame.kind = (uint16_t)delta_take_below(r, FRAME_KIND_COUNT);
 	frame.flags = (uint8_t)(delta_take_below(r, 1u << 8) & ((1u << DELTA_TIER_SHIFT) - 1));
 	delta_take_string_number(r); /* the function, which the table sets, as the tier */
-	delta_take_string_number(r);
+	file = delta_take_string_number(r);
+	if (frame.kind == FRAME_KIND_NATIVE)
+		frame.decl_file = file;
 	return frame;
 }
 

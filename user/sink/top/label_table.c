@@ -38,8 +38,14 @@ static int add(struct label_table *table, const struct frame_text *frame, uint32
 	    vec_reserve(&table->names, table->rows.count + 1) ||
 	    row_table_add(&table->rows, &label, ret))
 		return -ENOMEM;
-	if (*ret == table->names.size)
+	if (*ret == table->names.size) {
+		const struct same_name same = {label.name, label.module, label.kind};
+
+		if (same_names_add(&table->same, &same,
+				   string_pool_get(table->strings, label.file)))
+			return -ENOMEM;
 		table->names.data[table->names.size++] = (struct label_names){0};
+	}
 	add_name(&table->names.data[*ret], name);
 	table->names.data[*ret].tiers |= (uint16_t)(1u << frame->tier);
 	return 0;
@@ -59,6 +65,7 @@ int label_table_init(struct label_table *table)
 	uint32_t root;
 
 	*table = (struct label_table){.rows.row_bytes = sizeof(struct top_label)};
+	same_names_init(&table->same);
 	return string_pool_create(&table->strings)
 		       ?: add_plain(table, "", LABEL_KIND_ROOT, &root); /* the first: LABEL_ROOT */
 }
@@ -67,6 +74,7 @@ void label_table_deinit(struct label_table *table)
 {
 	row_table_deinit(&table->rows);
 	vec_deinit(&table->names);
+	same_names_deinit(&table->same);
 	string_pool_destroy(table->strings);
 	table->strings = NULL;
 }
@@ -108,6 +116,11 @@ const char *label_table_name(const struct label_table *table, uint32_t label)
 	return string_pool_get(table->strings, names->count == 1
 						       ? names->names[0]
 						       : label_table_get(table, label)->name);
+}
+
+const char *label_table_file(const struct label_table *table, uint32_t label)
+{
+	return same_names_file(&table->same, label < table->names.size ? label : LABEL_ROOT);
 }
 
 const char *label_table_module(const struct label_table *table, uint32_t label)

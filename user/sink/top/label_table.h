@@ -9,6 +9,7 @@
 
 #include "base/string_pool.h"
 #include "sink/frame_tree.h"
+#include "sink/same_names.h"
 #include "sink/write/row_table.h"
 
 #define LABEL_ROOT 0 /* the label of a tree's root */
@@ -38,6 +39,7 @@ struct label_table {
 	struct string_pool *strings;
 	struct row_table rows;	       /* struct top_label */
 	VEC(struct label_names) names; /* by label */
+	struct same_names same;	       /* by label */
 };
 
 /* Returns 0 or -ENOMEM; the caller calls label_table_deinit() in both cases. */
@@ -56,12 +58,13 @@ static inline uint32_t label_table_size(const struct label_table *table)
 }
 
 /*
- * Return a label, its name, and the file name of its module. The name is the name in full, if all
- * code of the function has one, else the function's. Strings are borrowed, never NULL, and
- * untrusted.
+ * Return a label, its name, what to show of its source file beside the name (same_names.h), and the
+ * file name of its module. The name is the name in full, if all code of the function has one, else
+ * the function's. Strings are borrowed, never NULL, and untrusted.
  */
 const struct top_label *label_table_get(const struct label_table *table, uint32_t label);
 const char *label_table_name(const struct label_table *table, uint32_t label);
+const char *label_table_file(const struct label_table *table, uint32_t label);
 const char *label_table_module(const struct label_table *table, uint32_t label);
 
 /* Returns the names in full of a label's code. Borrowed until the next label is added. */

@@ -10,6 +10,7 @@
 
 #define NAMES_COLUMNS_MIN 16 /* of the names of a function's code */
 #define NAME_COLUMNS_MIN  8
+#define FILE_COLUMNS_MIN  8 /* of the file that tells functions of one name apart, with " of " */
 #define MODULE_COLUMNS	  24
 #define COMM_COLUMNS	  16
 #define NARROW_COLUMNS	  80 /* below, the module has no column */
@@ -174,11 +175,18 @@ static uint32_t put_name(struct text *text, const struct top_layout *layout, uin
 			 uint32_t columns)
 {
 	const char *colour = colour_of(layout, label);
+	const char *file = label_table_file(layout->labels, label);
 	uint32_t used;
 
 	put_colour(text, layout, colour);
 	used = columns_put_name(text, label_table_name(layout->labels, label), columns);
 	put_colour(text, layout, colour ? ESCAPE_PLAIN : NULL);
+	if (*file && (columns == COLUMNS_ANY || columns >= used + FILE_COLUMNS_MIN)) {
+		text_put_string(text, " of ");
+		used += 4;
+		used += columns_put_name(text, file,
+					 columns == COLUMNS_ANY ? columns : columns - used);
+	}
 	return used;
 }
 

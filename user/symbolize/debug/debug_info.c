@@ -16,7 +16,7 @@ struct debug_info {
 
 /* A frame while `strings` may still move: offset + 1 of each string in it, or 0 for none. */
 struct found_frame {
-	size_t name, file;
+	size_t name, file, decl_file;
 	uint32_t line;
 };
 
@@ -104,6 +104,17 @@ static int find_name(struct debug_info *info, struct debug_unit *unit, uint64_t 
 	return err;
 }
 
+static int find_decl_file(struct debug_info *info, struct debug_unit *unit, uint64_t die,
+			  struct found_frame *ret)
+{
+	size_t begin = info->strings.text.size;
+	int err = debug_decl_file_find(&info->units, unit, die, &info->strings);
+
+	if (!err && info->strings.text.size > begin)
+		ret->decl_file = begin + 1;
+	return err;
+}
+
 static int find_file(struct debug_info *info, const struct debug_unit *unit, uint64_t number,
 		     size_t *ret)
 {
@@ -129,7 +140,8 @@ static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 		struct found_frame *frame = &frames[i];
 
 		*frame = (struct found_frame){0};
-		if (scope && find_name(info, unit, scope->die, &frame->name))
+		if (scope && (find_name(info, unit, scope->die, &frame->name) ||
+			      find_decl_file(info, unit, scope->die, frame)))
 			return -ENOMEM;
 		/* The call site in the function belongs to a dropped frame. */
 		if (chain->cut && i + 1 == chain->count)
@@ -179,6 +191,7 @@ static void point_at_strings(const struct debug_info *info, const struct found_f
 		to[i] = (struct debug_frame){
 			.name = from[i].name ? text + from[i].name - 1 : "",
 			.file = from[i].file ? text + from[i].file - 1 : NULL,
+			.decl_file = from[i].decl_file ? text + from[i].decl_file - 1 : NULL,
 			.line = from[i].line,
 		};
 }

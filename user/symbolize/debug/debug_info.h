@@ -23,8 +23,10 @@ struct debug_info; /* see debug_info.c */
 /* A function at an address or an inlined call. Strings are borrowed until the next call. */
 struct debug_frame {
 	const char *name; /* linkage name (mangled) or source name; "" if unknown */
-	const char *file; /* NULL if unknown */
-	uint32_t line;	  /* of the code in the first frame, of the call site in the others */
+	const char *file; /* of the line; NULL if unknown */
+	/* of a static function: the file that declares it, normalized; NULL: unknown, not static */
+	const char *decl_file;
+	uint32_t line; /* of the code in the first frame, of the call site in the others */
 };
 
 /*

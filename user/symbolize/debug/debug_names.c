@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "decode/dwarf/dwarf_constants.h"
+#include "symbolize/debug/debug_unit.h"
 
 #define REFERENCES_MAX 16 /* references from a DIE to the DIE with its name */
 #define DEPTH_MAX      16 /* scopes around a DIE; if there are more, the innermost ones are used */
@@ -218,4 +220,49 @@ int debug_name_find(struct debug_units *units, struct debug_unit *unit, uint64_t
 	if (err)
 		to->text.size = begin;
 	return err;
+}
+
+/* Find the last DIE with a file on the chain of references, unless a DIE of it is external. */
+static int find_declaration(struct place at, struct place *ret_place, uint64_t *ret_file)
+{
+	struct place place = {.unit = NULL};
+	struct dwarf_die die;
+	int err = 0;
+
+	for (unsigned i = 0; i < REFERENCES_MAX && !err; i++) {
+		err = die_read(&at, &die);
+		if (err)
+			break;
+		if (die.values[DWARF_SLOT_EXTERNAL].class == DWARF_NUMBER &&
+		    die.values[DWARF_SLOT_EXTERNAL].u)
+			return 0;
+		if (die.values[DWARF_SLOT_DECL_FILE].class == DWARF_NUMBER) {
+			place = at;
+			*ret_file = die.values[DWARF_SLOT_DECL_FILE].u;
+		}
+		err = follow(&at, &die);
+	}
+	*ret_place = place;
+	return err == -ENOMEM ? err : 0;
+}
+
+int debug_decl_file_find(struct debug_units *units, struct debug_unit *unit, uint64_t offset,
+			 struct dwarf_path *to)
+{
+	struct place declaration = {.unit = NULL};
+	size_t begin = to->text.size;
+	uint64_t file = 0;
+	int err;
+
+	err = find_declaration((struct place){units, unit, offset}, &declaration, &file);
+	if (err || !declaration.unit)
+		return err;
+	err = debug_unit_read_lines(declaration.unit);
+	err = err
+		      ?: dwarf_lines_path(declaration.unit->skeleton_file,
+					  &declaration.unit->skeleton, &declaration.unit->lines,
+					  file, to);
+	if (!err)
+		to->text.size = begin + path_normalize(to->text.data + begin) + 1;
+	return err == -ENOMEM ? err : 0;
 }

@@ -16,4 +16,13 @@
 int debug_name_find(struct debug_units *units, struct debug_unit *unit, uint64_t offset,
 		    struct dwarf_path *to);
 
+/*
+ * Append the path of the file that declares the function of a DIE, NUL-terminated and normalized
+ * (path_normalize()). All its inlined calls and copies have the same one. Appends nothing if it is
+ * not known, or if the function is not static: then its name tells it apart. Returns as
+ * debug_name_find().
+ */
+int debug_decl_file_find(struct debug_units *units, struct debug_unit *unit, uint64_t offset,
+			 struct dwarf_path *to);
+
 #endif

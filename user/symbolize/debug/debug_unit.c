@@ -220,6 +220,17 @@ static void forget_functions(struct debug_unit *unit)
 	unit->inlines_bytes = 0;
 }
 
+int debug_unit_read_lines(struct debug_unit *unit)
+{
+	int err;
+
+	if (unit->lines_read)
+		return 0;
+	err = dwarf_lines_read(unit->skeleton_file, &unit->skeleton, &unit->lines);
+	unit->lines_read = err != -ENOMEM;
+	return err == -ENOMEM ? err : 0;
+}
+
 int debug_unit_scan(struct debug_unit *unit, uint64_t text_start)
 {
 	int err;
@@ -228,7 +239,7 @@ int debug_unit_scan(struct debug_unit *unit, uint64_t text_start)
 		return 0;
 	err = scan_functions(unit, text_start, false);
 	if (!err)
-		err = dwarf_lines_read(unit->skeleton_file, &unit->skeleton, &unit->lines);
+		err = debug_unit_read_lines(unit);
 	if (err == -ENOMEM)
 		return err;
 	unit->scanned = true;

@@ -54,7 +54,7 @@ struct debug_unit {
 	struct dwarf_lines lines;
 	VEC(struct debug_function) functions;
 	VEC(struct debug_function_range) ranges; /* sorted by start */
-	bool scanned;
+	bool scanned, lines_read;
 	bool skipped; /* functions inside other functions were not searched */
 	struct debug_scopes scopes;
 	size_t inlines_bytes; /* memory of all functions' inlines */
@@ -78,6 +78,9 @@ size_t debug_unit_bytes(const struct debug_unit *unit);
  * counts. Returns 0 or -ENOMEM.
  */
 int debug_unit_scan(struct debug_unit *unit, uint64_t text_start);
+
+/* Read the line table, once. A damaged one is empty. Returns 0 or -ENOMEM. */
+int debug_unit_read_lines(struct debug_unit *unit);
 
 /*
  * Also search for functions inside other functions, which are rare. Call it if

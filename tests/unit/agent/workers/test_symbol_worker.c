@@ -134,6 +134,7 @@ static int take(void *context, uint64_t number, const struct symbol_frame *frame
 	for (uint32_t i = 0; i < count; i++) {
 		assert_string_equal(frames[i].name, own[i].name);
 		assert_string_equal(frames[i].file ?: "", own[i].file ?: "");
+		assert_string_equal(frames[i].decl_file ?: "", own[i].decl_file ?: "");
 		assert_int_equal(frames[i].line, own[i].line);
 		assert_int_equal(frames[i].symbol_offset, own[i].symbol_offset);
 	}

@@ -415,8 +415,10 @@ CASE(functions_of_two_files_have_two_rows)
 		make_numbered(&d.sides[side], LOCATION_JIT, sides[side]);
 	diff_make(&d, false);
 	AUTO_FREE char *text = table_of(&d, 0);
-	assert_has(text, "  83.33%   25.00%   -58.33     83.33%   25.00%   -58.33   f ([jit])\n");
-	assert_has(text, "  16.67%   75.00%   +58.33     16.67%   75.00%   +58.33   f ([jit])\n");
+	assert_has(text,
+		   "  83.33%   25.00%   -58.33     83.33%   25.00%   -58.33   f of a.py ([jit])\n");
+	assert_has(text,
+		   "  16.67%   75.00%   +58.33     16.67%   75.00%   +58.33   f of b.py ([jit])\n");
 }
 
 /* Two builds, or two runs, have other code of the same functions. */
@@ -486,4 +488,62 @@ CASE(inlined_code_is_its_function)
 	diff_make(&d, false);
 	AUTO_FREE char *exact = folded_of(&d, false);
 	assert_string_equal(exact, "p;f;g 0 4\np;f;g_[i] 3 3\n");
+}
+
+/* Adds a static function with samples. */
+static void put_static(struct made_view *view, uint64_t number, const char *name,
+		       const char *decl_file, uint64_t samples)
+{
+	uint32_t location = made_location(view, LOCATION_NATIVE, 0, number);
+	struct frame frame = made_frame(view, FRAME_KIND_NATIVE, name, "/bin/p");
+
+	frame.decl_file = made_string(view, decl_file);
+	assert_int_equal(frame_table_set(view->frames, location, &frame, 1), 0);
+	made_stack(view, 0, "p", samples, STACK(location));
+}
+
+CASE(static_functions_are_compared_by_their_files)
+{
+	static const struct {
+		const char *before[2], *after[2];
+		const char *rows[4];
+	} cases[] = {
+		/* nothing moved */
+		{{"/s/a.c", "/s/b.c"}, {"/s/a.c", "/s/b.c"}, {"p;f of a.c 1 4", "p;f of b.c 2 8"}},
+		{{"/s/x/i.c", "/s/y/i.c"},
+		 {"/s/x/i.c", "/s/y/i.c"},
+		 {"p;f of x/i.c 1 4", "p;f of y/i.c 2 8"}},
+		/* another folder, or only symbols on one side */
+		{{"/s/a.c", "/s/b.c"}, {"/t/a.c", "/t/b.c"}, {"p;f of a.c 1 4", "p;f of b.c 2 8"}},
+		{{"/s/a.c", "/s/b.c"}, {"a.c", "b.c"}, {"p;f of a.c 1 4", "p;f of b.c 2 8"}},
+		/* no files on one side */
+		{{"/s/a.c", "/s/b.c"}, {"", ""}, {"p;f [several] 3 12"}},
+		{{"", ""}, {"/s/a.c", "/s/a.c"}, {"p;f 3 12"}},
+		/* one that is static, and one that is not */
+		{{"/s/a.c", ""}, {"/t/a.c", ""}, {"p;f 2 8", "p;f of a.c 1 4"}},
+		/* one that went away */
+		{{"/s/a.c", "/s/b.c"}, {"/s/a.c", "/s/a.c"}, {"p;f of a.c 1 12", "p;f of b.c 2 0"}},
+		/* which one is which is not known */
+		{{"/s/x/i.c", "/s/y/i.c"}, {"/t/x/i.c", "/t/y/i.c"}, {"p;f [several] 3 12"}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(diff_deinit) struct made_diff d;
+		AUTO_FREE char *folded = NULL;
+		char expected[256] = "";
+
+		diff_init(&d);
+		for (uint32_t k = 0; k < 2; k++) {
+			put_static(&d.sides[DIFF_BEFORE], k + 1, "f", cases[i].before[k], k + 1);
+			put_static(&d.sides[DIFF_AFTER], k + 1, "f", cases[i].after[k],
+				   4 * (k + 1));
+		}
+		diff_make(&d, false);
+		folded = folded_of(&d, false);
+		for (uint32_t k = 0; k < 4 && cases[i].rows[k]; k++) {
+			strcat(expected, cases[i].rows[k]);
+			strcat(expected, "\n");
+		}
+		assert_string_equal(folded, expected);
+	}
 }

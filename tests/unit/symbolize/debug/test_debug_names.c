@@ -19,6 +19,19 @@ static const char *const expected[] = {
 	"outer::nested::lambdas::local::in_local",
 };
 
+/* All functions of the program that are static are in one file. */
+static void assert_declared(const struct debug_frame *frame)
+{
+	static const char file[] = "/tests/unit/symbolize/scopes.cpp";
+	size_t bytes = frame->decl_file ? strlen(frame->decl_file) : 0;
+
+	/* Compilers give no file for the function of a lambda. */
+	if (strstr(frame->name, "operator()"))
+		assert_null(frame->decl_file);
+	else if (bytes < strlen(file) || strcmp(frame->decl_file + bytes - strlen(file), file) != 0)
+		fail_msg("%s is declared in %s", frame->name, frame->decl_file ?: "no file");
+}
+
 static void names_of(const char *variant, bool seen[ARRAY_SIZE(expected)])
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
@@ -49,6 +62,7 @@ static void names_of(const char *variant, bool seen[ARRAY_SIZE(expected)])
 			if (known == ARRAY_SIZE(expected))
 				fail_msg("nobody expects %s", frames[frame].name);
 			seen[known] = true;
+			assert_declared(&frames[frame]);
 		}
 	}
 }
