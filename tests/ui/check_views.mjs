@@ -139,6 +139,21 @@ function checkKinds() {
 	KIND_ROWS.length = known;
 }
 
+/** Static functions of one name: as far as their files differ, and each with its own place in an address. */
+function checkSameNames() {
+	const strings = ['', 'all', 'p', 'f', '/s/x/i.c', '/s/y/i.c', '/s/a.c', 'g'], labels = { rows: 7, name: Uint32Array.of(1, 3, 3, 3, 3, 7, 3),
+		module: Uint32Array.of(0, 2, 2, 2, 2, 2, 2), kind: Uint32Array.of(PROCESS, 2, 2, 2, 2, 2, INLINED | 2), tier: Uint32Array.of(0, 0, 0, 0, 0, 0, 10),
+		function: Uint32Array.of(0, 1, 2, 3, 4, 5, 2), plain: Uint32Array.of(1, 3, 3, 3, 3, 7, 3), file: Uint32Array.of(0, 4, 5, 6, 0, 6, 5) };
+	const names = new Names({ strings, labels }), texts = new PathTexts(names);
+	assert.deepEqual([1, 2, 3, 4, 5, 6].map(label => names.name(label)), ['f of x/i.c', 'f of y/i.c', 'f of s/a.c', 'f', 'g', 'f of y/i.c']);
+	assert.deepEqual([1, 2, 3, 4, 5, 6].map(label => texts.labelOf(texts.textOf(label))), [1, 2, 3, 4, 5, 2]);
+	assert.equal(new Set([1, 2, 3, 4, 5, 6].map(label => texts.functionOf(label))).size, 5);
+	const list = [1, 2].map(file => ({ name: 'f', module: 'p', kind: 'native', file: strings[3 + file], samples: file, more: 0, generations: [] }));
+	assert.equal(codeOf({ list }, names, [2, 6]).samples, 2);
+	names.merged = false;
+	assert.equal(names.name(1), 'f');
+}
+
 /** A function in three pieces, the first of which is cold, and code of others. */
 function checkCode() {
 	const strings = ['all', 'p', 'main', 'f.cold', 'f', 'g'], labels = { rows: 7, name: Uint32Array.of(0, 1, 2, 3, 4, 4, 5), module: new Uint32Array(7),
@@ -407,6 +422,7 @@ function checkAdvice() {
 const [jitbpf, makePage, ...recordings] = process.argv.slice(2);
 checkFolding();
 checkCode();
+checkSameNames();
 checkKinds();
 checkAdvice();
 for (let i = 0; i < 24; i++)

@@ -231,6 +231,8 @@ static int write_text(struct code_job *job, const struct answer *answer)
 	json_member_string(&json, "name", first->name);
 	json_member_string(&json, "module", first->module);
 	json_member_string(&json, "kind", page_code_kind(first));
+	if (*first->function_file)
+		json_member_string(&json, "file", first->function_file);
 	json_member_number(&json, "samples", samples);
 	json_member_number(&json, "more", answer->samples->functions.size - answer->count);
 	json_key(&json, "generations");

@@ -10,7 +10,7 @@
 #include "sink/annotate/function_samples.h"
 #include "state/code/code_region.h"
 
-/* Functions of one kind, name and module, in the order of their numbers. */
+/* Functions of one kind, name, module and source file, in the order of their numbers. */
 struct group {
 	size_t first, count; /* in writer.order */
 	uint64_t samples;
@@ -46,7 +46,8 @@ static int compare_names(const struct sampled_function *a, const struct sampled_
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module);
+	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module)
+					?: strcmp(a->function_file, b->function_file);
 }
 
 static int compare_functions(const void *a_, const void *b_)
@@ -243,6 +244,8 @@ static int write_group(struct writer *w, const struct group *group)
 	json_member_string(w->json, "name", first->name);
 	json_member_string(w->json, "module", first->module);
 	json_member_string(w->json, "kind", page_code_kind(first));
+	if (*first->function_file)
+		json_member_string(w->json, "file", first->function_file);
 	json_member_number(w->json, "samples", group->samples);
 	err = write_generations(w, group);
 	json_end(w->json, '}');

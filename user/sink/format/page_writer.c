@@ -142,7 +142,7 @@ static uint32_t *first_labels(const struct page_data *page)
 
 /*
  * "twin" is the distance to the first label of the same function, and "plain" the name of the
- * function; both are 0 for a function with one name.
+ * function; both are 0 for a function with one name. "file" is the source file that tells it apart.
  */
 static int write_labels(struct writer *w)
 {
@@ -162,7 +162,9 @@ static int write_labels(struct writer *w)
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "twin", count, i - first[labels[i].function]) ?:
 	      PAGE_COLUMN_WRITE(&w->column, w->json, "plain", count,
 				functions[labels[i].function].name == labels[i].name
-					? 0 : functions[labels[i].function].name);
+					? 0 : functions[labels[i].function].name) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "file", count,
+				functions[labels[i].function].file);
 	json_end(w->json, '}');
 	return err;
 }

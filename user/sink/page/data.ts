@@ -62,7 +62,8 @@ export interface Profile {
 	 * tier: number in TIERS.
 	 */
 	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array; tier: Uint32Array; function: Uint32Array;
-		plain: Uint32Array };
+		plain: Uint32Array;
+		file?: Uint32Array };   // of the function: the source file that tells it apart, a string
 	sources: { file: Uint32Array; line: Uint32Array };
 	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array;
 		container: Uint32Array };
@@ -197,7 +198,8 @@ function readProfile(data: any): Profile {
 		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind'),
 			tier: integers(labels, 'tier'),
 			function: integers(labels, 'twin').map((distance, label) => label - distance),
-			plain: integers(labels, 'plain').map((plain, label) => plain || name[label]) },
+			plain: integers(labels, 'plain').map((plain, label) => plain || name[label]),
+			file: integers(labels, 'file') },
 		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		order,
 		code: readCode(data),

@@ -50,7 +50,7 @@ function intern(numbers: Map<string, number>, columns: Columns, ...row: number[]
 export class LiveLabels {
 	readonly strings: string[] = [];
 	private readonly stringNumbers = new Map<string, number>();
-	private readonly labelColumns: Columns = [naturals(), naturals(), naturals(), naturals(), naturals(), naturals()];
+	private readonly labelColumns: Columns = [naturals(), naturals(), naturals(), naturals(), naturals(), naturals(), naturals()];
 	private readonly functions = new Map<string, number>();         // first labels
 	private readonly labelNumbers = new Map<string, number>();
 	private readonly sourceColumns: Columns = [naturals(), naturals()];
@@ -73,7 +73,7 @@ export class LiveLabels {
 		let first = this.functions.get(key);
 		if (first === undefined)
 			this.functions.set(key, first = this.labelColumns[0].size);
-		return intern(this.labelNumbers, this.labelColumns, ...row, first, this.string(plain));
+		return intern(this.labelNumbers, this.labelColumns, ...row, first, this.string(plain), this.string(file));
 	}
 
 	source(file: string, line: number): number {
@@ -81,8 +81,8 @@ export class LiveLabels {
 	}
 
 	get labels(): Profile['labels'] {
-		const [name, module, kind, tier, first, plain] = this.labelColumns;
-		return { rows: name.size, name: name.data, module: module.data, kind: kind.data, tier: tier.data, function: first.data, plain: plain.data };
+		const [name, module, kind, tier, first, plain, file] = this.labelColumns;
+		return { rows: name.size, name: name.data, module: module.data, kind: kind.data, tier: tier.data, function: first.data, plain: plain.data, file: file.data };
 	}
 
 	get sources(): Profile['sources'] {

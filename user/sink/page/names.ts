@@ -2,7 +2,8 @@
 // Texts of labels and source lines, computed on first use.
 
 import type { Profile } from './data';
-import { INLINED, JIT, PROCESS, kindLabel, plainKind } from './kinds';
+import { INLINED, JIT, PROCESS, functionKind, kindLabel, plainKind } from './kinds';
+import { SameNames } from './same_names';
 import { visible } from './text';
 
 const kindWords = (kind: number) => (kind & INLINED ? 'inlined ' : '') + kindLabel(kind);
@@ -15,6 +16,7 @@ export class Names {
 	private readonly several = new Set<number>();   // functions whose code has several names
 	private readonly called = new Set<number>();    // functions with code that is not inlined
 	private readonly compiled = new Set<number>();  // functions with JIT code
+	private readonly same = new SameNames();        // of functions
 	private known = 0;              // labels in these sets
 
 	constructor(private readonly profile: Profile) {}
@@ -57,6 +59,8 @@ export class Names {
 		const { labels } = this.profile;
 		for (; this.known < labels.rows; this.known++) {
 			const { known: label } = this, first = labels.function[label];
+			if (label === first)
+				this.same.add(this.sameKey(first), this.file(first));
 			if (labels.name[label] !== labels.name[first])
 				this.several.add(first);
 			if (!(labels.kind[label] & INLINED))
@@ -66,11 +70,23 @@ export class Names {
 		}
 	}
 
-	/** The name of a function: that of its code, if there is one. */
+	/** The source file that tells a label's function apart, '' if there is none. */
+	file(label: number): string {
+		const { labels: { file }, strings } = this.profile;
+		return file ? strings[file[label]] : '';
+	}
+
+	private sameKey(first: number): string {
+		return `${this.plain(first)}\n${this.rawModule(first)}\n${functionKind(this.ownKind(first))}`;
+	}
+
+	/** The name of a function: that of its code, if there is one. With its file, if only that tells it apart. */
 	functionName(first: number): string {
 		const { labels, strings } = this.profile;
 		this.noteFunctions();
-		return this.several.has(first) ? this.plains[first] ??= visible(strings[labels.plain[first]]) : this.whole(first);
+		const name = this.several.has(first) ? this.plains[first] ??= visible(strings[labels.plain[first]]) : this.whole(first);
+		const file = this.same.file(this.sameKey(first), this.file(first));
+		return file ? `${name} of ${visible(file)}` : name;
 	}
 
 	/** The name of a label's function without what differs between its code, for searches. */

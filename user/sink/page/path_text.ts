@@ -2,7 +2,7 @@
 // Labels as texts in an address, which mean the same after a reload: the begin of the name, and a hash of name,
 // module and kind.
 
-import { KIND_ROWS, functionKind, plainKind } from './kinds';
+import { KIND_ROWS, NATIVE, functionKind, plainKind } from './kinds';
 import type { Names } from './names';
 
 const NAME = 40, PATH = 4000, LONGEST = 8000;   // characters
@@ -19,8 +19,8 @@ function hashOf(text: string): number {
 const text = (name: string, hash: number) =>
 	`${Array.from(name.slice(0, 2 * NAME)).slice(0, NAME).join('').replace(/\p{Cs}/gu, '')}~${hash.toString(36)}`;
 
-/** The text of a function: inlined or not, it is the same. */
-export const functionText = (name: string, module: string) => text(name, hashOf(`${name}\n${module}`));
+/** The text of a function: inlined or not, it is the same. file: of a static function of native code. */
+export const functionText = (name: string, module: string, file = '') => text(name, hashOf(`${name}\n${module}${file && '\n' + file}`));
 
 /** Made for one value of Names.merged. */
 export class PathTexts {
@@ -34,7 +34,8 @@ export class PathTexts {
 		// The kind of a function may change while a profile grows.
 		const kind = names.ownKind(label), stable = !names.merged ? kind : functionKind(kind);
 		const tier = names.merged || !KIND_ROWS[plainKind(kind)]?.unknown ? '' : `\n${names.tier(label)}`;
-		return hashOf(`${names.key(label)}\n${names.rawModule(label)}\n${stable}${tier}`);
+		const file = names.merged && names.file(label);
+		return hashOf(`${names.key(label)}\n${names.rawModule(label)}\n${stable}${tier}${file ? '\n' + file : ''}`);
 	}
 
 	textOf(label: number): string {
@@ -42,7 +43,8 @@ export class PathTexts {
 	}
 
 	functionOf(label: number): string {
-		return functionText(this.names.key(label), this.names.rawModule(label));
+		const { names } = this, isNative = names.merged && plainKind(names.ownKind(label)) === NATIVE;
+		return functionText(names.key(label), names.rawModule(label), isNative ? names.file(label) : '');
 	}
 
 	/** The label, or -1 if there is none yet. */
