@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Arbitrary machine code; the first byte selects the frame at its entry, or an interpreter. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/seeds.h"
 
-SEEDS(38);
+SEEDS(39);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -60,6 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{UNWIND_CFA(UNWIND_CFA_RBP, 16), -2},
 		{UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT, .one_frame = true},
 	};
+	const struct code_entry doubted = {UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT,
+					   .doubted = true};
 	struct unwind_rows rows = {0};
 	const struct code_entry *entry;
 
@@ -75,6 +78,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] == 3) {
 		CHECK(!code_interpreter(data + 1, size - 1, 0x400000, &rows));
 		check_rows(&rows, size - 1);
+		return 0;
+	}
+	if (data[0] == 5) {
+		int err = code_unwind(data + 1, size - 1, 0x400000, &doubted, &rows);
+
+		CHECK(!err || (err == -ENOENT && !rows.rows.size));
+		if (!err)
+			check_rows(&rows, size - 1);
 		return 0;
 	}
 	entry = data[0] < 3 ? &inside[data[0]] : &code_entry_called;

@@ -19,11 +19,14 @@
  *
  * one_frame: code that is not reached from the entry is entered in the frame of the function's
  * body, by a signal handler or the runtime: exception handlers, and calls that do not return.
+ *
+ * doubted: the entry is only likely. At least one path from it has to end with a return or a jump
+ * out of the code, with the caller's frame as this entry says; else the entry does not hold.
  */
 struct code_entry {
 	int32_t cfa;
 	int16_t rbp;
-	bool inside, one_frame;
+	bool inside, one_frame, doubted;
 };
 
 /* The entry of a called function: rsp points to the return address. */

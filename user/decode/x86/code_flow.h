@@ -54,7 +54,8 @@ struct code_flow {
 	bool trial, refuted;
 	uint16_t trial_frame; /* frame at the start of the current trial */
 	bool trial_moved;     /* the current trial has changed rsp */
-	uint32_t confirmations;
+	uint32_t
+		confirmations; /* of the current trial; or of the entry, by returns and jumps out */
 	/*
 	 * Set when a call turns out not to return after the code behind it was
 	 * followed: start again.

@@ -172,6 +172,8 @@ static int follow(struct code_flow *flow, const struct code_entry *entry)
 	err = err ?: code_flow_enter(flow, guesses.entry);
 	if (err)
 		return err;
+	if (entry->doubted && !flow->confirmations)
+		return -ENOENT;
 	guesses.one_frame = entry->one_frame;
 	if (guesses.one_frame)
 		guesses.body = body_frame(flow, guesses.entry);
@@ -229,7 +231,7 @@ int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 		return -EINVAL;
 	err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
 	err = err ?: follow(&flow, entry);
-	if (!err && !entry->inside && !entry->one_frame)
+	if (!err && !entry->inside && !entry->one_frame && !entry->doubted)
 		frame_call = callee_frame_call(&flow);
 	if (!err && (frame_call != CODE_NO_CALL || correct(&flow, &corrected)))
 		err = follow_again(&flow, &corrected, frame_call);

@@ -27,8 +27,8 @@
  * row is at offset 0. Code that is not reached from the entry (switch cases,
  * exception handlers) is tried with likely frames; the frame that fits the
  * following code is used. Rows that cannot be determined are UNWIND_UNKNOWN.
- * Work is linear in the code size. Returns 0, -EINVAL (empty or too large) or
- * -ENOMEM.
+ * Work is linear in the code size. Returns 0, -EINVAL (empty or too large), -ENOENT (the entry is
+ * doubted, and does not hold; no rows were added) or -ENOMEM.
  */
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 		const struct code_entry *entry, struct unwind_rows *ret);

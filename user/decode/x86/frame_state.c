@@ -15,6 +15,7 @@
 #define IMPLICIT 0x08cfu
 
 static const struct frame_value nothing;
+static const struct frame_value return_slot = {FRAME_CFA, -8};
 
 static enum frame_base kind_of(struct frame_value value)
 {
@@ -58,6 +59,7 @@ void frame_state_init(struct frame_state *ret, const struct code_entry *entry)
 		ret->registers[FRAME_RSP] = frame_value_add(cfa, -(int64_t)offset);
 	else if ((entry->cfa & UNWIND_RULE_MASK) == UNWIND_CFA_RBP)
 		ret->registers[FRAME_RBP] = frame_value_add(cfa, -(int64_t)offset);
+	ret->return_at = return_slot;
 }
 
 static void remove_slot(struct frame_state *frame, uint32_t number)
@@ -91,6 +93,8 @@ static void set_rsp(struct frame_state *frame, struct frame_value value)
 		return;
 	if (frame->rbp_at.base == value.base && frame->rbp_at.offset < value.offset)
 		frame->rbp_at = nothing;
+	if (frame->return_at.base == value.base && frame->return_at.offset < value.offset)
+		frame->return_at = nothing;
 	for (uint32_t i = FRAME_SLOTS; i--;) {
 		if (is_below(frame->slots[i].place, before, value))
 			remove_slot(frame, i);
@@ -125,17 +129,23 @@ void frame_state_rebase(struct frame_state *frame, uint32_t reg, uint32_t base)
 	frame->registers[reg] = (struct frame_value){base, 0};
 }
 
+/* Returns true if a word shares bytes with a place of size_bytes. */
+static bool overlaps(struct frame_value word, struct frame_value place, uint32_t size_bytes)
+{
+	return word.base == place.base && word.offset > place.offset - 8 &&
+	       word.offset < place.offset + (int32_t)size_bytes;
+}
+
 void frame_state_overwrite(struct frame_state *frame, struct frame_value place, uint32_t size_bytes)
 {
 	if (!frame_value_is_address(place))
 		return;
 	for (uint32_t i = FRAME_SLOTS; i--;) {
-		const struct frame_value *slot = &frame->slots[i].place;
-
-		if (slot->base == place.base && slot->offset > place.offset - 8 &&
-		    slot->offset < place.offset + (int32_t)size_bytes)
+		if (overlaps(frame->slots[i].place, place, size_bytes))
 			remove_slot(frame, i);
 	}
+	if (overlaps(frame->return_at, place, size_bytes))
+		frame->return_at = nothing;
 }
 
 static bool is_before(struct frame_value a, struct frame_value b)
@@ -186,6 +196,8 @@ struct frame_value frame_state_load(const struct frame_state *frame, struct fram
 		return nothing;
 	if (frame_value_equal(place, frame->rbp_at))
 		return (struct frame_value){FRAME_CALLER_RBP, 0};
+	if (frame_value_equal(place, frame->return_at))
+		return (struct frame_value){FRAME_RETURN, 0};
 	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
 		if (frame_value_equal(place, frame->slots[i].place))
 			return frame->slots[i].value;
@@ -193,15 +205,43 @@ struct frame_value frame_state_load(const struct frame_state *frame, struct fram
 	return nothing;
 }
 
+/* Change a value to be relative to another CFA, in front of which the return address is now. */
+static struct frame_value relative_to(struct frame_value value, struct frame_value return_at)
+{
+	if (!frame_value_is_address(value) || value.base != return_at.base)
+		return kind_of(value) == FRAME_CFA ? nothing : value;
+	return frame_value_add(return_slot, (int64_t)value.offset - return_at.offset);
+}
+
+/* The return address was stored at a place. */
+static void begin_frame(struct frame_state *frame, struct frame_value return_at)
+{
+	if (!frame_value_is_address(return_at))
+		return;
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
+		frame->registers[i] = relative_to(frame->registers[i], return_at);
+	memset(frame->slots, 0, sizeof(frame->slots));
+	frame->registers[FRAME_RBP] = (struct frame_value){FRAME_CALLER_RBP, 0};
+	frame->rbp_at = nothing;
+	frame->return_at = return_slot;
+}
+
 void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes)
 {
 	struct frame_value rsp = frame_value_add(frame->registers[FRAME_RSP], -(int64_t)size_bytes);
+	/* Code that was entered with code_entry_pushed. */
+	bool pushes_return = frame_value_equal(rsp, return_slot) && size_bytes == 8 &&
+			     frame_value_equal(frame->return_at, return_slot);
 
 	if (size_bytes == 8)
 		frame_state_store(frame, rsp, value);
 	else
 		frame_state_overwrite(frame, rsp, size_bytes);
 	set_rsp(frame, rsp);
+	if (pushes_return)
+		frame->return_at = return_slot;
+	else if (value.base == FRAME_RETURN && frame->return_at.base == FRAME_NOTHING)
+		begin_frame(frame, rsp);
 }
 
 struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes)
@@ -250,6 +290,7 @@ void frame_state_meet(const struct frame_state *there, const struct frame_state 
 	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
 		meet(&met.registers[i], other.registers[i]);
 	meet(&met.rbp_at, other.rbp_at);
+	meet(&met.return_at, other.return_at);
 	for (uint32_t i = FRAME_SLOTS; i--;) {
 		if (!has_slot(&other, &met.slots[i]))
 			remove_slot(&met, i);
@@ -316,7 +357,10 @@ struct unwind_row frame_state_row(const struct frame_state *frame)
 	bool by_rbp = rbp.base == FRAME_CFA && rbp.offset % 8 == 0;
 	bool by_rsp = rsp.base == FRAME_CFA && rsp.offset % 8 == 0 && rsp.offset <= -8;
 
-	if (by_rbp && (!by_rsp || frame_value_equal(rbp, frame->rbp_at))) {
+	if (!frame_value_equal(frame->return_at, return_slot)) {
+		row.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
+		row.rbp = UNWIND_RBP_KEPT;
+	} else if (by_rbp && (!by_rsp || frame_value_equal(rbp, frame->rbp_at))) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RBP, -rbp.offset);
 	} else if (by_rsp) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RSP, -rsp.offset);
@@ -331,7 +375,8 @@ bool frame_state_can_return(const struct frame_state *frame)
 {
 	struct frame_value rsp = frame->registers[FRAME_RSP];
 
-	return rsp.base == FRAME_CFA && rsp.offset == -8 &&
+	return frame_value_equal(rsp, return_slot) &&
+	       frame_value_equal(frame->return_at, return_slot) &&
 	       frame->registers[FRAME_RBP].base == FRAME_CALLER_RBP;
 }
 

@@ -18,6 +18,7 @@ enum frame_base {
 	FRAME_CFA,	  /* the CFA + offset; the CFA is a multiple of 16 */
 	FRAME_CALLER_RBP, /* rbp at the entry of the function; offset is 0 */
 	FRAME_CONSTANT,	  /* the number `offset` */
+	FRAME_RETURN,	  /* the return address; offset is 0 */
 	/*
 	 * A stack address + offset. The stack address is the value of rsp when the code last
 	 * executed one place. Its distance to the CFA is unknown.
@@ -58,7 +59,9 @@ struct frame_slot {
 
 struct frame_state {
 	struct frame_value registers[FRAME_REGISTERS];
-	struct frame_value rbp_at;	      /* address of the saved caller's rbp */
+	struct frame_value rbp_at; /* address of the saved caller's rbp */
+	/* Address of the return address: CFA - 8, or FRAME_NOTHING: it was taken off the stack. */
+	struct frame_value return_at;
 	struct frame_slot slots[FRAME_SLOTS]; /* ascending by place; unused ones are zero */
 };
 
@@ -86,6 +89,11 @@ struct frame_value frame_state_load(const struct frame_state *frame, struct fram
 void frame_state_overwrite(struct frame_state *frame, struct frame_value place,
 			   uint32_t size_bytes);
 
+/*
+ * A push of the return address, after code that has taken it off the stack, makes a frame of its
+ * own: the CFA is behind the address, and rbp is what the caller finds. Callees that remove
+ * arguments of an unknown number do so, and those that make the frame of their caller.
+ */
 void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes);
 struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes);
 

@@ -243,6 +243,51 @@ CASE(test_overlapping)
 			   "6: unknown\n8: rsp+8\n");
 }
 
+/* V8: a callee that removes as many arguments as a register says. */
+CODE(moved_return, "push %rbp\n mov %rsp,%rbp\n mov %rbp,%rsp\n pop %rbp\n pop %rcx\n"
+		   "lea (%rsp,%rbx,8),%rsp\n push %rcx\n ret");
+/* An argument is inserted. */
+CODE(inserted, "pop %rcx\n push %rdx\n push %rcx\n jmp *%rax");
+CODE(overwritten, "pop %rcx\n push %rdx\n ret");
+CODE(dropped, "add $8,%rsp\n push %rdx\n ret");
+/* Also what is stored into the place of the return address takes it away. */
+CODE(stored_over, "push %rbp\n mov %rsp,%rbp\n mov %rsp,%rax\n push %rax\n mov %rdx,8(%rbp)\n ret");
+
+CASE(test_moved_return_address)
+{
+	CHECK(moved_return, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n8: rsp+8\n"
+			    "9: unknown\n14: rsp+8\n");
+	CHECK(inserted, "0: rsp+8\n1: unknown\n3: rsp+8\n");
+	CHECK(overwritten, "0: rsp+8\n1: unknown\n");
+	CHECK(dropped, "0: rsp+8\n4: unknown\n");
+	CHECK(stored_over, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n12: unknown\n");
+}
+
+/* V8's baseline code calls this to make its frame. */
+CODE(prologue, "pop %r15\n push %rbp\n mov %rsp,%rbp\n push %rsi\n push %rdi\n push %r15\n ret");
+
+CASE(test_frame_of_the_caller)
+{
+	CHECK(prologue, "0: rsp+8\n2: unknown\n10: rsp+8\n");
+}
+
+/* A doubted entry holds if a path leaves as it says. */
+CODE(leaves, "test $1,%al\n jne 1f\n ret\n 1: push %rbp\n mov %rsp,%rbp\n ud2");
+CODE(stays, "mov %rbp,%rsp\n pop %rbp\n pop %r8\n lea (%rsp,%rbx,8),%rsp\n push %r8\n ret");
+
+CASE(test_doubted_entry)
+{
+	struct code_entry entry = code_entry_called;
+	struct unwind_rows rows = {0};
+
+	entry.doubted = true;
+	check_entry(leaves_begin, leaves_end, &entry,
+		    "0: rsp+8\n6: rsp+16 rbp-16\n9: rbp+16 rbp-16\n");
+	assert_int_equal(code_unwind(stays_begin, stays_end - stays_begin, 0, &entry, &rows),
+			 -ENOENT);
+	assert_int_equal(rows.rows.size, 0);
+}
+
 CASE(test_bounds)
 {
 	static const uint8_t cut[] = {0x53, 0x48, 0x8b};
