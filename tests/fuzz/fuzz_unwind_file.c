@@ -13,7 +13,7 @@
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/seeds.h"
 
-SEEDS(6);
+SEEDS(7);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

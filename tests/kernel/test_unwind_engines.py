@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Stacks of real engines without frame pointers, down to their roots."""
 
+import collections
 import os
 import re
 
@@ -131,11 +132,14 @@ class Large(Engine):
 class Node(Engine):
     def test_prologue_in_a_builtin(self):
         """V8's baseline compiler calls a builtin that makes the frame. Its functions are called
-        "Function:^leaf" by Node.js 18, and "JS:^leaf" by 20."""
+        "Function:^leaf" by Node.js 18, and "JS:^leaf" by 20. Only leaf calculates, and for that
+        calls builtins that have no frame until they need one."""
         run = self.record(["node", "--perf-prof", "--always-sparkplug", "--no-opt",
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
                           ["-F", "1999", "--no-inline"], cwd=self.folder)
-        leaves = 0
+        leaves = in_builtins = 0
+        builtins_of_leaf = {f"Builtins_{name}_Baseline"
+                            for name in ("Modulus", "ModulusSmi", "Multiply")}
         for frames in self.whole_stacks(run, "node", 0.98, 0.4):
             names = [match.group(1) for match in
                      (re.match(r"(?:JS|Function):\^(\S*) .*/baseline\.js(?::\d+)+$", frame.name)
@@ -143,7 +147,28 @@ class Node(Engine):
             chain = ["", "outer", "middle", "leaf"]
             self.assertEqual(names, chain[:len(names)])
             leaves += names == chain
+            if frames[-1].name in builtins_of_leaf:
+                self.assertEqual(names, chain)
+                in_builtins += 1
         self.assertGreater(leaves, 200)
+        self.assertGreater(in_builtins, 200)
+
+    def test_interpreter(self):
+        """The interpreter calls handlers of bytecodes. Some of them make their frame at once, some
+        never do; the function that runs is on the stack of all. Without --perf-prof, it is a
+        frame of the interpreter."""
+        run = self.record(["node", "--no-opt", "--no-sparkplug",
+                           os.path.join(WORKLOADS, "baseline.js"), "2"],
+                          ["-F", "1999", "--no-inline"], cwd=self.folder)
+        depths = collections.defaultdict(collections.Counter)
+        for frames in self.whole_stacks(run, "node", 0.98, 0.4):
+            handler = re.match(r"Builtins_(Mul|ModSmi)\w*Handler$", frames[-1].name)
+            if handler:  # Only leaf has such bytecodes.
+                depths[handler.group(1)][sum(frame.name == "Builtins_InterpreterEntryTrampoline"
+                                             for frame in frames)] += 1
+        self.assertEqual(len(depths), 2, depths)
+        self.assertEqual(len({depth for of in depths.values() for depth in of}), 1, depths)
+        self.assertGreater(min(sum(of.values()) for of in depths.values()), 50, depths)
 
     def test_replaced_frames(self):
         """V8 makes functions return to the start of a builtin, which no call precedes."""

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/x86/builtins.h"
 #include "decode/x86/code_functions.h"
 #include "decode/x86/code_step.h"
 #include "decode/x86/frame_pointers.h"
@@ -22,6 +23,9 @@
 /* Code before and behind a window that is searched for frame pointers, and its work per byte. */
 #define NEAR_BYTES	    (1u << 20)
 #define NEAR_BYTES_PER_WORK 4
+
+/* Gaps of a file that are searched for builtins. All that an engine has are in one. */
+#define BUILTIN_SEARCHES_MAX 4
 
 #define PADDING_BYTES_MAX 64 /* larger gaps are followed, whatever they hold */
 #define PIECE_BYTES	  (16u << 10)
@@ -41,6 +45,9 @@ struct code_gaps {
 	enum frame_pointers pointers; /* of `near` in the gap that begins at near_low */
 	struct extent near;
 	uint64_t near_low;
+	struct builtins builtins;
+	struct extent of_builtins; /* where they were searched */
+	uint32_t builtin_searches;
 	/* The code around the last small gap: there is one between most functions. */
 	struct extent piece;
 	uint8_t piece_code[PIECE_BYTES];
@@ -74,6 +81,7 @@ void code_gaps_destroy(struct code_gaps *gaps)
 	elf_file_deinit(&gaps->elf);
 	code_starts_deinit(&gaps->starts);
 	frame_states_deinit(&gaps->frames);
+	builtins_deinit(&gaps->builtins);
 	unwind_rows_deinit(&gaps->rows);
 	free(gaps);
 }
@@ -263,6 +271,29 @@ static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint6
 	return 0;
 }
 
+/*
+ * Add the rows of code whose functions return as no others do. It takes about 5 ms for a page, so
+ * that is done at once.
+ */
+static int add_builtins(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
+{
+	struct builtins builtins;
+	int err;
+
+	if (gap->low != gaps->of_builtins.start || gap->high != gaps->of_builtins.end) {
+		if (gaps->builtin_searches == BUILTIN_SEARCHES_MAX)
+			return -ENOENT;
+		err = builtins_init(&builtins, &gaps->elf, gap->low, gap->high);
+		if (err)
+			return err;
+		builtins_deinit(&gaps->builtins);
+		gaps->builtins = builtins;
+		gaps->of_builtins = (struct extent){gap->low, gap->high};
+		gaps->builtin_searches++;
+	}
+	return builtins_add(&gaps->builtins, &gaps->elf, gap->window, work_bytes);
+}
+
 static bool is_kept(const struct code_gaps *gaps, const struct unwind_gap *gap)
 {
 	uint64_t start = gap->window->start, end = gap->window->end;
@@ -289,19 +320,21 @@ static int add(void *gaps_, const struct unwind_gap *gap, uint64_t *work_bytes)
 	const struct frame_window *window = gap->window;
 	struct unwind_row row;
 	size_t next;
+	bool only;
 	int err = open_file(gaps);
 
 	if (err)
 		return err == -EBADMSG || err == -ENOEXEC ? -ENOENT : err;
 	err = search_near(gaps, gap, work_bytes);
-	if (!err && gaps->pointers == FRAME_POINTERS_ONLY)
-		err = -ENOENT;
-	if (!err && !is_kept(gaps, gap))
+	only = !err && gaps->pointers == FRAME_POINTERS_ONLY;
+	if (only)
+		err = add_builtins(gaps, gap, work_bytes);
+	else if (!err && !is_kept(gaps, gap))
 		err = make_part(gaps, gap, work_bytes);
 	if (err == -EAGAIN)
 		return frame_window_add(window, window->start, UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
 					UNWIND_RBP_KEPT);
-	if (err)
+	if (err || only)
 		return err;
 	row = unwind_rows_at(&gaps->rows, (uint32_t)(window->start - gaps->start));
 	err = add_row(gaps, window, window->start, row.cfa, row.rbp);
@@ -324,6 +357,7 @@ struct unwind_gap_source code_gaps_source(struct code_gaps *gaps)
 size_t code_gaps_bytes(const struct code_gaps *gaps)
 {
 	return sizeof(*gaps) + gaps->starts.starts.capacity * sizeof(*gaps->starts.starts.data) +
+	       gaps->builtins.all.capacity * sizeof(*gaps->builtins.all.data) +
 	       gaps->rows.rows.capacity * sizeof(*gaps->rows.rows.data) +
 	       gaps->elf.sections.capacity * sizeof(*gaps->elf.sections.data);
 }

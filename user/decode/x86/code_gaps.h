@@ -3,7 +3,8 @@
  * Unwind rows of a file's code without call frame information, from its instructions: a source for
  * unwind_file_add_source(). Code is followed in parts of up to CODE_FUNCTIONS_BYTES_MAX around the
  * rows that are wanted, and the last part is kept. Where nearly all functions have frame pointers,
- * code that cannot be placed has them, too.
+ * code that cannot be placed has them, too. Builtins of engines have rows of their own
+ * (decode/x86/builtins.h).
  */
 #ifndef JITBPF_DECODE_X86_CODE_GAPS_H
 #define JITBPF_DECODE_X86_CODE_GAPS_H
