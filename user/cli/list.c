@@ -85,15 +85,6 @@ static void write_cgroup(struct json *json, uint32_t pid)
 	write_name(json, "cgroup", cgroup.path);
 }
 
-static void write_runtimes(struct json *json, const struct process_runtimes *runtimes)
-{
-	uint64_t numbers[LEDGER_RUNTIMES_MAX] = {0};
-
-	for (uint32_t i = 0; i < runtimes->count; i++)
-		numbers[i] = runtimes->runtimes[i].number;
-	engine_advice_write_runtimes(json, numbers);
-}
-
 static void write_row(struct json *json, const struct engine_list *list,
 		      const struct engine_row *row)
 {
@@ -102,7 +93,7 @@ static void write_row(struct json *json, const struct engine_list *list,
 	if (row->inner_pid != row->pid)
 		json_member_number(json, "pid_inside", row->inner_pid);
 	json_member_string(json, "comm", string_pool_get(list->strings, row->comm));
-	write_runtimes(json, &row->runtimes);
+	list_functions_write(json, &row->runtimes);
 	write_cgroup(json, row->pid);
 	json_member_string(json, "publishes", ways[row->publishes].key);
 	if (row->engine)

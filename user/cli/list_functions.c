@@ -5,6 +5,7 @@
 #include "engines/engines.h"
 #include "run/messages/say.h"
 #include "runtimes/runtime_readers.h"
+#include "sink/engine_advice.h"
 #include "sink/ledger_terms.h"
 
 /* Returns the runtime of a process whose functions a recording reads; 0: none. */
@@ -19,7 +20,28 @@ static uint64_t runtime_with_functions(const struct engine_row *row)
 	return 0;
 }
 
-/* Put "CPython 3.11: shown". */
+void list_functions_write(struct json *json, const struct process_runtimes *runtimes)
+{
+	if (!runtimes->count)
+		return;
+	json_key(json, "runtimes");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < runtimes->count; i++) {
+		uint64_t number = runtimes->runtimes[i].number;
+		struct engine_file runtime = engine_of_runtime_number(number);
+		uint32_t status = engine_runtime_status(number);
+		const char *functions = NULL;
+
+		if (status < LEDGER_RUNTIME_COUNT)
+			functions = ledger_runtimes[status].key;
+		else if (runtime_reader_of(runtime.engine) && runtime.version.parts > 1)
+			functions = "version_known";
+		engine_advice_write_runtime(json, number, functions);
+	}
+	json_end(json, ']');
+}
+
+/* Put "CPython 3.11: shown, if its check passes". */
 static void put_functions(struct text *text, uint64_t number)
 {
 	struct engine_file runtime = engine_of_runtime_number(number);
@@ -30,17 +52,22 @@ static void put_functions(struct text *text, uint64_t number)
 	text_printf(text, "%s%s%s: %s", engine_runtime_name(runtime.engine), *version ? " " : "",
 		    version,
 		    status < LEDGER_RUNTIME_COUNT ? ledger_runtimes[status].words
-						  : "shown, if its version is known");
+		    : runtime.version.parts > 1
+			    ? "shown, if its check passes"
+			    : "shown, if its version is known and its check passes");
 }
 
 void list_functions_advise(const struct engine_list *list)
 {
+	bool unchecked = false;
+
 	vec_for_each (row, &list->rows) {
 		uint64_t number = runtime_with_functions(row);
 		uint32_t status = engine_runtime_status(number);
 		CLEANUP(text_deinit) struct text text = {0};
 		bool said = false;
 
+		unchecked |= number && status >= LEDGER_RUNTIME_COUNT;
 		for (const struct engine_row *before = list->rows.data; before < row; before++)
 			said |= runtime_with_functions(before) == number;
 		if (!number || said || status >= LEDGER_RUNTIME_COUNT ||
@@ -50,6 +77,9 @@ void list_functions_advise(const struct engine_list *list)
 		say("jitbpf: functions of %.*s: %s\n", (int)text.bytes.size, text.bytes.data,
 		    ledger_runtimes[status].next);
 	}
+	if (unchecked)
+		say("jitbpf: a recording checks the structures in the memory of a process, and "
+		    "shows its functions if they are those of its version\n");
 }
 
 void list_functions_add(struct text_table *table, const struct engine_row *row)

@@ -35,6 +35,21 @@ const char *engine_advice_without_code(const struct ledger_process *process)
 	return NULL;
 }
 
+void engine_advice_write_runtime(struct json *json, uint64_t number, const char *functions)
+{
+	struct engine_file runtime = engine_of_runtime_number(number);
+	char version[ENGINE_VERSION_BYTES];
+
+	engine_version_text(&runtime.version, version);
+	json_begin(json, '{');
+	json_member_string(json, "name", engine_runtime_name(runtime.engine));
+	if (*version)
+		json_member_string(json, "version", version);
+	if (functions)
+		json_member_string(json, "functions", functions);
+	json_end(json, '}');
+}
+
 void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes)
 {
 	if (!runtimes[0])
@@ -42,20 +57,12 @@ void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes)
 	json_key(json, "runtimes");
 	json_begin(json, '[');
 	for (int i = 0; i < LEDGER_RUNTIMES_MAX; i++) {
-		struct engine_file runtime = engine_of_runtime_number(runtimes[i]);
 		uint32_t status = engine_runtime_status(runtimes[i]);
-		char version[ENGINE_VERSION_BYTES];
 
-		if (!runtime.engine)
-			continue;
-		engine_version_text(&runtime.version, version);
-		json_begin(json, '{');
-		json_member_string(json, "name", engine_runtime_name(runtime.engine));
-		if (*version)
-			json_member_string(json, "version", version);
-		if (status < LEDGER_RUNTIME_COUNT)
-			json_member_string(json, "functions", ledger_runtimes[status].key);
-		json_end(json, '}');
+		if (engine_of_runtime_number(runtimes[i]).engine)
+			engine_advice_write_runtime(
+				json, runtimes[i],
+				status < LEDGER_RUNTIME_COUNT ? ledger_runtimes[status].key : NULL);
 	}
 	json_end(json, ']');
 }

@@ -28,6 +28,9 @@ const char *engine_advice_without_code(const struct ledger_process *process);
  */
 void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes);
 
+/* Write the object of one, which is known. functions: what is known of these; NULL: nothing. */
+void engine_advice_write_runtime(struct json *json, uint64_t number, const char *functions);
+
 /*
  * Write the member "engines" for the page (page/engines.ts): a list of all engines, by index. The
  * last entry has the advice for processes of none of these.

@@ -174,7 +174,7 @@ static int add_jitdump(struct engine_list *list, const struct engine_row *proces
 	return vec_push(&list->rows, row);
 }
 
-/* Set whether functions can be shown, by the version. Returns true for a runtime with a reader. */
+/* Set which versions are not known. Returns true if there is a runtime with a reader. */
 static bool find_functions(struct process_runtimes *runtimes)
 {
 	bool found = false;
@@ -185,11 +185,8 @@ static bool find_functions(struct process_runtimes *runtimes)
 		const struct runtime_reader *reader = runtime_reader_of(runtime.engine);
 
 		found |= reader != NULL;
-		if (reader && runtime.version.parts > 1)
-			*number = engine_runtime_with_status(
-				*number, reader->knows(&runtime.version)
-						 ? JITBPF_RUNTIME_SHOWN
-						 : JITBPF_RUNTIME_OTHER_VERSION);
+		if (reader && runtime.version.parts > 1 && !reader->knows(&runtime.version))
+			*number = engine_runtime_with_status(*number, JITBPF_RUNTIME_OTHER_VERSION);
 	}
 	return found;
 }

@@ -38,8 +38,8 @@ struct engine_row {
 	uint32_t comm;	    /* string number */
 	/*
 	 * That its program runs, without modules. Of those with a reader
-	 * (runtimes/runtime_reader.h), the number has a status if the path says a version: whether
-	 * that is known.
+	 * (runtimes/runtime_reader.h), the number has a status if the path says a version that is
+	 * not known. Of others, only a recording finds out: it looks at their structures.
 	 */
 	struct process_runtimes runtimes;
 	uint32_t
