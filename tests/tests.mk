@@ -214,7 +214,7 @@ $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/programs/workloads/,onednn xbyak large) \
 	$(addprefix $(B)/tests/programs/engine/,jit-engine jit-engine-musl conformance-client) $(DOCS_PARTS)
 
-# To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
+# To run some files: make kernel-test TESTS="test_storm test_list"; some of their tests:
 # ONLY=REGEX; with a jitbpf that is built with sanitizers: JITBPF=build/san/jitbpf
 kernel-test: $(KERNEL_NEEDS)
 	$(Q)BUILD=$(B) JITBPF=$(JITBPF) TESTS='$(or $(TESTS),test_*.py)' ONLY='$(ONLY)' \

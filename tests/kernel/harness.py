@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import fcntl
 import functools
+import glob
 import hashlib
 import json
 import os
@@ -331,8 +332,12 @@ def cases_in(suite):
 def main(folder=os.path.dirname(os.path.abspath(__file__)), in_check=is_in_check):
     if os.geteuid() != 0:
         sys.exit("the kernel tests need root")
-    suites = [unittest.defaultTestLoader.discover(folder, pattern)
-              for pattern in os.environ.get("TESTS", "test_*.py").split()]
+    suites = []
+    for pattern in os.environ.get("TESTS", "test_*.py").split():
+        pattern += "" if pattern.endswith(".py") else ".py"
+        if not glob.glob(os.path.join(folder, pattern)):
+            sys.exit(f"no file of tests has the name {pattern}")
+        suites.append(unittest.defaultTestLoader.discover(folder, pattern))
     wanted, tests, hides_tmp = re.compile(os.environ.get("ONLY", "")), [], False
     some = bool(os.environ.get("CHECK"))
     for case in filter(lambda case: wanted.search(case.id()), cases_in(suites)):
@@ -342,6 +347,8 @@ def main(folder=os.path.dirname(os.path.abspath(__file__)), in_check=is_in_check
         hides_tmp |= getattr(case, "hides_tmp", False)
         tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),
                                     getattr(method, "alone", getattr(case, "alone", False))))
+    if not tests:
+        sys.exit(f"no test matches {wanted.pattern!r}")
     if hides_tmp:
         run_tests.refuse_below_tmp()
     lanes = int(os.environ.get("LANES", "1"))

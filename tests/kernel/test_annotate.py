@@ -77,10 +77,15 @@ class Annotate(harness.KernelTest):
         return counts
 
     def check_sums(self, run, name):
-        """Returns the annotation of each generation."""
-        first = self.annotation(run, name)
-        every = [self.annotation(run, name, "-g", str(number))
-                 for number in range(1, len(first["generations"]) + 1)]
+        """Returns each piece of code, with what is known of it."""
+        whole = self.annotation(run, name)
+        first, numbers = whole["pieces"][0], range(1, len(whole["generations"]) + 1)
+        every = [{**life, **piece} for life, piece in
+                 zip(whole["generations"], sorted(whole["pieces"], key=lambda piece: piece["number"]))]
+        self.assertEqual([one["number"] for one in every], list(numbers))
+        for number in {1, first["number"], numbers[-1]}:
+            only, = self.annotation(run, name, "-g", str(number))["pieces"]
+            self.assertEqual({**whole["generations"][number - 1], **only}, every[number - 1])
         for one in every:
             self.assertEqual(sum(i["samples"] for i in one["instructions"]), one["samples"])
             self.assertEqual(sum(line["samples"] for line in one["lines"]), one["samples"])
@@ -279,7 +284,7 @@ class Jit(Annotate):
                 self.assertEqual(texts[0], "push %rbp")
         # All but the last ones at the addresses were replaced while they were recorded.
         last = max(int(name[4:]) for name, _count in counts)
-        lives = [one["generations"][0] for one in every if int(one["name"][4:]) < last - 20]
+        lives = [one for one in every if int(one["name"][4:]) < last - 20]
         self.assertTrue(lives)
         for life in lives:
             self.assertLess(life["loaded_ns"], life["ended_ns"])

@@ -26,9 +26,10 @@
 #include "sink/annotate/code_history.h"
 #include "sink/write/text.h"
 
-#define TROUBLES_SHOWN 3
-#define PIECES_MAX     16  /* pieces of a function that are written */
-#define PIECE_SHARE    100 /* those with at least a 100th of its samples */
+#define TROUBLES_SHOWN	3
+#define PIECES_MAX	1000 /* pieces of a function that are written */
+#define PIECES_TEXT_MAX 16   /* in text, only those with at least a 100th of its samples */
+#define PIECE_SHARE	100
 
 enum annotate_format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -88,6 +89,7 @@ struct run {
 	struct function_samples samples;
 	function_list list; /* the functions of that name */
 	FILE *out;
+	struct json json; /* of `out`, from the first piece on */
 };
 
 /* --- choosing the function ---------------------------------------------------------------- */
@@ -224,9 +226,17 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 										    : -1,
 						values->view.color),
 	};
-	int err = values->format == FORMAT_JSON
-			  ? annotation_write_json(run->out, annotation, &output)
-			  : annotation_write_text(run->out, annotation, &output);
+	int err;
+
+	if (values->format == FORMAT_JSON) {
+		if (!rank) {
+			run->json = json_of(run->out, true);
+			annotation_json_begin(&run->json, &output);
+		}
+		err = annotation_json_piece(&run->json, annotation, &output);
+	} else {
+		err = annotation_write_text(run->out, annotation, &output);
+	}
 
 	if (run->reader)
 		say_sources(run, &files);
@@ -247,14 +257,14 @@ static int write_piece(struct run *run, const struct annotation_sources *sources
 }
 
 /*
- * Write the piece that was chosen; in text, unless --generation chose it, also the others, those
- * with most samples first. Pieces with few samples are in the list only.
+ * Write the piece that was chosen and, unless --generation chose it, also the others, those with
+ * most samples first. In text, pieces with few samples are in the list only.
  */
 static int write_pieces(struct run *run, const struct annotation_sources *sources,
 			const struct generation *generations, size_t shown)
 {
 	size_t count = run->list.size, piece = shown, rank = 0;
-	bool one = run->options->generation || run->options->format != FORMAT_TEXT;
+	bool one = run->options->generation, is_json = run->options->format == FORMAT_JSON;
 	uint64_t samples = 0;
 	int err;
 
@@ -265,8 +275,10 @@ static int write_pieces(struct run *run, const struct annotation_sources *source
 	do {
 		err = write_piece(run, sources, generations, piece, rank++);
 		piece = generations_next(generations, count, piece);
-	} while (!err && !one && piece < count && rank < PIECES_MAX &&
-		 generations[piece].function->samples * PIECE_SHARE >= samples);
+	} while (!err && !one && piece < count && rank < (is_json ? PIECES_MAX : PIECES_TEXT_MAX) &&
+		 (is_json || generations[piece].function->samples * PIECE_SHARE >= samples));
+	if (!err && is_json)
+		err = annotation_json_end(&run->json, run->out);
 	return err;
 }
 

@@ -18,15 +18,6 @@ static const char *const lacks[] = {
 	[CODE_NOT_MADE] = "not made",
 };
 
-static void write_function(struct json *json, const struct sampled_function *function)
-{
-	json_member_string(json, "name", function->name);
-	json_member_string(json, "module", function->module);
-	json_member_number(json, "samples", function->samples);
-	if (function->kind == LOCATION_RUNTIME)
-		json_member_number(json, "total", function->total);
-}
-
 static void write_generations(struct json *json, const struct annotation_output *options)
 {
 	json_key(json, "generations");
@@ -54,7 +45,6 @@ static void write_generations(struct json *json, const struct annotation_output 
 		json_end(json, '}');
 	}
 	json_end(json, ']');
-	json_member_number(json, "shown", options->shown + 1);
 }
 
 static void write_frames(struct json *json, const struct annotation *annotation,
@@ -131,26 +121,50 @@ static int write_lines(struct json *json, const struct annotation *annotation)
 	return err;
 }
 
-int annotation_write_json(FILE *out, const struct annotation *annotation,
+void annotation_json_begin(struct json *json, const struct annotation_output *options)
+{
+	const struct sampled_function *function = options->generations[options->shown].function;
+
+	json_begin(json, '{');
+	json_member_number(json, "version", 2);
+	json_member_string(json, "name", function->function);
+	json_member_string(json, "module", function->module);
+	if (*function->function_file)
+		json_member_string(json, "file", function->function_file);
+	json_member_number(json, "samples_of_recording", options->total);
+	write_generations(json, options);
+	json_key(json, "pieces");
+	json_begin(json, '[');
+}
+
+int annotation_json_piece(struct json *json, const struct annotation *annotation,
 			  const struct annotation_output *options)
 {
-	bool is_runtime = annotation->function->kind == LOCATION_RUNTIME;
-	struct json json = json_of(out, true);
+	const struct sampled_function *function = annotation->function;
+	bool is_runtime = function->kind == LOCATION_RUNTIME;
 	int err;
 
-	json_begin(&json, '{');
-	json_member_number(&json, "version", 1);
-	write_function(&json, annotation->function);
-	json_member_number(&json, "samples_of_recording", options->total);
-	if (!is_runtime) {
-		json_member_number(&json, "address", annotation->address);
-		json_member_number(&json, "bytes", annotation->size_bytes);
-		json_member_string(&json, "code", lacks[annotation->lack]);
+	json_begin(json, '{');
+	json_member_number(json, "number", options->shown + 1);
+	json_member_string(json, "name", function->name);
+	json_member_number(json, "samples", function->samples);
+	if (is_runtime) {
+		json_member_number(json, "total", function->total);
+	} else {
+		json_member_number(json, "address", annotation->address);
+		json_member_number(json, "bytes", annotation->size_bytes);
+		json_member_string(json, "code", lacks[annotation->lack]);
 	}
-	write_generations(&json, options);
-	err = write_lines(&json, annotation);
+	err = write_lines(json, annotation);
 	if (!is_runtime)
-		write_instructions(&json, annotation);
-	json_end(&json, '}');
-	return err ?: out_flush(out);
+		write_instructions(json, annotation);
+	json_end(json, '}');
+	return err;
+}
+
+int annotation_json_end(struct json *json, FILE *out)
+{
+	json_end(json, ']');
+	json_end(json, '}');
+	return out_flush(out);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "sink/annotate/annotation.h"
+#include "sink/write/json.h"
 
 /* Access to source files, with the rights of the user who runs the command. */
 struct source_lines {
@@ -59,11 +60,19 @@ struct annotation_output {
 	bool colours;
 };
 
-/* Both return 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int annotation_write_text(FILE *out, const struct annotation *annotation,
 			  const struct annotation_output *options);
-int annotation_write_json(FILE *out, const struct annotation *annotation,
+
+/*
+ * Write JSON to `out`, which json writes to: the function, with the list of all its code; then each
+ * piece, whose options->shown is its index in that list; then the end. Return 0 or a negative
+ * errno.
+ */
+void annotation_json_begin(struct json *json, const struct annotation_output *options);
+int annotation_json_piece(struct json *json, const struct annotation *annotation,
 			  const struct annotation_output *options);
+int annotation_json_end(struct json *json, FILE *out);
 
 /*
  * Write the functions of a list to choose from, in its order. Returns 0 or a negative errno.
