@@ -2,7 +2,7 @@
 /*
  * The kernel types and fields that the programs read, instead of a generated vmlinux.h. CO-RE
  * finds fields by name in the BTF of the running kernel, so their offsets here do not matter.
- * User space lists these types (structs_read in user/agent/kernel/program_types.c), as
+ * User space lists these types (structs_read in user/agent/kernel/bpf/program_types.c), as
  * tests/layers/test_kernel_types.py checks.
  */
 #ifndef JITBPF_BPF_KERNEL_TYPES_H

@@ -61,7 +61,10 @@ agent/files
 agent/files/sources
 agent/machine
 agent/outputs
-agent/kernel
+agent/kernel/proc
+agent/kernel/bpf
+agent/kernel/events
+agent/kernel/probes
 agent/jvm
 agent/publisher/journal
 agent/publisher

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/journal/journal_file.h"
 #include "decode/media/jit_journal.h"
 

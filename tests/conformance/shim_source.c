@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/scope.h"
 #include "decode/text/proc_maps.h"
 #include "profile/ledger.h"

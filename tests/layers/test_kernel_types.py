@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class KernelTypes(unittest.TestCase):
     def test_all_are_listed(self):
         header = (ROOT / "bpf/kernel_types.h").read_text()
-        source = (ROOT / "user/agent/kernel/program_types.c").read_text()
+        source = (ROOT / "user/agent/kernel/bpf/program_types.c").read_text()
         listed = set(re.findall(r'"(\w+)"', re.search(
             r"structs_read\[\] = \{(.*?)\};", source, re.DOTALL).group(1)))
         relocated = re.search(r"attribute push(.*?)attribute pop", header, re.DOTALL).group(1)

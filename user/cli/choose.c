@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"

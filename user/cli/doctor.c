@@ -9,7 +9,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/files/helper/file_service.h"
-#include "agent/kernel/attach_service.h"
+#include "agent/kernel/probes/attach_service.h"
 #include "agent/live/live_source.h"
 #include "agent/machine/machine_check.h"
 #include "agent/publisher/probe_site.h"

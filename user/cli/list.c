@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "agent/publisher/engine_list.h"
 #include "base/scope.h"
 #include "cli/choose.h"

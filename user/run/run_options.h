@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "agent/kernel/software_events.h"
+#include "agent/kernel/events/software_events.h"
 #include "agent/launch/engine_env.h"
 #include "base/lists.h"
 #include "run/outputs/disk_limits.h"

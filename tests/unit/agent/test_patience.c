@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/cpu_wait.h"
+#include "agent/kernel/proc/cpu_wait.h"
 #include "base/scope.h"
 #include "tests/unit/agent/made_patience.h"
 #include "tests/unit/cases.h"

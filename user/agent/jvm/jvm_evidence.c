@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"

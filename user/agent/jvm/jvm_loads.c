@@ -12,7 +12,7 @@
 #include "agent/jvm/jvm_evidence.h"
 #include "agent/jvm/jvm_status.h"
 #include "agent/jvm/jvm_table.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "base/vec.h"

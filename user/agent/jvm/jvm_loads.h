@@ -22,7 +22,7 @@
 
 #include "agent/jvm/jvm_load.h"
 #include "agent/jvm/jvm_table.h"
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "agent/roles/broker.h"
 #include "state/process/process_owners.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The CPUs that the live source samples: those that are online at the start, and those that come
- * online later, whose events an attacher process opens (agent/kernel/attacher.h).
+ * online later, whose events an attacher process opens (agent/kernel/probes/attacher.h).
  */
 #ifndef JITBPF_AGENT_LIVE_LIVE_CPUS_H
 #define JITBPF_AGENT_LIVE_LIVE_CPUS_H
 
 #include <stdint.h>
 
-#include "agent/kernel/attacher.h"
-#include "agent/kernel/online_cpus.h"
+#include "agent/kernel/probes/attacher.h"
+#include "agent/kernel/events/online_cpus.h"
 #include "agent/live/sample_rings.h"
 #include "base/vec.h"
 

@@ -13,7 +13,7 @@
 #include "agent/clock.h"
 #include "agent/files/copied_text.h"
 #include "agent/live/live_counts.h"
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "base/scope.h"
 
 /* A tracked process may still run in the kernel for this long after its exit. */

@@ -6,8 +6,8 @@
 #ifndef JITBPF_AGENT_LIVE_LIVE_EVENTS_H
 #define JITBPF_AGENT_LIVE_LIVE_EVENTS_H
 
-#include "agent/kernel/cpu_events.h"
-#include "agent/kernel/software_events.h"
+#include "agent/kernel/events/cpu_events.h"
+#include "agent/kernel/events/software_events.h"
 
 struct live_event {
 	int event_fd;

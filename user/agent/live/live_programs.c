@@ -9,8 +9,8 @@
 #include <sys/random.h>
 #include <sys/sysmacros.h>
 
-#include "agent/kernel/pid_namespace.h"
-#include "agent/kernel/uprobe.h"
+#include "agent/kernel/proc/pid_namespace.h"
+#include "agent/kernel/bpf/uprobe.h"
 #include "base/scope.h"
 
 /* CPUs have consecutive numbers on x86. */

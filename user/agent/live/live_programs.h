@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/kernel/program_types.h"
+#include "agent/kernel/bpf/program_types.h"
 #include "agent/live/live_filter.h"
 #include "jitbpf.skel.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/mapping_record.h"
-#include "agent/kernel/sideband.h"
+#include "agent/kernel/proc/mapping_record.h"
+#include "agent/kernel/events/sideband.h"
 
 /* One call of live_round_drain() or live_round_drain_code(). */
 struct drain {

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/kernel/cpu_events.h"
-#include "agent/kernel/ring.h"
+#include "agent/kernel/events/cpu_events.h"
+#include "agent/kernel/bpf/ring.h"
 #include "agent/live/gone_files.h"
 #include "agent/live/reused_callers.h"
 #include "agent/live/told_cgroups.h"

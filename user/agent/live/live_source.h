@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
-#include "agent/kernel/attacher.h"
-#include "agent/kernel/software_events.h"
+#include "agent/kernel/probes/attacher.h"
+#include "agent/kernel/events/software_events.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_filter.h"
 #include "agent/live/loop_health.h"

@@ -3,10 +3,10 @@
 #ifndef JITBPF_AGENT_LIVE_LIVE_STATE_H
 #define JITBPF_AGENT_LIVE_LIVE_STATE_H
 
-#include "agent/kernel/attach_programs.h"
-#include "agent/kernel/attacher.h"
-#include "agent/kernel/cpu_wait.h"
-#include "agent/kernel/kernel_names.h"
+#include "agent/kernel/probes/attach_programs.h"
+#include "agent/kernel/probes/attacher.h"
+#include "agent/kernel/proc/cpu_wait.h"
+#include "agent/kernel/bpf/kernel_names.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_cpus.h"
 #include "agent/live/live_events.h"
@@ -14,7 +14,7 @@
 #include "agent/live/live_source.h"
 #include "agent/live/lost_mappings.h"
 #include "agent/publisher/probe_trial.h"
-#include "agent/kernel/unwind_maps.h"
+#include "agent/kernel/bpf/unwind_maps.h"
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
 

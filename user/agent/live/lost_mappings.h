@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 
 #define LOST_MAPPINGS_ROUND_NS 20000000ull /* time spent in one round */
 #define LOST_MAPPINGS_REST_NS  50000000ull /* least time between two passes */

@@ -17,7 +17,7 @@
 #include "agent/publisher/engine_code.h"
 #include "agent/publisher/engine_dump.h"
 #include "agent/publisher/engine_maps.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/scope.h"
 #include "runtimes/runtime_readers.h"
 

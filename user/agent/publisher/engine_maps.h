@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/index_map.h"
 #include "base/string_pool.h"
 #include "base/vec.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/stdio_stream.h"
 #include "decode/media/jitdump_event.h"
 

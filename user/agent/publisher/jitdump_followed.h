@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/jitdump_file.h"
 #include "base/owner_budget.h"
 #include "uapi/record.h"

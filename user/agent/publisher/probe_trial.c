@@ -11,7 +11,7 @@
 
 #include "agent/clock.h"
 #include "agent/files/helper/file_blob.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/scope.h"
 #include "decode/text/proc_maps.h"
 

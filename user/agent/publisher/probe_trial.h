@@ -12,10 +12,10 @@
 #define JITBPF_AGENT_PUBLISHER_PROBE_TRIAL_H
 
 #include "agent/background.h"
-#include "agent/kernel/attach_programs.h"
-#include "agent/kernel/attacher.h"
-#include "agent/kernel/lock_holders.h"
-#include "agent/kernel/uprobe.h"
+#include "agent/kernel/probes/attach_programs.h"
+#include "agent/kernel/probes/attacher.h"
+#include "agent/kernel/probes/lock_holders.h"
+#include "agent/kernel/bpf/uprobe.h"
 #include "agent/publisher/probe_site.h"
 
 #define PROBE_PLACES 3

@@ -6,7 +6,7 @@
  *
  * Any process can map a file of that name. A file is accepted as a copy only if it has the probe
  * and the shim's code at the probe's offset, and if its file system cannot wait for a process
- * (agent/kernel/file_system.h). Other files are refused and counted.
+ * (agent/kernel/probes/file_system.h). Other files are refused and counted.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
-#include "agent/kernel/attacher.h"
+#include "agent/kernel/probes/attacher.h"
 #include "agent/publisher/probe_site.h"
 #include "agent/publisher/shim_waiting.h"
 #include "base/owner_budget.h"

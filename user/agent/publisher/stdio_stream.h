@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/vec.h"
 
 #define STREAMS_MAX	  256	     /* of a process; those opened last come first */

@@ -3,7 +3,7 @@
  * How long the recorder waits for a reader process. The CPU time of the reader is limited. A reader
  * that is stopped, or sleeps, uses no CPU time; so the elapsed time is limited, too: to the same
  * limit plus a multiple of the CPU time used. Time in which the reader or the recorder waits for a
- * CPU does not count, if the kernel counts it (agent/kernel/cpu_wait.h): on a busy machine, a
+ * CPU does not count, if the kernel counts it (agent/kernel/proc/cpu_wait.h): on a busy machine, a
  * healthy reader can wait for longer than any multiple of its CPU time.
  */
 #ifndef JITBPF_AGENT_READERS_READER_LIMIT_H
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "agent/kernel/cpu_wait.h"
+#include "agent/kernel/proc/cpu_wait.h"
 
 #define READER_SLOWDOWN 20u /* time that may pass per CPU time used */
 

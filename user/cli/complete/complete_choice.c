@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/files/helper/cgroup_files.h"
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "base/scope.h"
 #include "cli/complete/complete_state.h"
 #include "decode/text/cgroup_path.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_scan.h"
+#include "agent/kernel/proc/process_scan.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/commands.h"

@@ -3,7 +3,7 @@
 #ifndef JITBPF_CLI_OPTIONS_EVENT_OPTIONS_H
 #define JITBPF_CLI_OPTIONS_EVENT_OPTIONS_H
 
-#include "agent/kernel/software_events.h"
+#include "agent/kernel/events/software_events.h"
 #include "cli/options/options.h"
 
 /* -e of commands that show recordings; its value is a struct view_options. */

@@ -9,8 +9,8 @@
 #include "agent/clock.h"
 #include "agent/live/live_round.h"
 #include "base/scope.h"
-#include "tests/unit/agent/kernel/made_ring.h"
-#include "tests/unit/agent/kernel/made_sideband.h"
+#include "tests/unit/agent/kernel/bpf/made_ring.h"
+#include "tests/unit/agent/kernel/events/made_sideband.h"
 #include "tests/unit/cases.h"
 
 #define CPUS	 2

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/journal/journal_forked.h"
 #include "base/scope.h"
 #include "decode/media/jit_journal.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/journal/journal_record.h"
 #include "agent/publisher/journal/journal_recovery.h"
 #include "uapi/record.h"

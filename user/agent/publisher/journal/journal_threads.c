@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "base/scope.h"
 #include "base/search.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/process_text.h"
+#include "agent/kernel/proc/process_text.h"
 #include "agent/publisher/journal/journal_recovery.h"
 #include "base/scope.h"
 #include "tests/unit/agent/made_patience.h"
