@@ -11,7 +11,9 @@
 
 #include "agent/kernel/proc/pid_namespace.h"
 #include "agent/kernel/bpf/uprobe.h"
+#include "agent/machine/memory_limit.h"
 #include "base/scope.h"
+#include "uapi/unwind.h"
 
 /* CPUs have consecutive numbers on x86. */
 static int set_scratch(struct jitbpf_bpf *bpf)
@@ -50,6 +52,21 @@ static int put_cgroups(struct jitbpf_bpf *bpf, const struct live_filter *filter)
 	return 0;
 }
 
+#define MEMORY_FOR_ROWS_OF_ALL (4ull << 30)
+
+/*
+ * The code of all processes is many times larger than that of one: compilers, engines and
+ * interpreters side by side displaced each other's rows. Zeroing the array takes milliseconds.
+ */
+static int make_ready_for_all(struct jitbpf_bpf *bpf)
+{
+	int err = bpf_map__set_max_entries(bpf->maps.tracked, 1);
+
+	if (err || memory_limit_bytes("") < MEMORY_FOR_ROWS_OF_ALL)
+		return err;
+	return bpf_map__set_max_entries(bpf->maps.unwind_rows, UNWIND_ROWS_OF_ALL);
+}
+
 static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_options *options)
 {
 	uint32_t code_ring_bytes = (uint32_t)options->code_ring_bytes, pidns_inum;
@@ -69,7 +86,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 		code_ring_bytes / 8 < 2u << 20 ? code_ring_bytes / 8 : 2u << 20;
 	bpf->rodata->code_ring_bytes = code_ring_bytes;
 	bpf->rodata->sample_wake_bytes = (uint32_t)(options->sample_ring_bytes / 4);
-	err = options->only_tracked ? 0 : bpf_map__set_max_entries(bpf->maps.tracked, 1);
+	err = options->only_tracked ? 0 : make_ready_for_all(bpf);
 	err = err ?: set_scratch(bpf);
 	return err ?: bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);
 }

@@ -12,7 +12,7 @@
 
 #define IS_IN_PIECES(bytes) ((bytes) % (UNWIND_ARRAY_PIECES * 4096ull) == 0)
 
-_Static_assert(IS_IN_PIECES(UNWIND_ROWS_MAX * sizeof(struct unwind_row)), "whole pages each");
+_Static_assert(IS_IN_PIECES(UNWIND_ROWS * sizeof(struct unwind_row)), "whole pages each");
 _Static_assert(IS_IN_PIECES(UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping)), "likewise");
 
 static void piece_unmap(const struct unwind_array *array, struct unwind_piece *piece)
