@@ -313,9 +313,10 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	case DWARF_FORM_STRX4:
 		return index_of_string(c, form - DWARF_FORM_STRX1 + 1, ret);
 	case DWARF_FORM_FLAG_PRESENT:
+		*ret = (struct dwarf_value){1, DWARF_NUMBER};
 		return 0;
 	case DWARF_FORM_FLAG:
-		return cursor_skip(c, 1);
+		return number(c, 1, DWARF_NUMBER, ret);
 	case DWARF_FORM_LOCLISTX:
 		return leb_number(c, DWARF_NONE, ret);
 	case DWARF_FORM_REF_SIG8:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Damaged debug info costs frames, but neither unbounded time nor unbounded memory. */
 #include <stdint.h>
+#include <stdio.h>
 
 #include "decode/elf/elf_file.h"
 #include "symbolize/debug/debug_info.h"
@@ -49,6 +50,41 @@ CASE(a_made_unit_reads_as_it_is_meant)
 	assert_string_equal(frames[1].name, "main");
 	assert_string_equal(frames[1].file, "/src/a.c");
 	assert_int_equal(frames[1].line, 9);
+}
+
+/* Sets the file that declares the only function of a file, whose DIE has a flag in a form. */
+static const char *declared_in(uint8_t form, int value)
+{
+	static char file[64];
+	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
+	CLEANUP(image_deinit) struct debug_image image;
+	struct bytes *bytes = &image.sections[IMAGE_INFO];
+
+	image_begin(&image);
+	/* function: name string, external, decl_file data1, low_pc addr, high_pc data4 */
+	PUT(&image.sections[IMAGE_ABBREV], 6, 0x2e, 1, 0x03, 0x08, 0x3f, form, 0x3a, 0x0b, 0x11,
+	    0x01, 0x12, 0x06, 0, 0);
+	PUT(bytes, 6);
+	put_string(bytes, "f");
+	if (value >= 0)
+		PUT(bytes, (uint8_t)value);
+	PUT(bytes, 1);
+	put_uint(bytes, DEBUG_TEXT, 8);
+	put_uint(bytes, DEBUG_TEXT_BYTES, 4);
+	PUT(bytes, 0, 0);
+	image_lines(&image);
+	PUT(&image.sections[IMAGE_LINE], 1, 2, 16, 0, 1, 1);
+	assert_int_equal(frames_of(&image, DEBUG_TEXT + 1, &info), 1);
+	assert_string_equal(frames[0].name, "f");
+	snprintf(file, sizeof(file), "%s", frames[0].decl_file ?: "none");
+	return file;
+}
+
+CASE(a_function_that_other_files_can_call_has_no_file)
+{
+	assert_string_equal(declared_in(0x0c, 0), "/src/a.c"); /* flag */
+	assert_string_equal(declared_in(0x0c, 1), "none");
+	assert_string_equal(declared_in(0x19, -1), "none"); /* flag_present */
 }
 
 CASE(nesting_without_end_ends)
