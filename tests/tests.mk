@@ -66,6 +66,7 @@ $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # Makes allocations fail wherever the core makes them.
 $(B)/tests/unit/pipeline/analysis/test_sink_failures $(B)/tests/unit/sink/live/test_delta \
+	$(B)/tests/unit/pipeline/test_failing_memory \
 	$(B)/tests/unit/profile/test_profile $(B)/tests/unit/profile/test_time_slices: \
 	CFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 
