@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/x86/callee_frame.h"
+#include "decode/x86/frame_row.h"
 
 /* Returns true if the instruction at a reached point accesses memory relative to rbp. */
 static bool is_relative_to_rbp(const struct code_flow *flow, uint32_t at)

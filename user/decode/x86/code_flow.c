@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "decode/x86/code_join.h"
+#include "decode/x86/frame_row.h"
 
 /* Limit of restarts: each one follows the discovery of calls that do not return. */
 #define ROUNDS_MAX 8

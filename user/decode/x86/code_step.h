@@ -6,7 +6,7 @@
 #include <Zydis/Zydis.h>
 
 #include "decode/x86/code_shapes.h"
-#include "decode/x86/frame_state.h"
+#include "decode/x86/frame_states.h"
 
 enum code_way {
 	CODE_ON,       /* continues with the next instruction */

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "decode/x86/callee_frame.h"
 #include "decode/x86/code_flow.h"
+#include "decode/x86/frame_row.h"
 
 #define GUESSES_MAX 5
 

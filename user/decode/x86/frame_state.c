@@ -3,19 +3,13 @@
 
 #include <string.h>
 
-#include "base/hash.h"
-
 /* Larger than any stack: greater distances are not stack addresses. */
 #define DISTANCE_MAX (1 << 28)
 
 /* Registers that a callee may change: rax, rcx, rdx, rsi, rdi, r8 to r11. */
 #define CALL_CLOBBERED 0x0fc7u
 
-/* Registers that instructions can write without naming them: rax rcx rdx rbx rsi rdi r11. */
-#define IMPLICIT 0x08cfu
-
 static const struct frame_value nothing;
-static const struct frame_value return_slot = {FRAME_CFA, -8};
 
 static enum frame_base kind_of(struct frame_value value)
 {
@@ -59,7 +53,7 @@ void frame_state_init(struct frame_state *ret, const struct code_entry *entry)
 		ret->registers[FRAME_RSP] = frame_value_add(cfa, -(int64_t)offset);
 	else if ((entry->cfa & UNWIND_RULE_MASK) == UNWIND_CFA_RBP)
 		ret->registers[FRAME_RBP] = frame_value_add(cfa, -(int64_t)offset);
-	ret->return_at = return_slot;
+	ret->return_at = FRAME_RETURN_SLOT;
 }
 
 static void remove_slot(struct frame_state *frame, uint32_t number)
@@ -129,11 +123,48 @@ void frame_state_rebase(struct frame_state *frame, uint32_t reg, uint32_t base)
 	frame->registers[reg] = (struct frame_value){base, 0};
 }
 
+/* Change a value to be relative to another CFA, in front of which the return address is now. */
+static struct frame_value relative_to(struct frame_value value, struct frame_value return_at)
+{
+	if (!frame_value_is_address(value) || value.base != return_at.base)
+		return kind_of(value) == FRAME_CFA ? nothing : value;
+	return frame_value_add(FRAME_RETURN_SLOT, (int64_t)value.offset - return_at.offset);
+}
+
+/* The return address was stored at a place. */
+static void begin_frame(struct frame_state *frame, struct frame_value return_at)
+{
+	if (!frame_value_is_address(return_at))
+		return;
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
+		frame->registers[i] = relative_to(frame->registers[i], return_at);
+	memset(frame->slots, 0, sizeof(frame->slots));
+	frame->registers[FRAME_RBP] = (struct frame_value){FRAME_CALLER_RBP, 0};
+	frame->rbp_at = nothing;
+	frame->return_at = FRAME_RETURN_SLOT;
+}
+
 /* Returns true if a word shares bytes with a place of size_bytes. */
 static bool overlaps(struct frame_value word, struct frame_value place, uint32_t size_bytes)
 {
 	return word.base == place.base && word.offset > place.offset - 8 &&
 	       word.offset < place.offset + (int32_t)size_bytes;
+}
+
+/*
+ * The return address is overwritten. Before that, a tail call with more arguments on the stack has
+ * stored it elsewhere.
+ */
+static void lose_return(struct frame_state *frame)
+{
+	frame->return_at = nothing;
+	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
+		if (frame->slots[i].value.base == FRAME_RETURN &&
+		    frame->registers[FRAME_RBP].base == FRAME_CALLER_RBP) {
+			begin_frame(frame, frame->slots[i].place);
+			return;
+		}
+	}
 }
 
 void frame_state_overwrite(struct frame_state *frame, struct frame_value place, uint32_t size_bytes)
@@ -145,7 +176,7 @@ void frame_state_overwrite(struct frame_state *frame, struct frame_value place, 
 			remove_slot(frame, i);
 	}
 	if (overlaps(frame->return_at, place, size_bytes))
-		frame->return_at = nothing;
+		lose_return(frame);
 }
 
 static bool is_before(struct frame_value a, struct frame_value b)
@@ -176,6 +207,8 @@ static void add_slot(struct frame_state *frame, struct frame_value place, struct
 void frame_state_store(struct frame_state *frame, struct frame_value place,
 		       struct frame_value value)
 {
+	bool at_return;
+
 	if (!frame_value_is_address(place))
 		return;
 	if (value.base == FRAME_CALLER_RBP) {
@@ -185,8 +218,9 @@ void frame_state_store(struct frame_state *frame, struct frame_value place,
 	} else if (frame_value_equal(place, frame->rbp_at)) {
 		frame->rbp_at = nothing;
 	}
+	at_return = overlaps(frame->return_at, place, 8);
 	frame_state_overwrite(frame, place, 8);
-	if (frame_value_is_address(value))
+	if (!at_return && (frame_value_is_address(value) || value.base == FRAME_RETURN))
 		add_slot(frame, place, value);
 }
 
@@ -205,33 +239,12 @@ struct frame_value frame_state_load(const struct frame_state *frame, struct fram
 	return nothing;
 }
 
-/* Change a value to be relative to another CFA, in front of which the return address is now. */
-static struct frame_value relative_to(struct frame_value value, struct frame_value return_at)
-{
-	if (!frame_value_is_address(value) || value.base != return_at.base)
-		return kind_of(value) == FRAME_CFA ? nothing : value;
-	return frame_value_add(return_slot, (int64_t)value.offset - return_at.offset);
-}
-
-/* The return address was stored at a place. */
-static void begin_frame(struct frame_state *frame, struct frame_value return_at)
-{
-	if (!frame_value_is_address(return_at))
-		return;
-	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
-		frame->registers[i] = relative_to(frame->registers[i], return_at);
-	memset(frame->slots, 0, sizeof(frame->slots));
-	frame->registers[FRAME_RBP] = (struct frame_value){FRAME_CALLER_RBP, 0};
-	frame->rbp_at = nothing;
-	frame->return_at = return_slot;
-}
-
 void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes)
 {
 	struct frame_value rsp = frame_value_add(frame->registers[FRAME_RSP], -(int64_t)size_bytes);
 	/* Code that was entered with code_entry_pushed. */
-	bool pushes_return = frame_value_equal(rsp, return_slot) && size_bytes == 8 &&
-			     frame_value_equal(frame->return_at, return_slot);
+	bool pushes_return = frame_value_equal(rsp, FRAME_RETURN_SLOT) && size_bytes == 8 &&
+			     frame_value_equal(frame->return_at, FRAME_RETURN_SLOT);
 
 	if (size_bytes == 8)
 		frame_state_store(frame, rsp, value);
@@ -239,7 +252,7 @@ void frame_state_push(struct frame_state *frame, struct frame_value value, uint3
 		frame_state_overwrite(frame, rsp, size_bytes);
 	set_rsp(frame, rsp);
 	if (pushes_return)
-		frame->return_at = return_slot;
+		frame->return_at = FRAME_RETURN_SLOT;
 	else if (value.base == FRAME_RETURN && frame->return_at.base == FRAME_NOTHING)
 		begin_frame(frame, rsp);
 }
@@ -296,150 +309,4 @@ void frame_state_meet(const struct frame_state *there, const struct frame_state 
 			remove_slot(&met, i);
 	}
 	*ret = met;
-}
-
-/* Returns the slot of the caller's rbp relative to base, in words; UNWIND_RBP_KEPT if unknown. */
-static int16_t rbp_place(const struct frame_state *frame, struct frame_value base)
-{
-	int32_t words = (frame->rbp_at.offset - base.offset) / 8;
-
-	if (frame->rbp_at.base != base.base || frame->rbp_at.offset % 8 || words < INT16_MIN ||
-	    words >= UNWIND_RBP_KEPT)
-		return UNWIND_RBP_KEPT;
-	return (int16_t)words;
-}
-
-/* Returns the slot whose place and value have these bases, or NULL. */
-static const struct frame_slot *slot_of(const struct frame_state *frame, uint32_t place,
-					uint32_t value)
-{
-	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
-		if (frame->slots[i].place.base == place && frame->slots[i].value.base == value)
-			return &frame->slots[i];
-	}
-	return NULL;
-}
-
-/* Find the CFA through a slot at a distance from rbp, or else from rsp. */
-static bool row_by_slot(const struct frame_state *frame, struct unwind_row *row)
-{
-	struct frame_value rsp = frame->registers[FRAME_RSP], rbp = frame->registers[FRAME_RBP];
-	const struct frame_slot *slot = NULL;
-	int32_t at, distance;
-
-	if (frame_value_is_address(rbp))
-		slot = slot_of(frame, rbp.base, FRAME_CFA);
-	if (slot && !slot->value.offset && (slot->place.offset - rbp.offset) % 8 == 0) {
-		row->cfa = UNWIND_CFA(UNWIND_CFA_SAVED, slot->place.offset - rbp.offset);
-		row->rbp = rbp_place(frame, rbp);
-		return true;
-	}
-	slot = frame_value_is_address(rsp) ? slot_of(frame, rsp.base, FRAME_CFA) : NULL;
-	/* The caller's rbp must be known, too: the caller may have a frame pointer. */
-	if (!slot || (row->rbp == UNWIND_RBP_KEPT && rbp.base != FRAME_CALLER_RBP))
-		return false;
-	at = slot->place.offset - rsp.offset;
-	distance = -slot->value.offset;
-	if (at % 8 || at < -UNWIND_SLOT_MAX || at >= UNWIND_SLOT_MAX || distance % 8 ||
-	    distance < -UNWIND_SLOT_DISTANCE_MAX || distance >= UNWIND_SLOT_DISTANCE_MAX)
-		return false;
-	row->cfa = UNWIND_CFA_AT_SLOT(at, distance);
-	return true;
-}
-
-struct unwind_row frame_state_row(const struct frame_state *frame)
-{
-	struct frame_value rsp = frame->registers[FRAME_RSP], rbp = frame->registers[FRAME_RBP];
-	struct frame_value cfa = {FRAME_CFA, 0};
-	struct unwind_row row = {.rbp = rbp_place(frame, cfa)};
-
-	/* Prefer rbp if it points to the saved rbp (a frame pointer); otherwise prefer rsp. */
-	bool by_rbp = rbp.base == FRAME_CFA && rbp.offset % 8 == 0;
-	bool by_rsp = rsp.base == FRAME_CFA && rsp.offset % 8 == 0 && rsp.offset <= -8;
-
-	if (!frame_value_equal(frame->return_at, return_slot)) {
-		row.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
-		row.rbp = UNWIND_RBP_KEPT;
-	} else if (by_rbp && (!by_rsp || frame_value_equal(rbp, frame->rbp_at))) {
-		row.cfa = UNWIND_CFA(UNWIND_CFA_RBP, -rbp.offset);
-	} else if (by_rsp) {
-		row.cfa = UNWIND_CFA(UNWIND_CFA_RSP, -rsp.offset);
-	} else if (!row_by_slot(frame, &row)) {
-		row.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
-		row.rbp = UNWIND_RBP_KEPT;
-	}
-	return row;
-}
-
-bool frame_state_can_return(const struct frame_state *frame)
-{
-	struct frame_value rsp = frame->registers[FRAME_RSP];
-
-	return frame_value_equal(rsp, return_slot) &&
-	       frame_value_equal(frame->return_at, return_slot) &&
-	       frame->registers[FRAME_RBP].base == FRAME_CALLER_RBP;
-}
-
-static bool frame_equal(const void *items, uint32_t item, const void *key)
-{
-	const struct frame_state_entry *entries = items;
-
-	return !memcmp(&entries[item].frame, key, sizeof(struct frame_state));
-}
-
-static struct frame_state_entry entry_of(const struct frame_state *frame)
-{
-	struct frame_state_entry entry = {
-		.frame = *frame,
-		.row = frame_state_row(frame),
-		.watched = 1u << FRAME_RSP | 1u << FRAME_RBP,
-	};
-
-	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
-		if (frame->registers[i].base != FRAME_NOTHING)
-			entry.watched |= 1u << i;
-	}
-	entry.watch_all = entry.watched & IMPLICIT;
-	entry.has_slots = frame->slots[0].place.base != FRAME_NOTHING;
-	return entry;
-}
-
-int frame_states_add(struct frame_states *frames, const struct frame_state *frame, uint16_t *ret)
-{
-	uint64_t hash = hash_bytes(frame, sizeof(*frame), 0);
-	uint32_t number =
-		index_map_find(&frames->index, hash, frame_equal, frames->entries.data, frame);
-
-	if (number == INDEX_MAP_NONE && frames->entries.size >= FRAME_STATES_MAX)
-		number = FRAME_STATE_UNKNOWN;
-	if (number == INDEX_MAP_NONE) {
-		number = (uint32_t)frames->entries.size;
-		if (vec_push(&frames->entries, entry_of(frame)) ||
-		    index_map_insert(&frames->index, hash, number))
-			return -ENOMEM;
-	}
-	*ret = (uint16_t)number;
-	return 0;
-}
-
-int frame_states_init(struct frame_states *ret)
-{
-	struct frame_states frames = {0};
-	struct frame_state unknown = {0};
-	uint16_t number;
-	int err = vec_push(&frames.entries, (struct frame_state_entry){0});
-
-	err = err ?: frame_states_add(&frames, &unknown, &number);
-	if (err) {
-		frame_states_deinit(&frames);
-		return err;
-	}
-	*ret = frames;
-	return 0;
-}
-
-void frame_states_deinit(struct frame_states *frames)
-{
-	vec_deinit(&frames->entries);
-	index_map_deinit(&frames->index);
 }

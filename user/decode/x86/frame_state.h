@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/index_map.h"
-#include "base/vec.h"
 #include "decode/x86/code_entry.h"
 
 enum frame_base {
@@ -45,12 +43,14 @@ static inline uint32_t frame_base_at(enum frame_base base, uint64_t address)
 	return (uint32_t)address << FRAME_PLACE_SHIFT | base;
 }
 
+#define FRAME_RETURN_SLOT ((struct frame_value){FRAME_CFA, -8}) /* of the return address */
+
 #define FRAME_REGISTERS 16 /* indexed by their encoding in instructions */
 #define FRAME_RBX	3
 #define FRAME_RSP	4
 #define FRAME_RBP	5
 
-/* An 8-byte word of the stack that holds a stack address. */
+/* An 8-byte word of the stack that holds a stack address or a copy of the return address. */
 struct frame_slot {
 	struct frame_value place, value;
 };
@@ -106,54 +106,5 @@ void frame_state_called(struct frame_state *frame);
  */
 void frame_state_meet(const struct frame_state *there, const struct frame_state *arriving,
 		      uint64_t address, struct frame_state *ret);
-
-/* Returns the row that expresses the state, or an UNWIND_UNKNOWN row. */
-struct unwind_row frame_state_row(const struct frame_state *frame);
-
-/* Returns true if rsp points to the return address and rbp has the caller's value. */
-bool frame_state_can_return(const struct frame_state *frame);
-
-/* Distinct frame states, known by number. */
-struct frame_states {
-	VEC(struct frame_state_entry) entries; /* entry 0 is unused */
-	struct index_map index;
-};
-
-struct frame_state_entry {
-	struct frame_state frame;
-	struct unwind_row row;
-	uint32_t watched; /* registers with a known value, and always rsp and rbp */
-	bool watch_all; /* the state may change by an instruction that names no watched register */
-	bool has_slots; /* the state may change by a store */
-};
-
-#define FRAME_STATES_MAX 0x4000
-
-/* Number of the state with nothing known. frame_states_init() returns 0 or -ENOMEM. */
-#define FRAME_STATE_UNKNOWN 1
-int frame_states_init(struct frame_states *ret);
-void frame_states_deinit(struct frame_states *frames);
-
-/*
- * Find or add a state and set *ret to its number; a new state beyond
- * FRAME_STATES_MAX becomes FRAME_STATE_UNKNOWN. Invalidates pointers to
- * entries. Returns 0 or -ENOMEM.
- */
-int frame_states_add(struct frame_states *frames, const struct frame_state *frame, uint16_t *ret);
-
-static inline const struct frame_state_entry *frame_states_get(const struct frame_states *frames,
-							       uint16_t number)
-{
-	return &frames->entries.data[number];
-}
-
-/* Returns true if two frames have the same row. */
-static inline bool frame_states_same_row(const struct frame_states *frames, uint16_t a, uint16_t b)
-{
-	struct unwind_row a_row = frame_states_get(frames, a)->row;
-	struct unwind_row b_row = frame_states_get(frames, b)->row;
-
-	return a_row.cfa == b_row.cfa && a_row.rbp == b_row.rbp;
-}
 
 #endif

@@ -248,6 +248,8 @@ CODE(moved_return, "push %rbp\n mov %rsp,%rbp\n mov %rbp,%rsp\n pop %rbp\n pop %
 		   "lea (%rsp,%rbx,8),%rsp\n push %rcx\n ret");
 /* An argument is inserted. */
 CODE(inserted, "pop %rcx\n push %rdx\n push %rcx\n jmp *%rax");
+/* A tail call with an argument more: the return address is copied, then overwritten. */
+CODE(more, "push %rbp\n mov %rsp,%rbp\n pop %rbp\n push (%rsp)\n mov %rdx,8(%rsp)\n jmp *%rax");
 CODE(overwritten, "pop %rcx\n push %rdx\n ret");
 CODE(dropped, "add $8,%rsp\n push %rdx\n ret");
 /* Also what is stored into the place of the return address takes it away. */
@@ -258,6 +260,8 @@ CASE(test_moved_return_address)
 	CHECK(moved_return, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n8: rsp+8\n"
 			    "9: unknown\n14: rsp+8\n");
 	CHECK(inserted, "0: rsp+8\n1: unknown\n3: rsp+8\n");
+	CHECK(more, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n5: rsp+8\n8: rsp+16\n"
+		    "13: rsp+8\n");
 	CHECK(overwritten, "0: rsp+8\n1: unknown\n");
 	CHECK(dropped, "0: rsp+8\n4: unknown\n");
 	CHECK(stored_over, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n12: unknown\n");
