@@ -37,6 +37,26 @@ static struct program_runtime *entry_of(const struct program_runtimes *programs,
 	return entry && entry->tries && entry->module == module ? entry : NULL;
 }
 
+void program_runtimes_sampled(struct program_runtimes *programs, const struct process *process,
+			      uint32_t module)
+{
+	const struct program_runtime *entry = entry_of(programs, module);
+
+	if (!entry || entry->is_asked || entry->engine || entry->tries < PROGRAM_RUNTIME_TRIES)
+		return;
+	while (programs->plain.size <= process->slot) {
+		if (vec_push(&programs->plain, 0))
+			return; /* its samples are looked at */
+	}
+	programs->plain.data[process->slot] = process->number + 1ull;
+}
+
+void program_runtimes_changed(struct program_runtimes *programs, const struct process *process)
+{
+	if (process->slot < programs->plain.size)
+		programs->plain.data[process->slot] = 0;
+}
+
 const struct engine *program_runtimes_find(const struct program_runtimes *programs, uint32_t module)
 {
 	const struct program_runtime *entry = entry_of(programs, module);
@@ -84,4 +104,5 @@ void program_runtimes_take(struct program_runtimes *programs, uint32_t module,
 void program_runtimes_deinit(struct program_runtimes *programs)
 {
 	vec_deinit(&programs->by_slot);
+	vec_deinit(&programs->plain);
 }

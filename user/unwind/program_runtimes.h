@@ -29,7 +29,24 @@ struct program_runtime {
 /* Zero-initialized is empty. */
 struct program_runtimes {
 	VEC(struct program_runtime) by_slot; /* of the module */
+	VEC(uint64_t) plain;		     /* by slot of the process: its number + 1, or 0 */
 };
+
+/*
+ * A process is plain from when its program is known to have no runtime until it changes: its
+ * samples need not be looked at.
+ */
+static inline bool program_runtimes_is_plain(const struct program_runtimes *programs,
+					     const struct process *process)
+{
+	return process->slot < programs->plain.size &&
+	       programs->plain.data[process->slot] == process->number + 1ull;
+}
+
+/* Note that a process without a known runtime was sampled, or has changed. */
+void program_runtimes_sampled(struct program_runtimes *programs, const struct process *process,
+			      uint32_t module);
+void program_runtimes_changed(struct program_runtimes *programs, const struct process *process);
 
 /* Returns the number of the module of a process's program, or MAPPING_ANON: it is not known. */
 uint32_t program_module(const struct process *process);

@@ -210,7 +210,9 @@ int unwinder_runtime_sampled(struct unwinder *u, const struct process *process,
 	uint64_t key = 0;
 	int err;
 
-	if (!unwind_has_recipes(u))
+	if (!unwind_has_recipes(u) ||
+	    (!process->runtimes.count && !(sample->h.flags & JITBPF_SAMPLE_RUNTIME_FRAMES) &&
+	     program_runtimes_is_plain(&u->recipes.programs, process)))
 		return 0;
 	err = unwind_want_recipe(u, process, sample);
 	recipe = recipe_of(u, process, sample, &part);
