@@ -572,6 +572,7 @@ enum jitbpf_runtime_status {
 	JITBPF_RUNTIME_NOT_AS_KNOWN = 3,   /* the structures are not those of the version */
 	JITBPF_RUNTIME_NO_SYMBOLS = 4,	   /* the way to the structures is not known */
 	JITBPF_RUNTIME_MEMORY_REFUSED = 5, /* memory or files of the process could not be read */
+	JITBPF_RUNTIME_ENDED = 6,	   /* the process has ended before they were read */
 };
 
 /*

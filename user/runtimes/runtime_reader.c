@@ -20,6 +20,8 @@ enum jitbpf_runtime_status runtime_status_of(int err)
 		return JITBPF_RUNTIME_NOT_AS_KNOWN;
 	case -ENOENT:
 		return JITBPF_RUNTIME_NO_SYMBOLS;
+	case -ESRCH:
+		return JITBPF_RUNTIME_ENDED;
 	default:
 		return JITBPF_RUNTIME_MEMORY_REFUSED;
 	}

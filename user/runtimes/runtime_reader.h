@@ -92,7 +92,8 @@ struct runtime_reader {
 	 * also after an error. Returns 0; -ENODATA if the runtime has not started yet (*ret may
 	 * have loops then: it is what the recipe will be if all is as expected); -ENOTSUP if
 	 * its version is not known; -EBADMSG if its structures are not those of its version;
-	 * -ENOENT, as facts(); or the error that ended the reading of memory. runtime_status_of()
+	 * -ENOENT, as facts(); or the error that ended the reading of memory (-ESRCH: there is no
+	 * such process any more). runtime_status_of()
 	 * says what they mean.
 	 */
 	int (*recipe)(const struct runtime_facts *facts, const struct runtime_process *process,

@@ -173,7 +173,7 @@ const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT] = {
 				  "The functions of the runtime are shown as frames of the stack."},
 	[JITBPF_RUNTIME_STARTING] = {"starting", "not shown yet: it runs none",
 				     "The runtime of the process runs no functions yet.",
-				     "The process has ended, or the recording, before it did."},
+				     "The recording has ended before it did."},
 	[JITBPF_RUNTIME_OTHER_VERSION] =
 		{"version_unknown", "not shown: this version or build is not known",
 		 "The functions of the runtime are not shown; its native code is shown instead.",
@@ -196,6 +196,13 @@ const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT] = {
 		 "The functions of the runtime are not shown; its native code is shown instead.",
 		 "Memory or files of the process could not be read, or not in time.",
 		 "record again"},
+	[JITBPF_RUNTIME_ENDED] =
+		{"ended", "not shown: it ended before they were read",
+		 "The functions of the runtime are not shown; its native code is shown instead.",
+		 "The process has lived for some milliseconds only, which the start of the runtime "
+		 "took, or the machine was so busy that they were not read in time.",
+		 "let one process do more of the work; the first process of a program takes "
+		 "longest, so record several"},
 };
 
 const struct ledger_word ledger_columns[LEDGER_COLUMN_COUNT] = {

@@ -50,7 +50,7 @@ extern const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT];
  * Whether the functions of a runtime are shown (enum jitbpf_runtime_status): words that follow "its
  * functions are".
  */
-#define LEDGER_RUNTIME_COUNT (JITBPF_RUNTIME_MEMORY_REFUSED + 1)
+#define LEDGER_RUNTIME_COUNT (JITBPF_RUNTIME_ENDED + 1)
 extern const struct ledger_word ledger_runtimes[LEDGER_RUNTIME_COUNT];
 
 /* Headings of tables in the summary and in `top`, but for those that are terms above. */

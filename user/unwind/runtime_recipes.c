@@ -68,12 +68,37 @@ static bool is_current(const struct recipe_process *one)
 	       one->process->program_ns == one->program_ns;
 }
 
+/* Returns true if an answer could have brought the recipe of a process, which has ended. */
+static bool is_undecided(const struct recipe_process *one)
+{
+	if (one->recipe)
+		return one->recipe->expected;
+	return one->engine && one->wait != RUNTIME_RESTS;
+}
+
+/* The process has ended. Its entry is kept until it is forgotten if its status is news. */
+static void end(struct runtime_recipes *recipes, struct recipe_process *one, uint64_t now_ns)
+{
+	if (is_undecided(one))
+		set_status(recipes, one, JITBPF_RUNTIME_ENDED, &one->version);
+	if (!one->is_news) {
+		drop(recipes, one, now_ns);
+		return;
+	}
+	published_recipes_end(recipes, one, now_ns);
+	recipes->open -= one->wait != RUNTIME_RESTS;
+	one->wait = RUNTIME_RESTS;
+}
+
 void runtime_recipes_changed(struct runtime_recipes *recipes, const struct process *process,
 			     uint64_t now_ns)
 {
 	struct recipe_process *one = runtime_recipes_find(recipes, process);
 
-	if (one && !is_current(one))
+	program_runtimes_changed(&recipes->programs, process);
+	if (one && process->exit_ns != UINT64_MAX)
+		end(recipes, one, now_ns);
+	else if (one && !is_current(one))
 		drop(recipes, one, now_ns);
 }
 

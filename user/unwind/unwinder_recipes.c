@@ -111,6 +111,7 @@ static int want_program(struct unwinder *u, const struct process *process, uint3
 		.owner = process_owner_key(&process->owner),
 	};
 
+	program_runtimes_sampled(&u->recipes.programs, process, number);
 	if (!program_runtimes_may_ask(&u->recipes.programs, number))
 		return 0;
 	request.program.module = module_table_get(u->modules, number);
@@ -134,6 +135,8 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 		return 0;
 	if (!runtime_recipes_runtime(&u->recipes, process, &runtime))
 		return want_program(u, process, runtime.module);
+	if (process->exit_ns != UINT64_MAX)
+		return 0;
 	copy = stack_copy_of(sample);
 	/* During an exec, the kernel has a preliminary end of the stack. */
 	if (!one || !one->engine || one->module != runtime.module || !one->stack_top ||

@@ -29,6 +29,12 @@ static int read_shared_code(const struct memory_source *source, const struct unw
 				   ret_count);
 }
 
+/* The error of a reader, or that of the memory. Only a file can lack symbols. */
+static int error_of(const struct runtime_memory *memory, int err)
+{
+	return memory->failed == -ENOENT ? -ESRCH : memory->failed ?: err;
+}
+
 static int make_recipe(const struct memory_source *source, const struct unwind_maker *maker,
 		       const struct unwind_answer *answer, struct runtime_known *known)
 {
@@ -55,7 +61,7 @@ static int make_recipe(const struct memory_source *source, const struct unwind_m
 	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
 				    &known->version);
 	if (err || !known->reader->needs_shared_code)
-		return err ? memory->failed ?: err : 0;
+		return err ? error_of(memory, err) : 0;
 	/* It takes longer than all else, so it is not read while the runtime starts. */
 	err = read_shared_code(source, answer, shared_code, &process.shared_code_count);
 	if (err || !process.shared_code_count)
@@ -63,7 +69,7 @@ static int make_recipe(const struct memory_source *source, const struct unwind_m
 	process_memory_refresh(&of_process);
 	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
 				    &known->version);
-	return err ? memory->failed ?: err : 0;
+	return err ? error_of(memory, err) : 0;
 }
 
 int unwind_runtime_recipe(const struct memory_source *memory, const struct unwind_maker *maker,
@@ -93,7 +99,7 @@ int unwind_runtime_function(const struct memory_source *source, struct unwind_an
 	err = known->reader->function(&of_process, &known->recipe, &known->layout, request->object,
 				      function);
 	if (err)
-		return memory->failed ?: err;
+		return error_of(memory, err);
 	answer->function = TAKE_PTR(function);
 	return 0;
 }

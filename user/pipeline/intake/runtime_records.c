@@ -12,8 +12,11 @@ static void put_name(char ret[16], const struct engine *engine)
 
 static int emit_runtime(struct intake *intake, const struct runtime_news *news, uint64_t time_ns)
 {
+	uint64_t exit_ns = news->process->exit_ns; /* the pid may belong to another one since */
 	struct jitbpf_runtime record = {
-		.h = {.size_bytes = sizeof(record), .type = JITBPF_RUNTIME, .time_ns = time_ns},
+		.h = {.size_bytes = sizeof(record),
+		      .type = JITBPF_RUNTIME,
+		      .time_ns = exit_ns < time_ns ? exit_ns : time_ns},
 		.pid = news->process->pid,
 		.status = news->status,
 		.start_ns = news->process->start_ns,

@@ -270,6 +270,10 @@ CASE_WITH(memory_that_blocks, setup, teardown)
 	assert_int_equal(ask_recipe(made, &engine_cpython), 0);
 	made->blocks_with = -ETIMEDOUT;
 	assert_int_equal(ask_function(made, 0x10000), -ETIMEDOUT);
+	/* There is no such process. That its file lacks symbols would be something else. */
+	made->blocks_with = -ENOENT;
+	assert_int_equal(ask_recipe(made, &engine_cpython), -ESRCH);
+	assert_int_equal(ask_function(made, 0x10000), -ESRCH);
 }
 
 CASE_WITH(a_process_that_has_ended, setup, teardown)

@@ -531,6 +531,59 @@ CASE_WITH(test_starting, set_up, tear_down)
 			 JITBPF_RUNTIME_SHOWN);
 }
 
+static uint32_t last_status(void)
+{
+	return ((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status;
+}
+
+/* A process that ends while its runtime starts, or before a first answer, says so. */
+CASE_WITH(test_ends_while_it_starts, set_up, tear_down)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t pid = i ? 300 + i : MADE_PID;
+
+		make_task(&f.run, JITBPF_FORK, ++f.time_ns, pid, 1);
+		make_mapping(&f.run, ++f.time_ns, pid, PROGRAM, "/usr/bin/python3.11");
+		f.recipe_error = -ENODATA;
+		f.known.recipe.loop_count = i == 1; /* it is expected */
+		f.holds = i == 2;
+		add_program(pid, 1);
+		round_of(2);
+		make_task(&f.run, JITBPF_EXIT, ++f.time_ns, pid, 0);
+		round_of(2);
+		assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->pid,
+				 pid);
+		assert_int_equal(last_status(), JITBPF_RUNTIME_ENDED);
+		assert_int_equal(f.published_count, 0);
+		f.holds = false;
+		round_of(2);
+	}
+	assert_int_equal(last_status(), JITBPF_RUNTIME_ENDED);
+}
+
+/* The answer comes with the exit: it counts. */
+CASE_WITH(test_ends_with_the_answer, set_up, tear_down)
+{
+	f.holds = true;
+	f.recipe_error = -ENOTSUP;
+	add_first_sample(MADE_PID);
+	round_of(50);
+	f.holds = false;
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, MADE_PID, 0);
+	round_of(50);
+	assert_int_equal(last_status(), JITBPF_RUNTIME_OTHER_VERSION);
+}
+
+/* What was shown stays shown. */
+CASE_WITH(test_ends_when_shown, set_up, tear_down)
+{
+	begin();
+	make_task(&f.run, JITBPF_EXIT, ++f.time_ns, MADE_PID, 0);
+	round_of(50);
+	assert_int_equal(last_status(), JITBPF_RUNTIME_SHOWN);
+	assert_int_equal(f.published_count, 0);
+}
+
 /* A version that is not known is said, and asked for again only after the process has mapped code.
  */
 CASE_WITH(test_other_version, set_up, tear_down)
@@ -866,6 +919,13 @@ CASE_WITH(test_no_linked_runtime, set_up, tear_down)
 	assert_int_equal(f.programs_asked, 1);
 	assert_int_equal(f.recipes_asked, 0);
 	assert_null(published_of(300));
+	/* It loads one later. */
+	make_mapping(&f.run, ++f.time_ns, 300, PROGRAM, "/usr/bin/python3.11");
+	add_first_sample(300);
+	round_of(2);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	assert_non_null(published_of(300));
 }
 
 #define FURTHER 0x1000000 /* where a second process has the program */
