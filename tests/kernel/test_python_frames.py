@@ -127,7 +127,8 @@ class PythonFrames(harness.KernelTest):
             if "deflate" in names or not any("EvalFrame" in frame for frame in outside):
                 continue
             locked += int(count)
-            placed += int(count) if "inner_locked_[p]" in inside else 0
+            # inner_free() does more than deflate().
+            placed += int(count) if any(name.startswith("inner_") for name in inside) else 0
         self.assertGreater(locked, 100, lines)
         self.assertGreater(placed, 0.9 * locked, lines)
 
