@@ -163,6 +163,8 @@ void page_code_write_life(struct json *json, const struct view *view,
 	} else if (generation->function->serves != SERVES_NONE) {
 		json_member_string(json, "name", generation->function->name);
 	}
+	if (*code_tier_word(generation->function->tier))
+		json_member_string(json, "tier", code_tier_word(generation->function->tier));
 	if (!region)
 		return;
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)region->address);

@@ -19,6 +19,7 @@ export interface Annotation {
 /** Machine code that a function had for some time, or the source lines of a function of a runtime. Times are in ns from the start of the run. */
 export interface Generation {
 	name?: string;                  // of code of a function whose code has several names; of source lines, their file
+	tier?: string;                  // of what kind the code is: interpreted, clone, cold ...
 	samples: number;
 	total?: number;                 // of source lines: with what they call
 	address?: string;

@@ -227,7 +227,7 @@ export class CodePane {
 			...(generation.total === undefined ? [`${plural(own, 'sample')} in its own instructions, ${percent(own, functions!.total)}`]
 				: [`${plural(generation.total, 'sample')} with what it calls, ${percent(generation.total, functions!.total)}`,
 					`${number(generation.samples)} in itself, ${percent(generation.samples, functions!.total)}`]),
-			...(generations.length > 1 ? [] : [sizeOf(generation), lifeOf(generation)]),
+			...(generations.length > 1 ? [] : [generation.tier ?? '', sizeOf(generation), lifeOf(generation)]),
 			generation.code?.address ? `at ${generation.code.address} in the file` : ''].filter(Boolean).join(' · ');
 		this.facts.title = this.facts.textContent;
 		this.showTabs(found, chosen);
@@ -242,7 +242,7 @@ export class CodePane {
 		const focused = this.tabs.contains(document.activeElement);
 		this.tabs.hidden = generations.length < 2;
 		this.tabs.replaceChildren(...generations.map((generation, i) => {
-			const tab = element('button', '', '', element('b', String(i + 1)), element('span', [nameOf(generation), sizeOf(generation), lifeOf(generation)].filter(Boolean).join(' · ')),
+			const tab = element('button', '', '', element('b', String(i + 1)), element('span', [nameOf(generation), generation.tier, sizeOf(generation), lifeOf(generation)].filter(Boolean).join(' · ')),
 				element('span', plural(generation.total ?? generation.samples, 'sample')));
 			tab.role = 'tab';
 			tab.ariaSelected = String(i === chosen);
