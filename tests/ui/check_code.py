@@ -36,7 +36,7 @@ def annotation(samples, **more):
 
 
 GENERATIONS = [
-    {"samples": 36, "address": "0x7f0000001000", "bytes": 20, "loaded_ns": 500_000_000, "ended_ns": 1_250_000_000,
+    {"samples": 36, "tier": "compiled", "address": "0x7f0000001000", "bytes": 20, "loaded_ns": 500_000_000, "ended_ns": 1_250_000_000,
      "code": annotation([1, 0, 20, 5, 10])},
     {"samples": 90, "address": "0x7f0000002000", "bytes": 24, "loaded_ns": 1_250_000_000, "live": True,
      "code": annotation([3, 80, 0, 2, 4, 1])},
@@ -61,11 +61,11 @@ def with_code(source, folder):
     page = open(source, encoding="utf-8").read()
     begin, data, end = re.split(r'(?<=id="profile">)(.*?)(?=</script>)', page, maxsplit=1, flags=re.S)
     data, seen = json.loads(data), PageData(source)
-    modules = numbers(data["labels"], "module")
+    modules, files = (numbers(data["labels"], key) for key in ("module", "file"))
     functions = []
     for label in {node.label for node in seen.nodes if seen.kinds[node.label] == 3 and node.total > seen.total * .02}:
         functions.append({"name": seen.names[label], "module": data["strings"][modules[label]], "kind": "JIT",
-                          "samples": 133, "more": 2, "generations": GENERATIONS})
+                          "file": data["strings"][files[label]], "samples": 133, "more": 2, "generations": GENERATIONS})
     native = next(node.label for node in seen.nodes if seen.kinds[node.label] == 2 and node.total > seen.total * .02)
     functions.append({"name": seen.names[native], "module": data["strings"][modules[native]], "kind": "Python",
                       "samples": 16, "more": 0, "generations": RUNTIME})
@@ -108,7 +108,7 @@ def check_open(page):
     check("code=" in page.say("location.hash"), "the address has the function")
     check(page.say("document.activeElement.id") == "code-machine", "the instructions have the focus")
     tabs = page.say(TABS)
-    check(len(tabs) == 3 and tabs[0] == "120 B · 0.50 s – 1.25 s36 samples" and tabs[1] == "224 B · 1.25 s – the end90 samples" and
+    check(len(tabs) == 3 and tabs[0] == "1compiled · 20 B · 0.50 s – 1.25 s36 samples" and tabs[1] == "224 B · 1.25 s – the end90 samples" and
           tabs[2] == "324 B · before the run – ?7 samples", f"generations have size, life and samples: {tabs}")
     check(page.say("document.querySelector('#code [aria-selected=true]').textContent")[0] == "2", "the hottest one is shown")
     for side in ("source", "machine"):
