@@ -45,7 +45,7 @@ def shown_names(sample):
 def segments(data):
     """Yields (offset, content) of each whole segment of a recording (uapi/packed_recording.h)."""
     magic, version, at = struct.unpack_from("<8sII", data)
-    assert magic == b"JITBPF\r\n" and version == 4
+    assert magic == b"JITBPF\r\n" and version == 5
     stream, crc = zstd_stream.Decompressor(), zlib.crc32(data[:at])
     while at + 8 <= len(data):
         size, expected = struct.unpack_from("<II", data, at)
