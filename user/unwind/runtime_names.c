@@ -11,12 +11,13 @@
 struct name_key {
 	const struct engine *engine;
 	const char *name, *file;
-	uint32_t first_line;
+	uint32_t first_line, uid;
 };
 
 static uint64_t hash_of(const struct name_key *key)
 {
-	uint64_t hash = hash_mix((uint64_t)(uintptr_t)key->engine, key->first_line);
+	uint64_t hash = hash_mix((uint64_t)(uintptr_t)key->engine,
+				 (uint64_t)key->uid << 32 | key->first_line);
 
 	hash = hash_bytes(key->name, strlen(key->name), hash);
 	return hash_bytes(key->file, strlen(key->file), hash);
@@ -28,7 +29,8 @@ static bool equal(const void *slots, uint32_t slot, const void *key_)
 	const struct name_key *key = key_;
 
 	return name->engine == key->engine && name->first_line == key->first_line &&
-	       !strcmp(name->name, key->name) && !strcmp(name->file, key->file);
+	       name->uid == key->uid && !strcmp(name->name, key->name) &&
+	       !strcmp(name->file, key->file);
 }
 
 static void free_name(struct runtime_name *name)
@@ -63,17 +65,32 @@ static int add(struct runtime_names *names, const struct name_key *key, uint64_t
 	names->news.data[names->news.size++] = name;
 	name->engine = key->engine;
 	name->first_line = key->first_line;
+	name->uid = key->uid;
 	name->hash = hash;
 	name->number = ++names->last;
 	name->refs = 2; /* the caller's, and that of `news` */
 	return 0;
 }
 
+static uint64_t bytes_of(const struct runtime_name *name)
+{
+	return sizeof(*name) + strlen(name->name) + strlen(name->file);
+}
+
+/* Take a name out of the list of those without a reference. */
+static void unlink_kept(struct runtime_names *names, struct runtime_name *name)
+{
+	*(name->before ? &name->before->behind : &names->oldest) = name->behind;
+	*(name->behind ? &name->behind->before : &names->newest) = name->before;
+	name->before = name->behind = NULL;
+	names->kept_bytes -= bytes_of(name);
+}
+
 int runtime_names_get(struct runtime_names *names, const struct engine *engine, const char *name,
-		      const char *file, uint32_t first_line, uint32_t pid,
+		      const char *file, uint32_t first_line, uint32_t uid, uint32_t pid,
 		      struct runtime_name **ret)
 {
-	const struct name_key key = {engine, name, file, first_line};
+	const struct name_key key = {engine, name, file, first_line, uid};
 	uint64_t hash = hash_of(&key);
 	uint32_t slot = index_map_find(&names->index, hash, equal, names->slots.data, &key);
 	struct runtime_name *one;
@@ -81,7 +98,8 @@ int runtime_names_get(struct runtime_names *names, const struct engine *engine, 
 
 	if (slot != INDEX_MAP_NONE) {
 		*ret = names->slots.data[slot];
-		(*ret)->refs++;
+		if (!(*ret)->refs++)
+			unlink_kept(names, *ret);
 		return 0;
 	}
 	one = calloc(1, sizeof(*one));
@@ -95,14 +113,27 @@ int runtime_names_get(struct runtime_names *names, const struct engine *engine, 
 	return 0;
 }
 
-void runtime_names_put(struct runtime_names *names, struct runtime_name *name)
+static void drop_oldest(struct runtime_names *names)
 {
-	if (!name || --name->refs)
-		return;
+	struct runtime_name *name = names->oldest;
+
+	unlink_kept(names, name);
 	index_map_remove(&names->index, name->hash, name->slot);
 	names->slots.data[name->slot] = NULL;
 	names->vacant.data[names->vacant.size++] = name->slot;
 	free_name(name);
+}
+
+void runtime_names_put(struct runtime_names *names, struct runtime_name *name)
+{
+	if (!name || --name->refs)
+		return;
+	name->before = names->newest;
+	*(names->newest ? &names->newest->behind : &names->oldest) = name;
+	names->newest = name;
+	names->kept_bytes += bytes_of(name);
+	while (names->kept_bytes > RUNTIME_NAMES_KEPT_BYTES)
+		drop_oldest(names);
 }
 
 const struct runtime_name *runtime_names_take(struct runtime_names *names)

@@ -140,7 +140,8 @@ int sampled_functions_put(struct sampled_functions *functions, struct sampled_fu
 	err = err ?: vec_reserve(&one->lines.lines, lines);
 	err = err
 		      ?: runtime_names_get(&functions->names, engine, name, file,
-					   function->first_line, pid, &one->name);
+					   function->first_line, one->owner->key.uid, pid,
+					   &one->name);
 	if (err)
 		return err;
 	one->lines.first_line = function->first_line;

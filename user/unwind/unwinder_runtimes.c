@@ -297,26 +297,21 @@ int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 
 /* --- merged stacks -------------------------------------------------------------------------- */
 
-/* Returns 0 with the number of the functions of a runtime that are not known, or -ENOMEM. */
-static int unknown_of(struct unwinder *u, const struct engine *engine, uint32_t pid, uint64_t *ret)
+/*
+ * Returns 0 with the number of the functions of a runtime that are not known, for a user; or
+ * -ENOMEM.
+ */
+static int unknown_of(struct unwinder *u, const struct engine *engine,
+		      const struct process *process, uint64_t *ret)
 {
-	struct runtime_unknown *free_one = NULL;
+	struct runtime_name *name;
+	int err = runtime_names_get(&u->functions.names, engine, "", "", 0,
+				    process->owner.charged_uid, process->pid, &name);
 
-	for (size_t i = 0; i < UNWIND_RUNTIMES_MAX; i++) {
-		struct runtime_unknown *one = &u->unknown[i];
-
-		if (one->engine == engine) {
-			*ret = one->name->number;
-			return 0;
-		}
-		if (!one->engine && !free_one)
-			free_one = one;
-	}
-	if (!free_one ||
-	    runtime_names_get(&u->functions.names, engine, "", "", 0, pid, &free_one->name))
-		return -ENOMEM;
-	free_one->engine = engine;
-	*ret = free_one->name->number;
+	if (err)
+		return err;
+	*ret = name->number;
+	runtime_names_put(&u->functions.names, name);
 	return 0;
 }
 
@@ -340,7 +335,7 @@ static int words_of(struct unwinder *u, const struct process *process,
 		return 0;
 	}
 	u->functions_unknown++;
-	err = unknown_of(u, recipe->engine, process->pid, &number);
+	err = unknown_of(u, recipe->engine, process, &number);
 	ret->function = RUNTIME_WORD(number);
 	return err;
 }

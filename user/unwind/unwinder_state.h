@@ -27,13 +27,6 @@ struct wanted_page {
 	bool reserved; /* reserved in the previous round */
 };
 
-/* The number of the functions of a runtime that are not known. */
-struct runtime_unknown {
-	const struct engine *engine; /* NULL: free */
-	struct runtime_name *name;
-};
-
-#define UNWIND_RUNTIMES_MAX    8  /* that have readers */
 #define WANTED_PAGES_MAX       64 /* per round */
 #define UNWIND_ASKED_SLOTS     1024
 #define UNWIND_CHANGES	       1024	  /* processes share a count */
@@ -73,7 +66,6 @@ struct unwinder {
 	struct runtime_recipes recipes;
 	struct recipe_templates templates;
 	struct sampled_functions functions;
-	struct runtime_unknown unknown[UNWIND_RUNTIMES_MAX];
 	struct known_stacks known_stacks;
 	struct runtime_words runtime_words[JITBPF_RUNTIME_FRAMES_MAX]; /* scratch space */
 	uint64_t runtimes_swept_ns;

@@ -10,6 +10,7 @@
 #include "tests/unit/pipeline/made_run.h"
 #include "tests/unit/unwind/unread_tables.h"
 #include "unwind/runtime_recipes.h"
+#include "unwind/sampled_functions.h"
 #include "unwind/unwinder_runtimes.h"
 
 #define PROGRAM	  0x10000000ull /* address of the runtime */
@@ -688,6 +689,70 @@ CASE_WITH(test_fork_as_other_user, set_up, tear_down)
 	round_of(50);
 	assert_int_equal(f.functions_asked, 6);
 	assert_frame(last_record(JITBPF_SAMPLE), 2, "f2", 11);
+}
+
+static uint32_t count_functions(void)
+{
+	const void *record = NULL;
+	uint32_t count = 0;
+
+	while ((record = next_record(record, JITBPF_RUNTIME_FUNCTION)))
+		count++;
+	return count;
+}
+
+/*
+ * Functions that come back after a long time have their numbers: who consumes the records never
+ * forgets one.
+ */
+CASE_WITH(test_functions_come_back, set_up, tear_down)
+{
+	uint64_t word;
+
+	begin();
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	word = ((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->words[1];
+	for (int turn = 0; turn < 3; turn++) {
+		for (int i = 0; i < 3; i++)
+			round_of(RUNTIME_FUNCTION_KEEP_NS / MS);
+		add_sample(MADE_PID, 1, two, 2);
+		round_of(50);
+		assert_int_equal(f.functions_asked, 2 * (turn + 2));
+		assert_frame(last_record(JITBPF_SAMPLE), 0, "f1", 11);
+		assert_true(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->words[1] ==
+			    word);
+	}
+	assert_int_equal(count_functions(), 2);
+}
+
+/* Equal functions of two users are charged to each, so that each has them if the other one cannot.
+ */
+CASE_WITH(test_functions_of_users, set_up, tear_down)
+{
+	const struct jitbpf_runtime_function *function;
+
+	begin();
+	make_task(&f.run, JITBPF_FORK, ++f.time_ns, 200, MADE_PID);
+	add_owner(200, 1000);
+	f.function_error = -EFAULT;
+	add_sample(200, 1, two, 2);
+	round_of(50);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	assert_int_equal(count_functions(), 2);
+	function = last_record(JITBPF_RUNTIME_FUNCTION);
+	assert_int_equal(function->pid, MADE_PID);
+	assert_string_equal(function->strings, "");
+	f.function_error = 0;
+	for (uint32_t pid = MADE_PID; pid <= 200; pid += 200 - MADE_PID) {
+		add_sample(pid, 1, (uint32_t[]){3, 4}, 2);
+		round_of(50);
+		function = last_record(JITBPF_RUNTIME_FUNCTION);
+		assert_int_equal(function->pid, pid);
+		assert_string_equal(function->strings, "f4");
+	}
+	assert_int_equal(count_functions(), 6);
 }
 
 /* Frames that end without an entry are not all: a generator had no link to its caller. */
