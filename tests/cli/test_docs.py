@@ -108,7 +108,7 @@ class Commands(unittest.TestCase):
     def test_messages(self):
         """What tables of troubleshooting.md quote in their first column, jitbpf says."""
         sources = "".join(path.read_text() for path in (ROOT / "user").rglob("*.c"))
-        sources += (ROOT / "uapi/record.h").read_text()
+        sources += "".join(file.read_text() for file in (ROOT / "uapi").glob("record*.h"))
         sources = re.sub(r'"\s*\\?\s*"', "", sources).replace("\\", "")
         quoted = 0
         for row in re.findall(r"^\| (`.*?) \|", (ROOT / "docs/troubleshooting.md").read_text(), re.M):
