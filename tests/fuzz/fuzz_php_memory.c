@@ -14,7 +14,7 @@
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/seeds.h"
 
-SEEDS(12);
+SEEDS(23);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
