@@ -45,18 +45,19 @@ class Sprawl(AttackTest):
     repeat. Must hold: memory is bounded, the victim's profile is the same, nothing is lost, and the
     summary tells who did it."""
 
-    def sprawl(self, kind, over_memory):
+    def sprawl(self, kind, over_memory, endings=(".jitbpf",), at_end=0):
+        """at_end: memory that the end of the output takes beside the run's."""
         options = ("-a", "--max-memory", str(MEMORY))
         argv = [self.program("sprawl"), kind]
         # A user of its own: root may run other programs, which share root's part of the memory.
         victim = ("setpriv", f"--reuid={BYSTANDER}", f"--regid={BYSTANDER}", "--clear-groups",
                   self.program("victim"))
-        with self.recording((*options, "-F", "4999"), endings=(".jitbpf",)) as jitbpf:
+        with self.recording((*options, "-F", "4999"), endings=endings) as jitbpf:
             attacker, busy = self.attack(argv), self.start_victim(victim)
             self.wait_for(lambda: run_for.cpu_seconds(busy.pid) >= 2, 90)
         self.end(attacker)
         self.end(busy)
-        self.assertLess(jitbpf.watch.rss, MEMORY + BESIDE)
+        self.assertLess(jitbpf.watch.rss, MEMORY + BESIDE + at_end)
         summary = jitbpf.run.summary()
         self.assertEqual(summary["samples"]["taken"], sum(
             process["samples"]["taken"] for process in summary["processes"]))
@@ -65,7 +66,13 @@ class Sprawl(AttackTest):
         self.check_victim(options=options, argv=victim, during=lambda: self.attack(argv))
 
     def test_paths(self):
-        self.sprawl("paths", True)
+        """A run that only records keeps no call paths, so nobody uses too much memory."""
+        self.sprawl("paths", False)
+
+    def test_paths_in_a_tree(self):
+        """Where call paths are kept. When it ends, the output has a tree of its own of them, which
+        --max-memory does not count."""
+        self.sprawl("paths", True, (".jitbpf", ".folded"), at_end=2 * MEMORY)
 
     def test_places(self):
         self.sprawl("places", True)
