@@ -106,6 +106,19 @@ class PhpFrames(harness.KernelTest):
         self.wait_for(lambda: run_for.cpu_seconds(engine.pid) > 0.5)
         self.check(self.record_process(engine.pid, 1, ["-F", "499", "--fields", "+srcline"]))
 
+    def test_late_with_code_of_its_jit(self):
+        """Nobody has published the JIT code, but the frames that it runs for are known."""
+        command = [*harness.php_jit("tracing")[:-2], SOURCE, "60"]
+        engine = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        self.wait_for(lambda: run_for.cpu_seconds(engine.pid) > 0.5)
+        run = self.record_process(engine.pid, 2, ["-F", "499"])
+        samples = run.summary()["samples"]
+        self.assertGreater(samples["taken"], 100)
+        self.assertGreater(samples["runtime_functions"], 0.9 * samples["taken"])
+        self.assertLess(samples["code_unknown"], 0.15 * samples["taken"])
+
     def test_memory_that_does_not_answer(self):
         """It costs its own process only: another one has its functions meanwhile."""
         folder = os.path.join(self.folder, "impostor")

@@ -44,7 +44,9 @@ static bool add_known(struct locating *to, const struct frame_cache_key *key)
 static int add_location(struct locating *to, const struct location *location,
 			const struct frame_cache_key *key)
 {
-	bool code_unknown = location_kind_info(location->kind)->code_unknown;
+	/* The runtime frames that such code only serves say which function ran. */
+	bool code_unknown =
+		location_kind_info(location->kind)->code_unknown && !location->is_interpreter;
 	int err = location_table_add(to->table, location, to->out);
 
 	if (err && err != -EDQUOT)

@@ -14,6 +14,7 @@ struct merge {
 	uint32_t native_at, runtime_at; /* the next frames */
 	uint32_t groups, loops;		/* that are left */
 	bool inside;			/* no runtime frame is placed yet */
+	bool behind_loop;		/* the last native frame was one of the loop */
 };
 
 static bool is_in(const struct runtime_range *range, uint64_t pc)
@@ -156,8 +157,12 @@ static bool is_start(const struct merge *m)
 /* Returns true if the next native frame only serves runtime frames that are placed. */
 static bool serves(const struct merge *m)
 {
-	return !m->inside && !is_start(m) &&
-	       is_in(&m->runtime->own, pc_at(m->native, m->native_at)) &&
+	const struct native_stack *native = m->native;
+	uint64_t pc = pc_at(native, m->native_at);
+	bool is_trampoline =
+		m->behind_loop && native->is_unknown && native->is_unknown(native->context, pc);
+
+	return !m->inside && !is_start(m) && (is_in(&m->runtime->own, pc) || is_trampoline) &&
 	       (m->groups || (m->runtime->whole && !m->loops));
 }
 
@@ -196,6 +201,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 		m.loops -= frames > 0;
 		if (!frames) {
 			put_native(&m, serves(&m));
+			m.behind_loop = false;
 		} else if (without || !m.groups) {
 			without = 0;
 			while (frames--)
@@ -206,8 +212,8 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 
 			while (frames--)
 				put_native(&m, serves_group);
-			put_group(&m, loop->flags & RUNTIME_LOOP_COMPILED ? JITBPF_POSITION_COMPILED
-									  : 0);
+			m.behind_loop = !(loop->flags & RUNTIME_LOOP_COMPILED);
+			put_group(&m, m.behind_loop ? 0 : JITBPF_POSITION_COMPILED);
 		}
 	}
 	put_rest(&m);

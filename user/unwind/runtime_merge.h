@@ -23,6 +23,9 @@ struct native_stack {
 	uint32_t count; /* up to JITBPF_USER_FRAMES_MAX */
 	bool whole;	/* the last one is the outermost frame */
 	bool doubtful;	/* the code of the last one is not known: none is placed behind it */
+	/* Returns true if an address is in anonymous memory, and in no known code. May be NULL. */
+	bool (*is_unknown)(const void *context, uint64_t address);
+	const void *context;
 };
 
 /* The runtime frames of a thread, newest first. */
@@ -48,7 +51,9 @@ struct merged_stack {
  * of the loop have all other frames in common. Frames of the runtime's own file outside of a
  * runtime frame get that kind, too, but for the outermost frame of the thread, such as _start: a
  * stack begins with it, with or without runtime frames, so all stacks of a program have the same
- * root. In a group of compiled code, the innermost frame is marked as such.
+ * root. So does unknown code in anonymous memory that has called the loop itself: only the runtime
+ * does that, by a trampoline that it has made for a function (`python -X perf`). In a group of
+ * compiled code, the innermost frame is marked as such.
  *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
  * group yet, or no more: that is so if it is unsettled; if the flags say so; or, where they do not

@@ -377,15 +377,30 @@ static bool is_whole(const struct jitbpf_runtime_frames *part)
 	       (!part->count || part->frames[part->count - 1].check & 1);
 }
 
+struct sampled_process {
+	const struct process *process;
+	uint64_t time_ns;
+};
+
+static bool is_unknown_code(const void *sampled_, uint64_t address)
+{
+	const struct sampled_process *sampled = sampled_;
+
+	return code_site_at(sampled->process, address, sampled->time_ns).kind == LOCATION_ANON;
+}
+
 int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 			   const struct jitbpf_sample *sample, const struct finished_stack *stack,
 			   struct merged_stack *ret)
 {
+	const struct sampled_process sampled = {process, sample->h.time_ns};
 	const struct native_stack native = {
 		.addresses = stack->words,
 		.count = stack->count,
 		.whole = stack->end == JITBPF_END_ROOT,
 		.doubtful = stack->replaced || stack->untold,
+		.is_unknown = is_unknown_code,
+		.context = &sampled,
 	};
 	const struct jitbpf_runtime_frames *part;
 	struct shared_recipe *recipe =

@@ -192,6 +192,18 @@ CASE_WITH(test_returned_to, setup, teardown)
 	assert_int_equal(at(f, 1)->offset, 7);
 }
 
+/* Code that runtime frames of the stack stand for is not unknown, whoever has made it. */
+CASE_WITH(test_code_that_serves, setup, teardown)
+{
+	struct fixture *f = *state;
+	const uint64_t kind = (uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT;
+
+	assert_int_equal(locate_one(f, 10, CODE)->kind, LOCATION_ANON);
+	assert_true(f->located.code_unknown);
+	assert_int_equal(locate_one(f, 10, kind | CODE)->kind, LOCATION_ANON);
+	assert_false(f->located.code_unknown);
+}
+
 CASE_WITH(test_edges_of_code, setup, teardown)
 {
 	struct fixture *f = *state;

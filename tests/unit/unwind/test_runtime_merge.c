@@ -16,6 +16,7 @@
 #define JIT	 0x300000ull
 #define JIT_END	 0x310000ull
 #define OTHER	 0x400000ull /* other code */
+#define UNKNOWN	 0x500000ull /* code in anonymous memory that nobody has published */
 #define ENTERING 0x100010ull /* the unsettled part of the loop ends here */
 #define WORDS	 600
 
@@ -43,10 +44,20 @@ struct made {
 
 static struct merged_stack merged;
 
+static bool is_unknown(const void *context, uint64_t address)
+{
+	return address >= UNKNOWN;
+}
+
 static void merge(const struct made *made)
 {
-	const struct native_stack native = {made->native, made->native_count, made->native_whole,
-					    made->native_doubtful};
+	const struct native_stack native = {
+		.addresses = made->native,
+		.count = made->native_count,
+		.whole = made->native_whole,
+		.doubtful = made->native_doubtful,
+		.is_unknown = is_unknown,
+	};
 	const struct runtime_stack runtime = {
 		.recipe = &recipe,
 		.own = {OWN, OWN_END, 0, 0},
@@ -72,7 +83,7 @@ static void assert_merged(const struct made *made)
 
 /*
  * Native frames, leaf first: L of the loop, E entering it, J of compiled code, o of the runtime's
- * file, x of other code. Runtime frames, newest first: f, F an entry, M a mark.
+ * file, x of other code, u of unknown code. Runtime frames, newest first: f, F an entry, M a mark.
  */
 static struct made take_apart(const char *native, const char *frames)
 {
@@ -83,6 +94,7 @@ static struct made take_apart(const char *native, const char *frames)
 				: *native == 'E' ? OWN
 				: *native == 'J' ? JIT
 				: *native == 'o' ? LOOP_END
+				: *native == 'u' ? UNKNOWN
 						 : OTHER;
 
 		made.native[made.native_count] = base + 1 + made.native_count;
@@ -110,7 +122,8 @@ static const char *merged_text(void)
 		char c = address < LOOP_END  ? 'L'
 			 : address < OWN_END ? 'o'
 			 : address < JIT_END ? 'J'
-					     : 'x';
+			 : address < UNKNOWN ? 'x'
+					     : 'u';
 
 		if (kind == JITBPF_FRAME_GAP)
 			text[at++] = '|';
@@ -145,6 +158,12 @@ static const struct {
 	{"JLox", "ffF", "(J)(L)cff(o)x", 0, 0, 0},
 	{"xoJoLx", "fFF", "xo(J)cf(o)(L)fx", 0, 0, 0},
 	{"LJx", "FF", "(L)f(J)cx", 0, 0, 0},
+	/* Trampolines: unknown code that has called the loop of a runtime frame, and no other. */
+	{"LuoLuo", "FF", "(L)f(u)(o)(L)f(u)o", 0, 0, 0},
+	{"Lu", "FF", "(L)f(u)|f", 1, 0, 0},
+	{"JuLox", "FF", "(J)cu(L)f(o)x", 0, 0, 0},
+	{"uLoux", "F", "u(L)f(o)ux", 0, 0, 0},
+	{"Lux", "", "Lux", 0, 0, 0},
 	/* The leaf enters the loop, or leaves it. */
 	{"ELox", "F", "L(L)f(o)x", 0, 0, 0},
 	{"LoLx", "fF", "Lo(L)ffx", 0, 0, 0},
