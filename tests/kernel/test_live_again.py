@@ -231,10 +231,7 @@ class Ended(test_live.GraphTest):
             live.wait()
             browser.wait_for(f"{STATE} === 'lost'")
             self.assertRegex(browser.evaluate(text("live")), "lost at .*, trying again")
-            shown = -1
-            while shown != self.refreshes(browser):  # what came last is shown a little later
-                shown = self.refreshes(browser)
-                time.sleep(1.5)
+            browser.wait_for(f"{ROOT}.dataset.due === 'false'")  # what came last is shown a little later
             samples = self.delivered(browser)
             for pid in begun:
                 with contextlib.suppress(ProcessLookupError):

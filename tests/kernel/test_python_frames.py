@@ -2,10 +2,12 @@
 """Python's own functions are in the stacks: from the start, late, of threads, of children, and of
 short runs."""
 
+import ctypes
 import os
 import shutil
 import subprocess
 import sys
+import unittest
 
 import harness
 import run_for
@@ -57,6 +59,85 @@ def main(seconds):
 
 main(float(sys.argv[2]))
 """
+
+
+# Runs Python twice. Between, its library is not mapped, and other memory may be in its place.
+UNLOADING = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+static double cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static __attribute__((noinline)) void native(double seconds)
+{
+	for (double end = cpu() + seconds; cpu() < end;)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+
+static int run(const char *library, const char *name)
+{
+	void *python = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+	char code[512];
+
+	if (!python)
+		return 1;
+	snprintf(code, sizeof(code), "import time\ndef %s():\n  for i in range(20000): pass\n"
+		 "end = time.process_time() + 0.6\nwhile time.process_time() < end: %s()\n", name, name);
+	((void (*)(void))dlsym(python, "Py_Initialize"))();
+	((int (*)(const char *))dlsym(python, "PyRun_SimpleString"))(code);
+	((int (*)(void))dlsym(python, "Py_FinalizeEx"))();
+	dlclose(python);
+	return dlopen(library, RTLD_NOW | RTLD_NOLOAD) != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	void *filled;
+
+	if (run(argv[1], "python_first"))
+		return 1;
+	filled = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(filled, 0x41, 64 << 20);
+	native(0.6);
+	return run(argv[1], "python_second");
+}
+"""
+
+
+def python_library():
+    """The library of Python, or None: it is not installed."""
+    name = "libpython{}.{}.so.1.0".format(*sys.version_info)
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return None
+    return name
+
+
+class Unloaded(harness.KernelTest):
+    @unittest.skipUnless(python_library(), "the library of Python is not installed")
+    def test_unloaded(self):
+        """A runtime that is unmapped has no functions, and has them again when it is mapped again."""
+        source, program = (os.path.join(self.folder, name) for name in ("unloading.c", "unloading"))
+        with open(source, "w", encoding="ascii") as file:
+            file.write(UNLOADING)
+        subprocess.run(["gcc", "-O1", "-o", program, source, "-ldl"], check=True)
+        run = self.record([program, python_library()], ["-F", "499"])
+        stacks = run.report("-f", "folded", "--comm", "unloading").stdout.decode().splitlines()
+        counts = {name: sum(int(line.rsplit(" ", 1)[1]) for line in stacks if f";{name}" in line)
+                  for name in ("python_first", "python_second", "native")}
+        self.assertTrue(all(count > 150 for count in counts.values()), counts)
+        self.assertEqual([line for line in stacks if ";native" in line and "python_" in line], [])
 
 
 class PythonFrames(harness.KernelTest):

@@ -106,7 +106,7 @@ export class LiveProfile {
 	private versions: LiveVersion[] = [];           // of it, by event
 	private shown: LiveVersion | null = null;
 	private paused = false;
-	private due = false;
+	private isDue = false;
 	private timer = 0;
 	private nextAt = -Infinity;
 	private pace = '';
@@ -242,6 +242,16 @@ export class LiveProfile {
 			this.due = true;
 			this.plan();
 		}
+	}
+
+	private get due(): boolean {
+		return this.isDue;
+	}
+
+	/** Whether a version is due is in the document, for tests: what came is not yet all shown. */
+	private set due(is: boolean) {
+		this.isDue = is;
+		document.documentElement.dataset.due = String(is);
 	}
 
 	/** Schedule the next version, if one is due. */
