@@ -18,7 +18,7 @@ import harness
 # Loads methods of random names, which do not compress: as many as are asked for at once, then up to
 # 20,000 a second in their places, for 5 seconds or as many as are asked for.
 RANDOM_NAMES = """
-import ctypes, mmap, os, sys, time
+import ctypes, glob, mmap, os, sys, time
 class Load(ctypes.Structure):
     _fields_ = [("id", ctypes.c_uint32), ("parent", ctypes.c_uint32), ("name", ctypes.c_char_p),
                 ("address", ctypes.c_uint64), ("size", ctypes.c_uint32), ("zeros", ctypes.c_uint64 * 5)]
@@ -27,7 +27,8 @@ SLOTS = int(sys.argv[2])
 memory = mmap.mmap(-1, 64 * SLOTS, prot=7)
 begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 end, number = time.monotonic() + float(sys.argv[3] if len(sys.argv) > 3 else 5), 0
-while time.monotonic() < end:
+files, wanted = sys.argv[4:] or ("", 1)  # it ends once there are so many, whatever the load
+while time.monotonic() < end and (number % 1000 or len(glob.glob(files)) < int(wanted)):
     number += 1
     shim.NotifyEvent(13, ctypes.byref(Load(id=number, name=os.urandom(32).hex().encode(), size=64,
                                            address=begin + 64 * (number % SLOTS))))
@@ -128,8 +129,8 @@ class Rotate(harness.KernelTest):
 
     def test_size_with_much_code(self):
         """A snapshot can be larger than the files are to be; it does not end its file."""
-        runs, said = self.rotate([sys.executable, "-c", RANDOM_NAMES, harness.SHIM, "60000"],
-                                 "--rotate", "1M")
+        runs, said = self.rotate([sys.executable, "-c", RANDOM_NAMES, harness.SHIM, "60000", "120",
+                                  os.path.join(self.folder, "r.*.jitbpf"), "5"], "--rotate", "1M")
         self.assertGreaterEqual(len(runs), 3)
         self.check_sums(runs, said)
         self.assertGreater(float(re.search(r"largest snapshot ([0-9.]+) KB", said)[1]), 1024)
