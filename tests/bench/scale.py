@@ -5,7 +5,7 @@
 Each curve doubles one thing (samples, call paths, methods, ...) from row to row, and measures CPU
 time, memory and bytes. Prints tables, and writes them to FOLDER/scale.md with a picture, scale.svg.
 Nothing here passes or fails: look at the columns "x", which say by how much a figure has grown
-since the row before.
+since the row before. Above GROWTH_MAX they are bold.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import scale_picture
 SECONDS = 4       # of a live run
 FREQ_HZ = 999
 HOURS = (1, 2, 4, 8, 16)
+GROWTH_MAX = 2.2  # goal: what twice the work may take
 LIBRARY = "void spin(void) { for (volatile int i = 0; i < 20000; i++) ; }"
 
 Row = collections.namedtuple("Row", "size cpu_s memory_mb megabytes whole")
@@ -114,13 +115,13 @@ def hours(bench, size):
 
 
 CURVES = {
-    "samples": Curve("Samples of a build, `report`", "samples", doubled(250_000, 8),
+    "samples": Curve("Samples of a build, `report`", "samples", doubled(125_000, 6),
                      lambda bench, size: made(bench, "build", "summary", size)),
-    "folded": Curve("Samples of a build, `report -f folded`", "samples", doubled(250_000, 8),
+    "folded": Curve("Samples of a build, `report -f folded`", "samples", doubled(125_000, 6),
                     lambda bench, size: made(bench, "build", "folded", size)),
-    "pprof": Curve("Samples of a build, `report -f pprof`", "samples", doubled(250_000, 8),
+    "pprof": Curve("Samples of a build, `report -f pprof`", "samples", doubled(125_000, 6),
                    lambda bench, size: made(bench, "build", "pprof", size)),
-    "stacks": Curve("Stacks that are all different, 42 frames, `report`", "stacks", doubled(25_000, 7),
+    "stacks": Curve("Stacks that are all different, 42 frames, `report`", "stacks", doubled(12_500, 6),
                     lambda bench, size: made(bench, "different", "summary", size)),
     **{kind: Curve(f"{kind.capitalize()}, attached late, {SECONDS} s", kind, doubled(first, times),
                    lambda bench, size, kind=kind: live(bench, kind, size))
@@ -131,7 +132,10 @@ CURVES = {
 
 
 def growth(before, now):
-    return f"{now / before:.2f}" if before else "-"
+    if not before:
+        return "-"
+    text = f"{now / before:.2f}"
+    return f"**{text}**" if now / before > GROWTH_MAX else text
 
 
 def table_of(curve, rows):
@@ -147,12 +151,14 @@ def table_of(curve, rows):
     return lines
 
 
-def write_page(folder, tables):
-    """tables: (curve, rows) of each curve."""
+def write_page(folder, tables, loads):
+    """tables: (curve, rows) of each curve. loads: the load average before and after."""
     lines = ["# Scale", "",
-             "What jitbpf takes when there is twice as much of one thing. `x` is the growth from the row above. "
-             "Written by `make bench-scale`, on "
-             f"{os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}, {time.strftime('%d %B %Y')}.", "",
+             "What jitbpf takes when there is twice as much of one thing. `x` is the growth from the row above; it is bold "
+             f"above {GROWTH_MAX}, which twice the work should not exceed. Written by `make bench-scale`, on "
+             f"{os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}, {time.strftime('%d %B %Y')}, at a load "
+             f"average of {loads[0]:.0f} before and {loads[1]:.0f} after. CPU time is that of the process that is measured; on a "
+             "machine with other load it has some more.", "",
              "![What grows with what](pictures/scale.svg)", ""]
     for curve, rows in tables:
         lines += [f"## {curve.title}", "", *table_of(curve, rows), ""]
@@ -171,7 +177,7 @@ def main():
     options = parser.parse_intermixed_args()
     if os.geteuid() != 0:
         sys.exit("scale.py needs root")
-    tables = []
+    tables, load = [], os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="jitbpf-scale-") as scratch:
         bench = measure.Bench(options.build, scratch)
         measure.make(bench, *(f"tests/bench/{name}" for name in ("paths", "day", "scale_load")))
@@ -184,7 +190,7 @@ def main():
                 print("\n".join(table_of(curve, rows)[-1 if len(rows) > 1 else 0:]), flush=True)
             tables.append((curve, rows))
     if options.o:
-        write_page(options.o, tables)
+        write_page(options.o, tables, (load, os.getloadavg()[0]))
     return 0
 
 
