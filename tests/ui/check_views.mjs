@@ -311,9 +311,20 @@ function checkFollowing(sides, steps) {
 		const rows = of => [...of.rows.values()].filter(row => row.total.some(n => n)).sort((a, b) => a.label - b.label);
 		assert.deepEqual(rows(sums), rows(new FunctionSums(tree, under, functionOf)));
 		checkFunctions(tree, under, functionOf, rows(sums));
+		checkHidden(sums, functionOf);
 		if (sides > 1)
 			checkColours(tree);
 	}
+}
+
+/** What the tree lacks is added to the totals of functions, and to nothing else. */
+function checkHidden(sums, functionOf) {
+	const label = 5, before = structuredClone(sums.rows.get(functionOf(label))), hidden = { rows: 1, label: Uint32Array.of(label), side: Uint32Array.of(0) };
+	sums.addHidden({ ...hidden, samples: Float64Array.of(7) });
+	const after = sums.rows.get(functionOf(label));
+	assert.equal(after.total[0], (before?.total[0] ?? 0) + 7);
+	assert.equal(after.self[0], before?.self[0] ?? 0);
+	sums.addHidden({ ...hidden, samples: Float64Array.of(-7) });
 }
 
 /** The sums of functions, which have several labels, are those of all nodes. A stack counts once in a total. */

@@ -82,8 +82,8 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 		{"left_out", "too many call paths (--max-memory)",
 		 "The profile had no room for the order of all callers: those between two "
 		 "[callers in no order] have none, and SELF and TOTAL are exact. Without room "
-		 "for callers, [other callers] is shown: graphs lack these callers, and the "
-		 "tables of report -f top and diff have their TOTAL. Or [too many call paths] is "
+		 "for callers, [other callers] is shown: graphs and live views lack these "
+		 "callers, and tables of functions have their TOTAL. Or [too many call paths] is "
 		 "shown in place of all frames.",
 		 "The processes of an owner used their share of the memory.",
 		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},

@@ -53,6 +53,21 @@ static int add_node(struct page_data *page, const struct frame_diff_node *node, 
 	return vec_push(&page->samples[0].nodes, out);
 }
 
+static int add_hidden(struct page_data *page, const struct frame_diff *diff,
+		      const struct page_node *by_label)
+{
+	for (uint32_t side = 0; side < DIFF_SIDES; side++) {
+		vec_for_each (total, frame_diff_hidden(diff, side)) {
+			struct page_hidden out = {by_label[total->label].label, side,
+						  total->samples};
+
+			if (vec_push(&page->samples[0].hidden, out))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct view *before,
 			  const struct view *after)
 {
@@ -69,5 +84,6 @@ int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct
 	err = err ?: add_labels(&page, labels, label_count, by_label);
 	for (uint32_t i = 0; !err && i < node_count; i++)
 		err = add_node(&page, &nodes[i], i, by_label);
+	err = err ?: add_hidden(&page, diff, by_label);
 	return err ?: page_data_write(&page, out, views, DIFF_SIDES);
 }

@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "sink/cgroup_text.h"
 #include "sink/frame_tree.h"
+#include "sink/hidden_labels.h"
 #include "sink/format/page_data.h"
 #include "sink/shown_profile.h"
 
@@ -145,6 +146,21 @@ static int add_lives(struct page_data *page, const struct view *view,
 	return page_lives_take(page, view, lives, PAGE_LIVES_BYTES_MAX);
 }
 
+static int add_hidden(struct page_data *page, const struct view *view,
+		      const struct frame_labels *labels)
+{
+	hidden_labels hidden = {0};
+	int err = hidden_labels_add(view, labels, &hidden);
+
+	vec_for_each (total, &hidden) {
+		struct page_hidden out = {.label = total->label, .samples = total->samples};
+
+		err = err ?: vec_push(&page->samples[view->event].hidden, out);
+	}
+	vec_deinit(&hidden);
+	return err;
+}
+
 /* Add the samples of the event that a view shows. */
 static int add_event(struct page_data *page, const struct view *view)
 {
@@ -156,6 +172,7 @@ static int add_event(struct page_data *page, const struct view *view)
 	for (size_t i = 0; !err && i < tree.nodes.size; i++)
 		err = add_node(page, view, &tree.nodes.data[i], &tree.sources.data[i]);
 	err = err ?: add_samples(page, view, &tree);
+	err = err ?: add_hidden(page, view, &labels);
 	return err ?: add_slices(page, view);
 }
 

@@ -33,6 +33,7 @@ void page_data_deinit(struct page_data *page)
 		vec_deinit(&page->samples[i].nodes);
 		vec_deinit(&page->samples[i].counts);
 		vec_deinit(&page->samples[i].threads);
+		vec_deinit(&page->samples[i].hidden);
 		time_slices_deinit(&page->samples[i].slices);
 	}
 	page_lives_deinit(&page->lives);

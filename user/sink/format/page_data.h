@@ -64,11 +64,19 @@ struct page_count {
 	uint64_t samples;
 };
 
+/* What a function has as TOTAL beside the tree (sink/hidden_labels.h). */
+struct page_hidden {
+	uint32_t label;
+	uint32_t side; /* of a difference; else 0 */
+	uint64_t samples;
+};
+
 /* The samples of an event. */
 struct page_samples {
 	VEC(struct page_node) nodes;
 	VEC(struct page_count) counts; /* several counts of a node and group are added up */
 	VEC(struct page_thread) threads;
+	VEC(struct page_hidden) hidden;
 	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
 };
 

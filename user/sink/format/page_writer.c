@@ -242,6 +242,22 @@ static int write_counts(struct writer *w)
 	return err;
 }
 
+static int write_hidden(struct writer *w)
+{
+	const struct page_hidden *hidden = w->samples->hidden.data;
+	uint32_t count = (uint32_t)w->samples->hidden.size;
+	int err;
+
+	if (!count)
+		return 0;
+	page_column_begin_table(w->json, "hidden", count);
+	err = PAGE_COLUMN_WRITE(&w->column, w->json, "label", count, hidden[i].label) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "side", count, hidden[i].side) ?:
+	      PAGE_COLUMN_WRITE(&w->column, w->json, "samples", count, hidden[i].samples);
+	json_end(w->json, '}');
+	return err;
+}
+
 static int write_samples(struct writer *w, const struct page_samples *samples)
 {
 	int err;
@@ -249,7 +265,7 @@ static int write_samples(struct writer *w, const struct page_samples *samples)
 	end_samples(w);
 	w->samples = samples;
 	err = put_in_order(w);
-	err = err ?: write_threads(w) ?: write_nodes(w) ?: write_counts(w);
+	err = err ?: write_threads(w) ?: write_nodes(w) ?: write_counts(w) ?: write_hidden(w);
 	return err ?: page_time_write_slices(&samples->slices, w->rows, w->json);
 }
 

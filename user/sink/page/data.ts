@@ -48,6 +48,9 @@ type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles' | 'ru
 /** symbols: the advice for a file without names of functions whose package is not known. */
 export type Words = WordTables & { about: WordTables; engines: Engine[]; symbols: string };
 
+/** What functions have as TOTAL in samples whose callers the tree lacks. */
+export interface Hidden { rows: number; label: Uint32Array; side: Uint32Array; samples: Float64Array }
+
 /** Samples of nodes, by thread or, in a difference, by side. */
 export interface Counts { rows: number; node: ArrayLike<number>; group: Uint32Array; samples: Float64Array }
 
@@ -69,6 +72,7 @@ export interface Profile {
 		container: Uint32Array };
 	tree: Tree;                     // of all frames and threads; its samples are those that are shown
 	counts: Counts;
+	hidden: Hidden | null;
 	slices: Slices;                 // of counts
 	order: LabelOrder;
 	code: CodeLane;
@@ -129,6 +133,7 @@ export function noProfile(words: Words): Profile {
 		sources: { file: one(), line: one() },
 		threads: { rows: 0, pid: none(), tid: none(), comm: none(), container: none() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
+		hidden: null,
 		slices: noSlices(),
 		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
 		lives: null,
@@ -173,8 +178,8 @@ export function readLives(lives: Table | undefined, strings: string[]): Lives | 
 }
 
 /** The samples of an event. */
-function readSamples(data: any, order: LabelOrder): Pick<Profile, 'runs' | 'threads' | 'tree' | 'counts' | 'slices'> {
-	const { runs, threads, nodes, counts } = data;
+function readSamples(data: any, order: LabelOrder): Pick<Profile, 'runs' | 'threads' | 'tree' | 'counts' | 'hidden' | 'slices'> {
+	const { runs, threads, nodes, counts, hidden } = data;
 	return {
 		runs,
 		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
@@ -183,6 +188,8 @@ function readSamples(data: any, order: LabelOrder): Pick<Profile, 'runs' | 'thre
 			Math.max(1, runs.length), order) : new Tree(Math.max(1, runs.length), order),
 		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),
 			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
+		hidden: hidden ? { rows: hidden.rows, label: integers(hidden, 'label'), side: integers(hidden, 'side'),
+			samples: column(hidden, 'samples', new Float64Array(hidden.rows)) } : null,
 		slices: readSlices(data),
 	};
 }

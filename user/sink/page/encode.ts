@@ -91,7 +91,7 @@ function livesOf({ lives }: Profile): Record<string, unknown> {
 
 /** The samples of an event. sourceRows: at least the number of rows of `sources` that are used. */
 function samplesOf(profile: Profile): { data: Record<string, unknown>; sourceRows: number } {
-	const { runs, event, threads, tree, counts } = profile, { order, places } = nodesOf(profile);
+	const { runs, event, threads, tree, counts, hidden } = profile, { order, places } = nodesOf(profile);
 	const rows = ordered(counts.rows, row => places[counts.node[row]], row => counts.group[row]).filter(row => counts.samples[row]);
 	const nodes = Uint32Array.from(rows, row => places[counts.node[row]]), numbers = new Uint32Array(counts.rows);
 	rows.forEach((row, i) => { numbers[row] = i; });
@@ -102,6 +102,7 @@ function samplesOf(profile: Profile): { data: Record<string, unknown>; sourceRow
 		nodes: table(order.length, { up: i => i ? tree.depth[order[i - 1]] + 1 - tree.depth[order[i]] : 0,
 			label: i => tree.label[order[i]], source: i => tree.source[order[i]] }),
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),
+		...(hidden ? { hidden: table(hidden.rows, { label: hidden.label, side: hidden.side, samples: hidden.samples }) } : {}),
 		...slicesOf(profile, numbers),
 	};
 	return { data, sourceRows };

@@ -2,6 +2,7 @@
 // Samples by function, of a node and all below it. All code of a function counts for it, and recursion once in a total.
 
 import { withRoom } from './columns';
+import type { Hidden } from './data';
 import type { Changes, Tree } from './tree';
 
 /** label: the first one of the function. */
@@ -38,6 +39,12 @@ export class FunctionSums {
 		if (!row)
 			this.rows.set(label, row = { label, self: this.tree.self.map(() => 0), total: this.tree.self.map(() => 0) });
 		return row;
+	}
+
+	/** Add to the totals of functions what the tree lacks. */
+	addHidden({ rows, label, side, samples }: Hidden): void {
+		for (let i = 0; i < rows; i++)
+			this.row(this.functionOf(label[i])).total[side[i]] += samples[i];
 	}
 
 	/** Add samples that were added to the tree. */

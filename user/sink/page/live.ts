@@ -81,7 +81,7 @@ export class LiveVersion {
 		return { runs: [Object.assign(runOf(from, labels.live, words), unnamed && { unnamed })], words,
 			exact: !['graphs', 'all'].includes(labels.live.merge), strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
-			tree, counts, slices: { ...from.slices.list }, code: codeLane(from),
+			tree, counts, hidden: null, slices: { ...from.slices.list }, code: codeLane(from),
 			order: labels.order, lives: null, functions: null, event: this.event, events: from.events };
 	}
 }

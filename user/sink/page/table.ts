@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // All functions in a table, also for screen readers.
 
+import type { Hidden } from './data';
 import { FunctionSums, type FunctionRow } from './function_sums';
 import { PROCESS } from './kinds';
 import type { Names } from './names';
@@ -21,6 +22,7 @@ interface Column {
 
 export class FunctionTable {
 	codeOf: (label: number) => string = () => '';  // see pieces.ts
+	hidden: Hidden | null = null;   // of a tree with all samples
 	private sorted = 1;             // number of the column
 	private downward = true;
 	private limit = STEP;
@@ -57,8 +59,11 @@ export class FunctionTable {
 	private take(tree: Tree, under: number, matching: Uint8Array | null, changes: Changes | null): void {
 		if (changes && this.sums?.tree === tree && this.sums.under === under)
 			this.sums.add(changes);
-		else
+		else {
 			this.sums = new FunctionSums(tree, under, label => this.names.functionOf(label));
+			if (this.hidden && !under)
+				this.sums.addHidden(this.hidden);
+		}
 		this.rows = [...this.sums.rows.values()].filter(row => row.total.some(n => n) && this.names.kind(row.label) !== PROCESS);
 		this.whole = tree.total.map(total => total[under]);
 		this.matching = matching;

@@ -3,7 +3,7 @@
 
 import { changeColours } from './change_colours';
 import { ModuleColours, colourKey, kindColour, shadeOf } from './colour';
-import type { Counts, Profile } from './data';
+import type { Counts, Hidden, Profile } from './data';
 import { Graph } from './graph';
 import { KeptFrames, type StackFinder } from './kept_frames';
 import { showLedger } from './ledger';
@@ -218,7 +218,14 @@ export class View {
 		return this.state.callers ? 0 : follow(this.base, this.state.zoom);
 	}
 
+	/** Returns what the table adds to functions: only all samples together have it. */
+	private get hidden(): Hidden | null {
+		const { hidden, counts } = this.profile, shown = this.base.total.reduce((sum, total) => sum + total[0], 0);
+		return hidden && this.names.merged && shown === counts.samples.reduce((sum, samples) => sum + samples, 0) ? hidden : null;
+	}
+
 	private showTable(): void {
+		this.table.hidden = this.hidden;
 		if (this.state.table)
 			this.table.show(this.base, this.under, this.graph.matching, this.state.absolute);
 	}
