@@ -81,18 +81,18 @@ struct runtime_check {
  * RUNTIME_NO_OFFSET, or if it cannot be read.
  */
 struct runtime_stand_in {
-	__u64 class_pointer; /* 0: there are no such frames; the word is 0 until PHP has started */
+	__u64 class_pointer; /* 0: no such frames. The word is 0 until the runtime has started */
 	__s16 object_at, class_at, frame_at, parent_at;
 };
 
 /*
- * A thread can have several states, and the one that its recipe leads to need not be the current
- * one. The word at `at` leads to the state of the thread that holds the runtime's lock. If the word
- * at thread_at of that state is the thread pointer, it is the current one: the steps from `step` on
- * lead from it to the newest frame.
+ * A thread can have several states, and the one that the steps lead to need not be the current one.
+ * The word at `at` is the address of the state that has the runtime's lock. If the word at
+ * thread_at of that state is the thread pointer, it is the thread's current one: the steps from
+ * `step` on lead from it to the newest frame.
  */
 struct runtime_holder {
-	__u64 at; /* an address; 0: a thread has one state */
+	__u64 at; /* an address; 0: the steps lead to the current state */
 	__s32 thread_at;
 	__u32 step;
 };
@@ -121,8 +121,9 @@ struct runtime_recipe {
 	__s32 step[RUNTIME_STEPS_MAX];
 	struct runtime_holder holder;
 	/*
-	 * The address after so many steps is of an object on the native stack, in the frame of the
-	 * loop that runs the newest runtime frame; 0: there is none. Marks are such objects, too.
+	 * After so many steps, the address is that of an object on the native stack, in the frame
+	 * of the loop that runs the newest runtime frame; 0: there is none. An entry that is a mark
+	 * (entry_is_mark) is such an object, too.
 	 */
 	__u32 steps_to_stack;
 	__u32 reserved3;

@@ -119,7 +119,7 @@ enum unwind_narrow_rule {
 #define UNWIND_PAGE_BYTES (1u << UNWIND_PAGE_SHIFT)
 
 #define UNWIND_ROWS		    (1u << 20) /* in the array of rows */
-#define UNWIND_ROWS_OF_ALL	    (1u << 22) /* if all processes are sampled, and memory allows */
+#define UNWIND_ROWS_OF_ALL	    (1u << 22) /* if all processes are followed, with 4 GB of memory */
 #define UNWIND_MAPPINGS_MAX	    (1u << 16) /* in the array of mappings */
 #define UNWIND_PAGES_MAX	    (1u << 16)
 #define UNWIND_PROCESSES_MAX	    (1u << 14)

@@ -28,8 +28,8 @@
 
 #define TROUBLES_SHOWN	3
 #define PIECES_MAX	1000 /* pieces of a function that are written */
-#define PIECES_TEXT_MAX 16   /* in text, only those with at least a 100th of its samples */
-#define PIECE_SHARE	100
+#define PIECES_TEXT_MAX 16   /* the same in text */
+#define PIECE_SHARE	100  /* in text, a piece needs this part of the samples: one in 100 */
 
 enum annotate_format { FORMAT_TEXT, FORMAT_JSON };
 

@@ -7,14 +7,16 @@
 #include "sink/write/json.h"
 #include "sink/write/text_table.h"
 
-/* Add a cell, "CPython 3.11: shown, if its check passes"; empty for a process without such a
- * runtime. */
+/* Add a cell: "CPython 3.11: shown, if its check passes", or nothing without such a runtime. */
 void list_functions_add(struct text_table *table, const struct engine_row *row);
 
 /* Write the member "runtimes" of a process, unless it is empty. */
 void list_functions_write(struct json *json, const struct process_runtimes *runtimes);
 
-/* Say once for each runtime and version what is needed to have its functions, and what is open. */
+/*
+ * Say once for each runtime and version what is needed to have its functions, and that a recording
+ * checks the others.
+ */
 void list_functions_advise(const struct engine_list *list);
 
 #endif

@@ -41,7 +41,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		bool debuginfod, const struct replay_code *code, uint64_t max_bytes);
 
 /*
- * Replay the recording, finish the pipeline, which completes its view, and close it.
+ * Replay the recording, finish the pipeline, which completes its view, and close the recording.
  * Prints a message on errors. Damage in the recording, and a failure to read on, set `damaged`, and
  * are an error only if the description of the run was not read. Returns 0 or a negative errno.
  */

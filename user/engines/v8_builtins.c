@@ -9,7 +9,7 @@
 #define PREFIX "Builtins_"
 
 /*
- * Begins of the names of called builtins that leave in no way that their instructions show: they
+ * Beginnings of the names of called builtins whose instructions do not show how they leave: they
  * move a number of arguments that is known at run time only, or replace frames.
  */
 static const char *const called[] = {"Call", "Construct", "DeoptimizationEntry_"};

@@ -243,7 +243,8 @@ static int record_until_told(struct run *run)
 		set_screens(run, waiting);
 		/*
 		 * Wake-ups that come soon after each other end in one round: a process that
-		 * executes programs without end costs no more. A recipe ends each other pause.
+		 * executes programs without end costs no more. A recipe ends a pause at once, but
+		 * not two in a row.
 		 */
 		poll(waiting, is_early ? 1 : 2, pause_ms);
 		is_early = !is_early && waiting[1].revents & POLLIN;

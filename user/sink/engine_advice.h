@@ -28,7 +28,7 @@ const char *engine_advice_without_code(const struct ledger_process *process);
  */
 void engine_advice_write_runtimes(struct json *json, const uint64_t *runtimes);
 
-/* Write the object of one, which is known. functions: what is known of these; NULL: nothing. */
+/* Write the object of a known runtime. functions: whether these are shown; NULL: not known. */
 void engine_advice_write_runtime(struct json *json, uint64_t number, const char *functions);
 
 /*

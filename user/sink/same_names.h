@@ -20,7 +20,7 @@ struct same_names {
 	VEC(struct same_name_item) items;
 };
 
-/* What is equal. Numbers are of the caller. */
+/* What functions of a group have in common: the caller's numbers. */
 struct same_name {
 	uint32_t name, module, kind;
 };

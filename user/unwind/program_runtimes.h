@@ -33,8 +33,8 @@ struct program_runtimes {
 };
 
 /*
- * A process is plain from when its program is known to have no runtime until it changes: its
- * samples need not be looked at.
+ * A process is plain if its program is known to have no runtime, until the process maps or executes
+ * something. Its samples are not looked at for a runtime.
  */
 static inline bool program_runtimes_is_plain(const struct program_runtimes *programs,
 					     const struct process *process)
@@ -43,7 +43,7 @@ static inline bool program_runtimes_is_plain(const struct program_runtimes *prog
 	       programs->plain.data[process->slot] == process->number + 1ull;
 }
 
-/* Note that a process without a known runtime was sampled, or has changed. */
+/* Note that a process without a known runtime was sampled; that a process has changed. */
 void program_runtimes_sampled(struct program_runtimes *programs, const struct process *process,
 			      uint32_t module);
 void program_runtimes_changed(struct program_runtimes *programs, const struct process *process);

@@ -3,8 +3,8 @@
  * The last recipe of each file of a runtime that was sampled lately, by user. Another process of
  * that file and user is expected to have the same one, moved to where it has mapped the file. So
  * its recipe can be in force before its runtime has started. Only a reader that looks at the
- * process can confirm it. A process can have a recipe that no other one has, so it says nothing
- * about those of other users.
+ * process can confirm it. It is not expected of other users' processes: a process can arrange its
+ * memory so that its recipe fits no other one.
  */
 #ifndef JITBPF_UNWIND_RECIPE_TEMPLATES_H
 #define JITBPF_UNWIND_RECIPE_TEMPLATES_H

@@ -96,7 +96,7 @@ static uint32_t count_without(const struct merge *m)
 	return m->native->whole && m->runtime->whole && m->loops == m->groups + 1;
 }
 
-/* Of frames that are fewer than their loops. */
+/* Returns true if frames that are fewer than the loops are of another state of the thread. */
 static bool is_of_other_state(const struct merge *m)
 {
 	return m->runtime->flags & JITBPF_RUNTIME_DOUBTFUL && m->native->whole && m->runtime->whole;

@@ -118,7 +118,8 @@ struct unwind_answer {
 	/*
 	 * Of a recipe: error as of runtime_reader.recipe(), or -EOPNOTSUPP if no reader knows the
 	 * engine. After an error, `version` alone is valid, as far as it is known; after -ENODATA,
-	 * all is if the recipe has loops. The requester sets recipe.stack_top. NULL: other kinds.
+	 * all of it is if the recipe has loops. The requester sets recipe.stack_top. NULL: other
+	 * kinds.
 	 */
 	const struct runtime_known *known;
 	/*

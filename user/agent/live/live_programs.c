@@ -55,8 +55,8 @@ static int put_cgroups(struct jitbpf_bpf *bpf, const struct live_filter *filter)
 #define MEMORY_FOR_ROWS_OF_ALL (4ull << 30)
 
 /*
- * The code of all processes is many times larger than that of one: compilers, engines and
- * interpreters side by side displaced each other's rows. Zeroing the array takes milliseconds.
+ * The code of all processes needs many times more rows than that of one. A run of one has the small
+ * array, since the kernel zeroes it at the start, which takes milliseconds for the large one.
  */
 static int make_ready_for_all(struct jitbpf_bpf *bpf)
 {

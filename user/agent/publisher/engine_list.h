@@ -37,9 +37,10 @@ struct engine_row {
 	uint32_t inner_pid; /* in its own pid namespace */
 	uint32_t comm;	    /* string number */
 	/*
-	 * That its program runs, without modules. Of those with a reader
-	 * (runtimes/runtime_reader.h), the number has a status if the path says a version that is
-	 * not known. Of others, only a recording finds out: it looks at their structures.
+	 * That its program runs, without modules. The number of one with a reader
+	 * (runtimes/runtime_reader.h) has a status if the path says a version that is not known.
+	 * For all others, only a recording finds out whether functions can be shown: it looks at
+	 * the structures in memory.
 	 */
 	struct process_runtimes runtimes;
 	uint32_t

@@ -130,7 +130,7 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	return 0;
 }
 
-/* A process that starts has samples without functions until its recipe is known. */
+/* Wake the event loop for a recipe: until it is known, samples of the process lack functions. */
 static void made_rows(void *worker_, const struct work_result *result)
 {
 	const struct unwind_worker *worker = worker_;

@@ -26,9 +26,9 @@ struct builtins {
 };
 
 /*
- * Find the builtins in the addresses [low, high). Further ones than BUILTINS_MAX are left out, and
- * so are all behind a number of other symbols there.
- * Returns 0, -ENOMEM or the blob's error. Damaged tables have none.
+ * Find the builtins in the addresses [low, high). Those beyond BUILTINS_MAX are left out, and all
+ * behind a number of other symbols there. Returns 0, -ENOMEM or the blob's error. Damaged tables
+ * have none.
  */
 int builtins_init(struct builtins *ret, const struct elf_file *elf, uint64_t low, uint64_t high);
 void builtins_deinit(struct builtins *builtins);

@@ -272,8 +272,8 @@ static int make_part(struct code_gaps *gaps, const struct unwind_gap *gap, uint6
 }
 
 /*
- * Add the rows of code whose functions return as no others do. It takes about 5 ms for a page, so
- * that is done at once.
+ * Add the rows of an engine's builtins. A page takes about 5 ms, so it is made at once, and not
+ * behind other requests as those of other gaps.
  */
 static int add_builtins(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
 {

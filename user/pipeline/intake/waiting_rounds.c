@@ -43,7 +43,7 @@ static int take_turn(struct intake *intake, uint64_t now_ns)
 	return err;
 }
 
-/* Returns true if the stage of a sample has lasted to its limit. */
+/* Returns true if a sample is older than the limit of its stage. */
 static bool is_over(const struct waiting_sample *one, uint64_t now_ns)
 {
 	uint64_t limit_ns = one->stage == WAIT_HOLD ? CODE_SUCCESSOR_NS : INTAKE_DEFER_NS;
@@ -51,7 +51,8 @@ static bool is_over(const struct waiting_sample *one, uint64_t now_ns)
 	return one->sample.h.time_ns + limit_ns < now_ns;
 }
 
-/* End the waits that have lasted to their limits, or, at the end of the source, all waits. */
+/* End the waits of samples that are older than their limits, or, at the end of the source, all
+ * waits. */
 static int end_waits(struct intake *intake, uint64_t now_ns, bool last)
 {
 	struct waiting_samples *waiting = &intake->waiting;

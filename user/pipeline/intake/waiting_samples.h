@@ -2,7 +2,7 @@
 /*
  * The samples that wait in intake, in order of arrival. A sample waits in one stage after the
  * other, for something that has a key (unwind/unwind_key.h), or for a change of its process's code.
- * When either comes, or the stage has lasted to its limit, intake goes on with the sample.
+ * When either comes, or the sample is older than the limit of the stage, intake goes on with it.
  *
  * A sample is one allocation, charged to the owner of its process. During a round, samples from
  * full rings can exceed the budget. At its end, the oldest samples of each owner that has more than

@@ -16,8 +16,7 @@ struct cpython_layout {
 	/* _PyRuntimeState */
 	uint16_t interpreters_head;
 	uint16_t tss_key; /* of autoTSSkey: 4 bytes "is initialized", 4 bytes key */
-	/* The state that has the lock, up to 3.11; 0: a thread's current state has its TSS value.
-	 */
+	/* The state that has the lock, up to 3.11; 0: the TSS value is the current state. */
 	uint16_t runtime_holder;
 
 	/* PyInterpreterState */

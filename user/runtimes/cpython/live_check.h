@@ -11,8 +11,8 @@
  * C library of the process, and *code_type, if it is 0. Some thread must have the object where the
  * recipe says, belong to its interpreter, and have a frame whose function is a code object. The
  * layout of frames is in *recipe. Returns 0; -ENODATA: nothing contradicts the layout, but there is
- * no such thread, as before and behind the run of Python (*recipe is set if a thread lacks but the
- * frame); -EBADMSG: the structures are other ones; or an error of the memory.
+ * no such thread, as before and behind the run of Python (*recipe is set if all that a thread lacks
+ * is the frame); -EBADMSG: the structures are other ones; or an error of the memory.
  */
 int cpython_live_check(const struct process_memory *memory, uint64_t runtime,
 		       const struct cpython_layout *layout, struct runtime_recipe *recipe,
