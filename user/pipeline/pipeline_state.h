@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* State of a run, for pipeline.c and its tests. */
+/* State of a run, for pipeline.c, pipeline_recorders.c and their tests. */
 #ifndef JITBPF_PIPELINE_PIPELINE_STATE_H
 #define JITBPF_PIPELINE_PIPELINE_STATE_H
 
@@ -26,5 +26,12 @@ struct pipeline {
 	uint64_t malformed;		      /* records of a recording that are not finished */
 	uint64_t malformed_counted;	      /* of all malformed records, in the ledger */
 };
+
+/*
+ * Write a record. A sample goes to the recorder of its epoch. Other records go to the current
+ * recorder. A late record also goes to the closing recorders, whose deferred samples depend on it.
+ * Only the oldest of these recordings counts it. A failure affects one recorder only.
+ */
+void pipeline_write_record(struct pipeline *p, const struct jitbpf_record *record, uint16_t flags);
 
 #endif
