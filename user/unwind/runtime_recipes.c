@@ -168,10 +168,9 @@ int runtime_recipes_add(struct runtime_recipes *recipes, const struct process *p
 		one->engine = runtime.engine;
 		one->tries = 0;
 		one->due_ns = 0;
-		if (one->wait == RUNTIME_RESTS) {
-			one->wait = RUNTIME_PAUSES;
-			recipes->open++;
-		}
+		/* What is answered about the other file, such as the program, means nothing. */
+		recipes->open += one->wait == RUNTIME_RESTS;
+		one->wait = RUNTIME_PAUSES;
 	}
 	*ret = one;
 	return 0;

@@ -17,6 +17,7 @@
 #define LOOP	  (PROGRAM + 0x100)
 #define OUTSIDE	  (PROGRAM + 0x800) /* in the runtime, outside of the loop */
 #define STACK_TOP 0x7ffd00001000ull
+#define FURTHER	  0x1000000 /* where a second process has the program */
 #define MS	  1000000ull
 #define OBJECT(n) (0x7f0000000000ull + (n)*0x100)
 #define CHECK(n)  (0x1000ull * (n))
@@ -40,6 +41,7 @@ struct fixture {
 	/* How the service answers. */
 	bool holds, holds_functions; /* it does not answer: any request, requests of functions */
 	int recipe_error;
+	const char *no_runtime; /* path of a file that has no symbols */
 	int function_error;
 	uint64_t other_check;  /* of the objects, if it is not 0 */
 	uint64_t copied_check; /* of a function that is copied by all others, if it is not 0 */
@@ -109,6 +111,8 @@ static int answer_one(const struct unwind_request *request, unwind_taker_fn take
 		return answer_function(request, take, take_context);
 	if (request->kind == UNWIND_RUNTIME_RECIPE) {
 		answer.error = f.recipe_error;
+		if (f.no_runtime && !strcmp(request->recipe.module->path, f.no_runtime))
+			answer.error = -ENOENT;
 		answer.known = &f.known;
 	}
 	if (request->kind == UNWIND_PROGRAM) {
@@ -921,6 +925,24 @@ CASE_WITH(test_program_loads, set_up, tear_down)
 	assert_int_equal(f.skips, 0);
 }
 
+/* The program was asked when it had not loaded the library that has the runtime. */
+CASE_WITH(test_library_after_the_program, set_up, tear_down)
+{
+	f.no_runtime = "/usr/bin/python3.11";
+	f.holds = true;
+	add_program(MADE_PID, 7);
+	round_of(2);
+	assert_int_equal(f.recipes_asked, 1);
+	make_mapping(&f.run, ++f.time_ns, MADE_PID, PROGRAM + FURTHER,
+		     "/usr/lib/libpython3.11.so.1.0");
+	add_first_sample(MADE_PID);
+	round_of(2);
+	f.holds = false;
+	round_of(2);
+	round_of(2);
+	assert_non_null(published_of(MADE_PID));
+}
+
 /* The same if it was sampled in the round that loaded it, and is the first module of the run. */
 CASE_WITH(test_program_is_sampled, set_up, tear_down)
 {
@@ -992,8 +1014,6 @@ CASE_WITH(test_no_linked_runtime, set_up, tear_down)
 	assert_int_equal(f.recipes_asked, 1);
 	assert_non_null(published_of(300));
 }
-
-#define FURTHER 0x1000000 /* where a second process has the program */
 
 /* A process of a file whose recipe is known has it at once. */
 static void begin_expected(void)
