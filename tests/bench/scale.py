@@ -151,13 +151,14 @@ def table_of(curve, rows):
     return lines
 
 
-def write_page(folder, tables, loads):
+def write_page(folder, tables, loads, short):
     """tables: (curve, rows) of each curve. loads: the load average before and after."""
     lines = ["# Scale", "",
              "What jitbpf takes when there is twice as much of one thing. `x` is the growth from the row above; it is bold "
              f"above {GROWTH_MAX}, which twice the work should not exceed. Written by `make bench-scale`, on "
              f"{os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}, {time.strftime('%d %B %Y')}, at a load "
-             f"average of {loads[0]:.0f} before and {loads[1]:.0f} after. CPU time is that of the process that is measured; on a "
+             f"average of {loads[0]:.0f} before and {loads[1]:.0f} after"
+             f"{', without the larger half of each curve (--short)' if short else ''}. CPU time is that of the process that is measured; on a "
              "machine with other load it has some more.", "",
              "![What grows with what](pictures/scale.svg)", ""]
     for curve, rows in tables:
@@ -190,7 +191,7 @@ def main():
                 print("\n".join(table_of(curve, rows)[-1 if len(rows) > 1 else 0:]), flush=True)
             tables.append((curve, rows))
     if options.o:
-        write_page(options.o, tables, (load, os.getloadavg()[0]))
+        write_page(options.o, tables, (load, os.getloadavg()[0]), options.short)
     return 0
 
 
