@@ -42,7 +42,9 @@ export const generationWeight = ({ samples, total }: Generation) => total === un
 
 /** The code of labels of one function, as generations with names if it has several names; undefined: there is none. */
 export function codeOf(functions: Functions, names: Names, labels: number[]): CodeFunction | undefined {
-	const is = (f: CodeFunction) => labels.some(label => f.name === names.raw(label) && f.module === names.rawModule(label) && (f.file ?? '') === names.file(label));
+	// The answer of a live page is of the requested function, whatever its file.
+	const is = (f: CodeFunction) => labels.some(label => f.name === names.raw(label) && f.module === names.rawModule(label) &&
+		(f.shown !== undefined || (f.file ?? '') === names.file(label)));
 	const found = functions.list.filter(is), sum = (of: (f: CodeFunction) => number) => found.reduce((all, f) => all + of(f), 0);
 	return found.length < 2 ? found[0] : { ...found[0], samples: sum(f => f.samples), more: sum(f => f.more),
 		generations: found.flatMap(({ name, generations }) => generations.map(generation => ({ ...generation, name }))) };
