@@ -80,7 +80,7 @@ struct rw_semaphore {
 
 struct mm_struct {
 	struct file *exe_file;
-	unsigned long start_stack;
+	unsigned long start_code, start_stack;
 	struct rw_semaphore mmap_lock;
 };
 

@@ -202,7 +202,8 @@ __noinline int begin_user(struct sample_scratch *s)
 	if (!s || task->flags & PF_KTHREAD || !user->ip)
 		return 0;
 	mm = BPF_CORE_READ(task, mm);
-	if (!mm)
+	/* Until an exec has loaded the program, the registers are those of the program before. */
+	if (!mm || !BPF_CORE_READ(mm, start_code))
 		return 0;
 	begin_walk(&s->walk, s->head.pid, user, BPF_CORE_READ(mm, start_stack),
 		   task->thread.fsbase);

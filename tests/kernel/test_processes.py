@@ -12,6 +12,7 @@ import time
 
 import harness
 import recording
+import runtime_truth
 
 AS_SUDO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_sudo.py")
 
@@ -196,6 +197,20 @@ class Lives(harness.KernelTest):
                   and s.comm.startswith("python")]
         self.assertGreater(len(ending), 0)
         self.check_ledger(run)
+
+    def test_exec_that_loads_its_program(self):
+        """The registers are still those of the program before: they say nothing of this one."""
+        loop = "i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i + 1)); done"
+        run = self.record(["sh", "-c", loop], ["-F", "9999"])
+        loading = 0
+        for comm, frames in runtime_truth.stacks(run.path(".txt")):
+            names = [frame.name for frame in frames]
+            if comm != "true" or "load_elf_binary" not in names:
+                continue
+            loading += 1
+            modules = {frame.module for frame in frames}
+            self.assertEqual(modules, {"[kernel.kallsyms]"}, frames)
+        self.assertGreater(loading, 10)
 
     def test_short_processes_have_no_unknown_code(self):
         run = self.record(["sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done"],

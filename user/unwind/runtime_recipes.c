@@ -161,6 +161,8 @@ int runtime_recipes_add(struct runtime_recipes *recipes, const struct process *p
 
 	if (err || !runtime_recipes_runtime(recipes, process, &runtime))
 		return err ?: -ENOENT;
+	if (stack_top && stack_top != one->stack_top) /* it is another program's */
+		one->thread_pointer = 0;
 	set_stack_top(recipes, one, stack_top);
 	one->thread_pointer = thread_pointer ?: one->thread_pointer;
 	if (one->module != runtime.module || !one->engine) {

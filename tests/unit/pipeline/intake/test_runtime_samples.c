@@ -50,6 +50,7 @@ struct fixture {
 	struct unwind_request requests[REQUESTS];
 	size_t request_count;
 	uint32_t recipes_asked, functions_asked;
+	uint64_t thread_pointer; /* of the last request for a recipe */
 
 	struct published published[8];
 	uint32_t published_count;
@@ -72,6 +73,8 @@ static int request(void *context, const struct unwind_request *request)
 {
 	assert_true(f.request_count < REQUESTS);
 	f.recipes_asked += request->kind == UNWIND_RUNTIME_RECIPE;
+	if (request->kind == UNWIND_RUNTIME_RECIPE)
+		f.thread_pointer = request->recipe.thread_pointer;
 	f.programs_asked += request->kind == UNWIND_PROGRAM;
 	f.functions_asked += request->kind == UNWIND_RUNTIME_FUNCTION;
 	f.requests[f.request_count++] = *request;
@@ -294,7 +297,7 @@ static void round_of(uint64_t ms)
 }
 
 /* A sample of a process whose rows are not known, so that it has a copy of the stack. */
-static void add_first_sample(uint32_t pid)
+static void add_copied_sample(uint32_t pid, uint64_t stack_top, uint64_t thread_pointer)
 {
 	size_t bytes = sizeof(struct jitbpf_sample) + 8 + sizeof(struct jitbpf_stack_copy) + 16;
 	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
@@ -306,9 +309,14 @@ static void add_first_sample(uint32_t pid)
 	sample->user_end = JITBPF_END_NO_RULE;
 	sample->words[0] = copy->ip = OUTSIDE;
 	copy->sp = copy->bp = STACK_TOP - 16;
-	copy->stack_top = STACK_TOP;
-	copy->thread_pointer = 0x7f5500000740;
+	copy->stack_top = stack_top;
+	copy->thread_pointer = thread_pointer;
 	copy->size_bytes = 16;
+}
+
+static void add_first_sample(uint32_t pid)
+{
+	add_copied_sample(pid, STACK_TOP, 0x7f5500000740);
 }
 
 static void add_program(uint32_t pid, uint64_t inode)
@@ -606,6 +614,21 @@ CASE_WITH(test_other_version, set_up, tear_down)
 	round_of(50);
 	round_of(50);
 	assert_non_null(published_of(MADE_PID));
+}
+
+/* The thread pointer of the program before says nothing of the one that an exec has loaded. */
+CASE_WITH(test_exec_that_was_sampled, set_up, tear_down)
+{
+	f.recipe_error = -EBADMSG;
+	add_copied_sample(MADE_PID, STACK_TOP - 0x500, 0x7f5500000740);
+	round_of(50);
+	assert_true(f.thread_pointer == 0x7f5500000740);
+	f.recipe_error = 0;
+	add_copied_sample(MADE_PID, STACK_TOP, 0);
+	round_of(50);
+	round_of(50);
+	assert_true(!f.thread_pointer);
+	assert_true(published_of(MADE_PID)->stack_top == STACK_TOP);
 }
 
 /* An exec removes the recipe; an answer that was for the program before is not used. */
