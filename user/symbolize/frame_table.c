@@ -56,6 +56,13 @@ const struct named_function *frame_table_function(const struct frame_table *tabl
 		       : NULL;
 }
 
+uint32_t frame_table_decl_file(const struct frame_table *table, const struct frame *frame)
+{
+	const struct named_function *function = frame_table_function(table, frame);
+
+	return function && frame->kind == FRAME_KIND_NATIVE ? function->file : 0;
+}
+
 uint32_t frame_table_function_count(const struct frame_table *table)
 {
 	return (uint32_t)table->functions.functions.size;

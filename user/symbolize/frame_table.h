@@ -56,6 +56,12 @@ void frame_table_set_room(struct frame_table *table, const struct room *room);
 const struct named_function *frame_table_function(const struct frame_table *table,
 						  const struct frame *frame);
 
+/*
+ * Returns what a frame of the table was set with as decl_file: a string, or 0. A copy of a frame,
+ * to set it in a table, needs it, since a frame of the table has the number of its function there.
+ */
+uint32_t frame_table_decl_file(const struct frame_table *table, const struct frame *frame);
+
 /* Returns the number of functions. */
 uint32_t frame_table_function_count(const struct frame_table *table);
 

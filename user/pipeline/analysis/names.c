@@ -259,9 +259,11 @@ static int name_as_before(struct analysis *a, struct epoch *e, uint32_t number,
 		return 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
 		frames[i] = named[i];
+		frames[i].decl_file = frame_table_decl_file(before->frames, &named[i]);
 		err = take_over(e, before, &frames[i].name);
 		err = err ?: take_over(e, before, &frames[i].module);
 		err = err ?: take_over(e, before, &frames[i].file);
+		err = err ?: take_over(e, before, &frames[i].decl_file);
 	}
 	err = err ?: set_frames(e, number, frames, count);
 	return err ?: 1;

@@ -23,18 +23,10 @@ static uint16_t text_bytes(const char *text)
 	return (uint16_t)strnlen(text, JITBPF_TEXT_MAX);
 }
 
-/* Returns the string with the file that declares a static function of native code; 0: none. */
-static uint32_t decl_file_of(const struct frame_table *table, const struct frame *frame)
-{
-	const struct named_function *function = frame_table_function(table, frame);
-
-	return function && frame->kind == FRAME_KIND_NATIVE ? function->file : 0;
-}
-
 static struct entry entry_of(const struct frame *frame, const struct frame_table *table,
 			     const struct string_pool *strings)
 {
-	uint32_t declared = decl_file_of(table, frame);
+	uint32_t declared = frame_table_decl_file(table, frame);
 	bool here = declared && declared == frame->file;
 	const char *decl_file = string_pool_get(strings, here ? 0 : declared);
 	const char *name = string_pool_get(strings, frame->name);
