@@ -92,7 +92,8 @@ class PhpFrames(harness.KernelTest):
         # A closure is known from the function that makes it, however short its life, but for one
         # whose end the frame outlives by some instructions.
         self.assertLessEqual(set(mapped), {"{closure}", "[unknown php function]"})
-        self.assertGreaterEqual(mapped.count("{closure}"), 0.98 * len(mapped))
+        self.assertGreaterEqual(mapped.count("{closure}"), 0.98 * len(mapped),
+                                f"of {len(mapped)}")
 
     def test_jit(self):
         """A leaf of compiled code has no line."""

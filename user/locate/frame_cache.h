@@ -27,7 +27,7 @@ struct frame_cache_slot {
 	uint64_t time_ns;
 	uint32_t table;
 	uint32_t location;
-	bool code_unknown;
+	bool code_unknown, code_unpublished;
 };
 
 struct frame_cache {

@@ -33,6 +33,7 @@ static bool add_known(struct locating *to, const struct frame_cache_key *key)
 	if (!slot || !frame_cache_has(to->cache, slot, key, to->time_ns))
 		return false;
 	to->ret->code_unknown |= slot->code_unknown;
+	to->ret->code_unpublished |= slot->code_unpublished;
 	*to->out++ = slot->location;
 	return true;
 }
@@ -45,13 +46,15 @@ static int add_location(struct locating *to, const struct location *location,
 			const struct frame_cache_key *key)
 {
 	/* The runtime frames that such code only serves say which function ran. */
-	bool code_unknown =
-		location_kind_info(location->kind)->code_unknown && !location->is_interpreter;
+	bool unknown = location_kind_info(location->kind)->code_unknown;
+	bool code_unknown = unknown && !location->is_interpreter;
+	bool code_unpublished = unknown && location->is_interpreter;
 	int err = location_table_add(to->table, location, to->out);
 
 	if (err && err != -EDQUOT)
 		return err;
 	to->ret->code_unknown |= code_unknown;
+	to->ret->code_unpublished |= code_unpublished;
 	if (err)
 		*to->out = LOCATION_NO_ROOM;
 	else if (key && to->cache && to->cache->keeps)
@@ -61,6 +64,7 @@ static int add_location(struct locating *to, const struct location *location,
 			.table = to->cache->table,
 			.location = *to->out,
 			.code_unknown = code_unknown,
+			.code_unpublished = code_unpublished,
 		};
 	to->out++;
 	return 0;
@@ -221,8 +225,8 @@ static void end_last(struct locating *to, const struct raw_stack *stack, uint32_
 	struct located_words *last = to->last;
 	uint32_t count = stack->user.count;
 
-	if (!last || left || to->ret->code_unknown || to->ret->has_gap ||
-	    to->ret->user_end != stack->user_end)
+	if (!last || left || to->ret->code_unknown || to->ret->code_unpublished ||
+	    to->ret->has_gap || to->ret->user_end != stack->user_end)
 		return;
 	memcpy(last->words + place_of(count), stack->user.words,
 	       (count - to->common) * sizeof(last->words[0]));
@@ -325,8 +329,8 @@ int locate_stack(struct location_table *table, const struct global_code *global,
 	    stack->user.count > JITBPF_USER_WORDS_MAX)
 		return -EINVAL;
 	ret->kernel_frames = stack->kernel.count;
-	ret->code_unknown = ret->has_function = ret->has_gap = false;
-	ret->has_unknown_function = false;
+	ret->code_unknown = ret->code_unpublished = false;
+	ret->has_function = ret->has_unknown_function = ret->has_gap = false;
 	for (uint32_t i = 0; i < stack->kernel.count && !err; i++)
 		err = locate_kernel(&to, stack->kernel.words[i], i > 0);
 	return err ?: locate_user(&to, stack);

@@ -36,6 +36,7 @@ struct located_stack {
 	uint32_t user_frames;
 	enum jitbpf_stack_end user_end;
 	bool code_unknown;	   /* some frame is at an address without known code */
+	bool code_unpublished;	   /* the same of a frame that runtime frames stand for */
 	bool has_function;	   /* some frame is a known function of a runtime */
 	bool has_unknown_function; /* some frame is another function of a runtime */
 	bool has_gap; /* frames of a runtime follow those that the stack walk has found */

@@ -200,8 +200,10 @@ CASE_WITH(test_code_that_serves, setup, teardown)
 
 	assert_int_equal(locate_one(f, 10, CODE)->kind, LOCATION_ANON);
 	assert_true(f->located.code_unknown);
+	assert_false(f->located.code_unpublished);
 	assert_int_equal(locate_one(f, 10, kind | CODE)->kind, LOCATION_ANON);
 	assert_false(f->located.code_unknown);
+	assert_true(f->located.code_unpublished);
 }
 
 CASE_WITH(test_edges_of_code, setup, teardown)

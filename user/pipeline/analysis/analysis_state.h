@@ -33,7 +33,8 @@ struct stack_cache_slot {
 	bool code_untold;   /* of the sample */
 	bool has_addresses; /* its frames are addresses */
 	bool code_unknown;
-	bool has_function; /* of a runtime */
+	bool code_unpublished; /* struct located_stack */
+	bool has_function;     /* of a runtime */
 	bool has_unknown_function;
 	bool left_out; /* the profile had no room for the outermost frames */
 	bool hides;    /* they are not even there without an order */

@@ -85,6 +85,8 @@ int sample_counts_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample
 		all = &e->events[slot->event].fates.all.samples;
 	} else if (outcome.fate == FATE_CODE_UNKNOWN && sample->h.flags & replaced) {
 		process->jit.replaced_samples++;
+	} else if (outcome.fate == FATE_STACK_CUT && slot->code_unpublished) {
+		process->cut_unpublished++;
 	}
 	sample_fates_count(of_row, &outcome);
 	sample_fates_count(all, &outcome);

@@ -108,6 +108,7 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
+	slot->code_unpublished = located->code_unpublished;
 	slot->has_function = located->has_function;
 	slot->has_unknown_function = located->has_unknown_function;
 	slot->comm = comm;

@@ -22,9 +22,9 @@ const char *summary_command(const struct view *view)
 }
 
 /*
- * Returns the samples in unknown code of processes without any published code. Functions of
- * runtimes are not published, but read. Sets *ret to the process with most samples, NULL if there
- * are none.
+ * Returns the samples in unknown code of processes without any published code, and those that are
+ * cut in such code of a runtime. Functions of runtimes are not published, but read. Sets *ret to
+ * the process with most samples, NULL if there are none.
  */
 static uint64_t samples_unpublished(const struct ledger *ledger, const struct ledger_process **ret)
 {
@@ -33,11 +33,11 @@ static uint64_t samples_unpublished(const struct ledger *ledger, const struct le
 	*ret = NULL;
 	vec_for_each (process, &ledger->processes) {
 		uint64_t unknown = process->samples.fate[FATE_CODE_UNKNOWN];
+		uint64_t others = process->samples.runtime_unknown;
 
-		if (process->jit.methods || process->jit.other_version ||
-		    unknown <= process->samples.runtime_unknown)
+		unknown = (unknown > others ? unknown - others : 0) + process->cut_unpublished;
+		if (!unknown || process->jit.methods || process->jit.other_version)
 			continue;
-		unknown -= process->samples.runtime_unknown;
 		samples += unknown;
 		if (unknown > most) {
 			most = unknown;
