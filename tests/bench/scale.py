@@ -154,13 +154,22 @@ def table_of(curve, rows):
 def write_page(folder, tables, loads, short):
     """tables: (curve, rows) of each curve. loads: the load average before and after."""
     lines = ["# Scale", "",
+             "```sh",
+             "jitbpf report --max-memory 1G profile.jitbpf         # the default: a quarter of the memory that is free",
+             "```", "",
              "What jitbpf takes when there is twice as much of one thing. `x` is the growth from the row above; it is bold "
-             f"above {GROWTH_MAX}, which twice the work should not exceed. Written by `make bench-scale`, on "
+             f"above {GROWTH_MAX}, which twice the work should not exceed. Measured on "
              f"{os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}, {time.strftime('%d %B %Y')}, at a load "
              f"average of {loads[0]:.0f} before and {loads[1]:.0f} after"
              f"{', without the larger half of each curve (--short)' if short else ''}. CPU time is that of the process that is measured; on a "
              "machine with other load it has some more.", "",
-             "![What grows with what](pictures/scale.svg)", ""]
+             "<!-- source tree -->",
+             "<!-- not run: takes minutes, and writes this page -->",
+             "```sh",
+             "make bench-scale",
+             "```", "",
+             "![What grows with what](pictures/scale.svg)",
+             "<!-- end -->", ""]
     for curve, rows in tables:
         lines += [f"## {curve.title}", "", *table_of(curve, rows), ""]
     with open(os.path.join(folder, "scale.md"), "w", encoding="utf-8") as file:

@@ -78,7 +78,7 @@ class Form(unittest.TestCase):
         """They are small, and each is shown somewhere."""
         shown = {(path.parent / link).resolve() for path in PAGES
                  for link in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", path.read_text())}
-        pictures = set((ROOT / "docs").rglob("*.png"))
+        pictures = {path for kind in ("png", "svg") for path in (ROOT / "docs").rglob(f"*.{kind}")}
         self.assertEqual(shown, pictures)
         for path in pictures:
             self.assertLess(path.stat().st_size, PICTURE_BYTES, name_of(path))
