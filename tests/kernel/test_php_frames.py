@@ -83,9 +83,11 @@ class PhpFrames(harness.KernelTest):
         fibers = [names[names.index("fiber__resume"):] for names in stacks
                   if "fiber__resume" in names]
         self.assertGreater(len(fibers), 5)
-        for names in fibers:
-            self.assertIn(names[1:5], [["{internal}", f"Fiber::{how}", "resume__main", "main"]
-                                       for how in ("start", "resume")], names)
+        known = [["{internal}", f"Fiber::{how}", "resume__main", "main"] for how in ("start", "resume")]
+        # In the few instructions of a switch, the fiber's frames are without their callers.
+        switching = [names for names in fibers if names[1:5] not in known]
+        self.assertFalse([names for names in switching if "{internal}" in names], switching)
+        self.assertLessEqual(len(switching), 1 + 0.01 * len(fibers), switching)
         mapped = [names[names.index("spin_mapped") + 1] for names in stacks
                   if "spin_mapped" in names]
         self.assertGreater(len(mapped), 50)

@@ -84,12 +84,29 @@ static uint32_t count_groups(const struct runtime_stack *runtime)
 	return count;
 }
 
+/*
+ * Returns true if the sample lacks what the runtime's structures could tell of the leaf: its stack
+ * was walked from a copy.
+ */
+static bool is_not_told(const struct merge *m)
+{
+	const struct runtime_recipe *recipe = m->runtime->recipe;
+
+	return (recipe->steps_to_stack || recipe->entry_is_mark) &&
+	       !(m->runtime->flags & (JITBPF_RUNTIME_LEAF_RUNS | JITBPF_RUNTIME_LEAF_RUNS_NOT));
+}
+
+static bool is_unsettled(const struct merge *m)
+{
+	return is_in(&m->runtime->recipe->unsettled, pc_at(m->native, 0));
+}
+
 /* Returns the number of innermost loop frames without a group: 1 or 0. */
 static uint32_t count_without(const struct merge *m)
 {
 	if (!loop_at(m, 0))
 		return 0;
-	if (is_in(&m->runtime->recipe->unsettled, pc_at(m->native, 0)))
+	if (is_unsettled(m))
 		return 1;
 	if (m->runtime->flags & (JITBPF_RUNTIME_LEAF_RUNS | JITBPF_RUNTIME_LEAF_RUNS_NOT))
 		return !!(m->runtime->flags & JITBPF_RUNTIME_LEAF_RUNS_NOT);
@@ -187,13 +204,15 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 {
 	struct merge m = {.native = native, .runtime = runtime, .ret = ret, .inside = true};
 	uint32_t without;
+	bool guessed;
 
 	ret->count = 0;
 	m.loops = count_loops(&m);
 	m.groups = count_groups(runtime);
 	without = count_without(&m);
-	ret->cut = !runtime->whole || m.loops > m.groups + without;
-	if (ret->cut && is_of_other_state(&m))
+	guessed = without && !is_unsettled(&m) && is_not_told(&m);
+	ret->cut = !runtime->whole || m.loops > m.groups + without || (guessed && m.groups);
+	if (ret->cut && (guessed || is_of_other_state(&m)))
 		m.groups = 0;
 	while (m.native_at < native->count) {
 		uint32_t frames = loop_frames(&m, m.native_at);

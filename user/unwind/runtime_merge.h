@@ -56,8 +56,9 @@ struct merged_stack {
  * compiled code, the innermost frame is marked as such.
  *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
- * group yet, or no more: that is so if it is unsettled; if the flags say so; or, where they do not
- * tell, of whole stacks, if there is one loop frame more than groups. Groups that are left behind
+ * group yet, or no more: that is so if it is unsettled; if the flags say so; or, for a runtime that
+ * cannot tell, of whole stacks, if there is one loop frame more than groups. If it could tell, and
+ * the flags do not, the groups may be another state's: none is placed. Groups that are left behind
  * the outermost loop frame are placed at the end, if the runtime stack is whole. Their native
  * frames are on another stack or, if the native stack is not whole, not known: then a frame of kind
  * GAP is before them. Loop frames that are left stay as they are. But if the frames are doubtful

@@ -236,6 +236,50 @@ CASE(test_flags)
 	}
 }
 
+/*
+ * The runtime could tell whether the leaf has a group, but the sample does not: one group too few
+ * may as well be that of another state, so none is placed.
+ */
+CASE(test_not_told)
+{
+	static const struct runtime_recipe tells = {
+		.loops = {{OWN, LOOP_END, 0, 0}},
+		.loop_count = 1,
+		.unsettled = {OWN, ENTERING, 0, 0},
+		.steps_to_stack = 2,
+	};
+	static const struct {
+		const char *native, *frames, *expected;
+		bool cut;
+	} told[] = {
+		{"LoLx", "fF", "LoLx", true},	   {"LoLx", "FF", "(L)f(o)(L)fx", false},
+		{"EoLx", "fF", "Lo(L)ffx", false}, {"xoLx", "fF", "xo(L)ffx", false},
+		{"Lx", "", "Lx", false},
+	};
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		const struct made made = take_apart(told[i].native, told[i].frames);
+		const struct native_stack native = {
+			.addresses = made.native,
+			.count = made.native_count,
+			.whole = true,
+			.is_unknown = is_unknown,
+		};
+		const struct runtime_stack runtime = {
+			.recipe = &tells,
+			.own = {OWN, OWN_END, 0, 0},
+			.frames = made.frames,
+			.words = made.words,
+			.count = made.frame_count,
+			.whole = true,
+		};
+
+		runtime_merge(&native, &runtime, &merged);
+		assert_string_equal(merged_text(), told[i].expected);
+		assert_int_equal(merged.cut, told[i].cut);
+	}
+}
+
 /* The code of the outermost native frame is not known, so its callers are not, either. */
 CASE(test_doubtful)
 {
