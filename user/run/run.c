@@ -17,19 +17,12 @@
 #include "run/no_samples.h"
 #include "run/outputs/written_files.h"
 #include "run/run_outputs.h"
+#include "run/run_turn.h"
 #include "run/unnamed_packages.h"
 
 #define ROUND_MIN_MS  2		   /* shortest pause between rounds */
 #define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
 #define EARLY_NS      100000000ull /* ROWS_ROUND_MS after the start, too, for early names */
-
-/* Returns the recorder of the next round, or NULL. */
-static struct recorder *current_recorder(const struct run *run)
-{
-	if (run->rotation.options)
-		return rotation_recorder(&run->rotation);
-	return run->recorder ?: page_recording_recorder(&run->page_recording);
-}
 
 /* Returns the recording that the live page can save. */
 static struct written_recording written_recording(struct run *run)
@@ -39,54 +32,7 @@ static struct written_recording written_recording(struct run *run)
 
 	if (run->page_recording.file)
 		return page_recording_written(&run->page_recording);
-	return (struct written_recording){current_recorder(run), outputs_recording_fd(outputs)};
-}
-
-/* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
- * errno after a message. */
-static int round_once(struct run *run)
-{
-	int state;
-
-	loop_health_begin(live_source_health(run->live), clock_now_ns());
-	state = pipeline_round(run->pipeline, &run->source, current_recorder(run));
-	file_store_forget(run->files, pipeline_modules(run->pipeline));
-	return state < 0 ? run_complain(state, "recording") : state;
-}
-
-/* The run goes on: the command is not ended, and what has a name keeps it. */
-static void tell_broker_loss(struct run *run)
-{
-	if (run->broker_lost || !broker_is_lost(&run->broker))
-		return;
-	run->broker_lost = true;
-	status_line_clear(&run->status);
-	fprintf(stderr,
-		"jitbpf: jitbpf-broker (process %d), which starts jitbpf's helper processes, was "
-		"killed: programs that start from now on have no names, and others may lack "
-		"some: end this recording, and begin another\n",
-		(int)run->broker.pid);
-}
-
-static void end_turn(struct run *run)
-{
-	struct loop_health *health = live_source_health(run->live);
-	uint64_t now_ns = clock_now_ns();
-
-	loop_health_end(health, now_ns);
-	attach_trouble_tell(run->live, &run->status);
-	tell_broker_loss(run);
-	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
-	if (self_stats_due(&run->stats, now_ns)) {
-		struct self_counts counts = {
-			.files = file_store_counts(run->files).known,
-			.modules = pipeline_modules(run->pipeline)->slots.size,
-			.methods = pipeline_progress(run->pipeline).jit_methods,
-			.lost = live_source_lost(run->live),
-		};
-
-		self_stats_write(&run->stats, &counts, health, now_ns);
-	}
+	return (struct written_recording){run_current_recorder(run), outputs_recording_fd(outputs)};
 }
 
 /* Print how an unbounded run ends, if there is no status line that shows it. */
@@ -125,10 +71,10 @@ static int read_past(struct run *run)
 	int err = go_on(run);
 
 	while (!err && !live_source_ready(run->live)) {
-		err = round_once(run);
+		err = run_round(run);
 		if (err < 0)
 			return err;
-		end_turn(run);
+		run_end_turn(run);
 		err = go_on(run);
 	}
 	return err;
@@ -250,7 +196,7 @@ static int record_until_told(struct run *run)
 		is_early = !is_early && waiting[1].revents & POLLIN;
 		pause_ms = ROUND_MIN_MS;
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
-		state = round_once(run);
+		state = run_round(run);
 		if (state < 0)
 			return state;
 		now = written_recording(run);
@@ -276,7 +222,7 @@ static int record_until_told(struct run *run)
 			status_line_say_progress(&run->status, &progress,
 						 live_source_lost(run->live));
 		}
-		end_turn(run);
+		run_end_turn(run);
 	}
 	status_line_clear(&run->status);
 	return 0;
@@ -332,8 +278,8 @@ static int finish(struct run *run, int err)
 
 	live_source_stop(run->live);
 	stop_signals_kill_next(&run->signals, say_interrupted, run);
-	while (!err && (state = round_once(run)) > 0) {
-		end_turn(run);
+	while (!err && (state = run_round(run)) > 0) {
+		run_end_turn(run);
 		poll(NULL, 0, 1); /* a process may still complete a record that it has reserved */
 	}
 	state = live_source_end_jvms(run->live) ?: state;

@@ -15,7 +15,6 @@
 #include "agent/files/file_store_state.h"
 #include "agent/files/helper/debuginfod.h"
 #include "agent/files/helper/file_service.h"
-#include "agent/files/shared_code.h"
 #include "base/scope.h"
 
 /* Time limits of the event loop and of the workers. */
@@ -311,62 +310,6 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 	counts.gone = store->unverified.count.gone;
 	counts.broker_lost = broker_is_lost(store->options.broker ?: &store->own_broker);
 	return counts;
-}
-
-void file_store_source(struct file_store *store, struct file_source *ret)
-{
-	*ret = (struct file_source){
-		.open_module = module_files_open,
-		.open_debug = module_files_open_debug,
-		.allow_check = module_files_allow_check,
-		.fetch_debug = module_files_fetch_debug,
-		.context = &store->naming,
-	};
-}
-
-void file_store_unwind_source(struct file_store *store, struct file_source *ret)
-{
-	*ret = (struct file_source){.open_module = module_files_open, .context = &store->unwinding};
-}
-
-void file_store_code_source(struct file_store *store, struct file_source *ret)
-{
-	*ret = (struct file_source){
-		.open_module = module_files_open,
-		.open_debug = module_files_open_debug,
-		.allow_check = module_files_allow_check,
-		.context = &store->annotating,
-	};
-}
-
-static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
-		       void *buf, size_t size_bytes, size_t *ret_bytes)
-{
-	struct file_store *store = context;
-
-	return file_reader_memory(store->memory, pid, owner, address, buf, size_bytes, ret_bytes);
-}
-
-/* A later request takes the answer of a process that holds the lock of its maps. */
-static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
-		       size_t *ret_count)
-{
-	struct file_store *store = context;
-	process_text text = {0};
-	int err;
-
-	process_maps_begin_turn(store->worker_maps);
-	err = process_maps_read(store->worker_maps, pid, &text);
-	if (!err)
-		*ret_count = shared_code_find(text.data, text.size, ret, max);
-	vec_deinit(&text);
-	return err == -EINPROGRESS ? -ETIMEDOUT : err;
-}
-
-void file_store_memory_source(struct file_store *store, struct memory_source *ret)
-{
-	*ret = (struct memory_source){
-		.read = read_memory, .shared_code = shared_code, .context = store};
 }
 
 const char *file_store_given_up(const struct file_store *store, uint32_t number)

@@ -2,7 +2,6 @@
 #include "run/outputs/outputs.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "run/messages/say.h"
+#include "run/outputs/output_messages.h"
 #include "run/outputs/output_stream.h"
 
 /* Open a file, unless it is already open as another output. */
@@ -67,27 +67,6 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	return -EINVAL;
 }
 
-static void say_unopened(const struct outputs *outputs, const char *path, int err)
-{
-	const char *user = outputs->opener ? output_opener_user(outputs->opener) : NULL;
-
-	say("jitbpf: %s: ", path ?: "standard output");
-	if (err == -EBUSY)
-		say("given twice as an output: each output needs a file of its own\n");
-	else if (err == -ELOOP)
-		say("the path has a link of another user, which is not followed: use the "
-		    "path without it, or another folder with -o\n");
-	else if (err == -EPERM)
-		say("a file of another user is there, which is not written: remove it, or "
-		    "use another folder with -o\n");
-	else if (err == -EACCES && user)
-		say("%s, for user %s, who called sudo and owns the outputs: use a folder of "
-		    "this user with -o\n",
-		    strerror(-err), user);
-	else
-		say("%s\n", strerror(-err));
-}
-
 /* Open an output and add it. */
 static int open_output(struct outputs *outputs, struct output output)
 {
@@ -98,7 +77,7 @@ static int open_output(struct outputs *outputs, struct output output)
 		err = open_file(outputs, output.path, &file);
 	err = err ?: open_stream(outputs, &output, &file);
 	if (err && !outputs->tentative)
-		say_unopened(outputs, output.path, err);
+		output_say_unopened(outputs->opener, output.path, err);
 	return err ?: vec_push(&outputs->files, output);
 }
 
@@ -172,45 +151,6 @@ int outputs_recording_fd(const struct outputs *outputs)
 	return -1;
 }
 
-/* Returns the advice in the message about a failed output. */
-static const char *advice(const struct output_stream *stream)
-{
-	int err = stream->error;
-
-	switch (-err) {
-	case ENOSPC:
-	case EDQUOT:
-	case EFBIG:
-		return "free space there, or write elsewhere with -o";
-	case ENOMEM:
-		if (stream->of_recording)
-			return "use a larger --max-memory, or choose less with --from, --to or "
-			       "--comm";
-		return "free memory, or write a recording (.jitbpf) and use 'jitbpf report'";
-	default:
-		return "write elsewhere with -o";
-	}
-}
-
-/* Returns the part of a message that says what is at the path of a failed output. */
-static const char *remains(const struct output *output)
-{
-	if (output->stream->file.replaces)
-		return "; an older file of this name is unchanged";
-	return output->recording ? "; 'jitbpf report' shows what it holds so far" : "";
-}
-
-static void say_error(const struct output *output)
-{
-	struct output_stream *stream = output->stream;
-
-	if (!stream->error || stream->said)
-		return;
-	stream->said = true;
-	say("jitbpf: %s is incomplete: %s%s; %s\n", output->path ?: "standard output",
-	    strerror(-stream->error), remains(output), advice(stream));
-}
-
 /* Set the error of an output, unless it has one. Nothing is written to it from now on. */
 static void fail(struct output *output, int err)
 {
@@ -230,7 +170,7 @@ int outputs_begin_recording(struct outputs *outputs)
 		fflush(output->file); /* a full disk leaves the existing file in place */
 		if (!stream->error)
 			fail(output, output_opener_publish(stream->opener, &stream->file));
-		say_error(output);
+		output_say_error(output);
 		first = first ?: stream->error;
 		if (!stream->error)
 			stream->said = false;
@@ -244,7 +184,7 @@ void outputs_fail_recording(struct outputs *outputs, int err)
 		if (!output->recording)
 			continue;
 		fail(output, err);
-		say_error(output);
+		output_say_error(output);
 	}
 }
 
@@ -283,19 +223,9 @@ void outputs_say_interrupted(const struct outputs *outputs)
 	vec_for_each (output, &outputs->files) {
 		if (!output->kept)
 			say("jitbpf: %s is incomplete: interrupted%s\n",
-			    output->path ?: "standard output", remains(output));
+			    output->path ?: "standard output", output_remains(output));
 	}
 	pthread_mutex_unlock(&closing);
-}
-
-static void say_left_out(const struct output *output, uint64_t samples)
-{
-	if (samples)
-		say("jitbpf: %s lacks the last %" PRIu64
-		    " samples: single samples had no more room: use a larger --max-memory, or "
-		    "choose less%s\n",
-		    output->path ?: "standard output", samples,
-		    output->stream->of_recording ? " with --from, --to or --comm" : "");
 }
 
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)
@@ -310,7 +240,7 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 		err = pipeline_write(pipeline, output->file);
 		output->whole = !err;
 		status_line_clear(status);
-		say_left_out(output, pipeline_left_out(pipeline, output->file));
+		output_say_left_out(output, pipeline_left_out(pipeline, output->file));
 		fail(output, err);
 		if (output->whole)
 			keep(output);
@@ -365,7 +295,7 @@ static int close_output(struct output *output)
 	if (output->whole && !output->kept)
 		keep(output);
 	fclose(output->file);
-	say_error(output);
+	output_say_error(output);
 	return stream->error;
 }
 

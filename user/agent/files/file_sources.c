@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The store as the source of files and memory that the stages without access to them are given. */
+#include <errno.h>
+
+#include "agent/files/file_store.h"
+#include "agent/files/file_store_state.h"
+#include "agent/files/shared_code.h"
+
+void file_store_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){
+		.open_module = module_files_open,
+		.open_debug = module_files_open_debug,
+		.allow_check = module_files_allow_check,
+		.fetch_debug = module_files_fetch_debug,
+		.context = &store->naming,
+	};
+}
+
+void file_store_unwind_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){.open_module = module_files_open, .context = &store->unwinding};
+}
+
+void file_store_code_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){
+		.open_module = module_files_open,
+		.open_debug = module_files_open_debug,
+		.allow_check = module_files_allow_check,
+		.context = &store->annotating,
+	};
+}
+
+static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
+		       void *buf, size_t size_bytes, size_t *ret_bytes)
+{
+	struct file_store *store = context;
+
+	return file_reader_memory(store->memory, pid, owner, address, buf, size_bytes, ret_bytes);
+}
+
+/* A later request takes the answer of a process that holds the lock of its maps. */
+static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
+		       size_t *ret_count)
+{
+	struct file_store *store = context;
+	process_text text = {0};
+	int err;
+
+	process_maps_begin_turn(store->worker_maps);
+	err = process_maps_read(store->worker_maps, pid, &text);
+	if (!err)
+		*ret_count = shared_code_find(text.data, text.size, ret, max);
+	vec_deinit(&text);
+	return err == -EINPROGRESS ? -ETIMEDOUT : err;
+}
+
+void file_store_memory_source(struct file_store *store, struct memory_source *ret)
+{
+	*ret = (struct memory_source){
+		.read = read_memory, .shared_code = shared_code, .context = store};
+}
