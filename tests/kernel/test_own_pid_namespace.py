@@ -14,11 +14,18 @@ SETPRIV_OTHER = f"setpriv --reuid {OTHER} --regid {OTHER} --clear-groups"
 
 
 class Containers(KernelTest):
+    def setUp(self):
+        """Other users may not read the folder of this source tree, such as one below /root."""
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        self.jitbpf, self.shim = (shutil.copy(path, self.folder) for path in (harness.JITBPF, harness.SHIM))
+
     def record_inside(self, capabilities, before="", options=(), command=()):
         """Records in a pid namespace, bounded to these capabilities, after a shell command that
         is not bounded."""
         bound = ",".join(["-all", *(f"+{name}" for name in capabilities)])
         argv = self.record_argv(options, (".jitbpf", ".folded"))
+        argv[0] = self.jitbpf
         if command:
             argv += ["--", *command]
         done = subprocess.run(
@@ -49,14 +56,13 @@ class Containers(KernelTest):
     def test_all_processes(self):
         """What belongs to other users needs three more: a process of another user runs already,
         and only that user can read its program. What each of them is for: test_roles.py."""
-        os.chmod(self.folder, 0o755)
         private = os.path.join(self.folder, "private")
         os.mkdir(private)
         program = shutil.copy(ENGINE, private)
         for path in (private, program):
             os.chown(path, int(OTHER), int(OTHER))
             os.chmod(path, 0o700)
-        before = (f"INTEL_JIT_PROFILER64={harness.SHIM} {SETPRIV_OTHER} {program} hot "
+        before = (f"INTEL_JIT_PROFILER64={self.shim} {SETPRIV_OTHER} {program} hot "
                   "--seconds 20 --name hot >/dev/null & "
                   "until grep -q jitbpf-journal /proc/$!/maps; do kill -0 $! || exit; done; ")
         run = self.record_inside(["sys_admin", "sys_ptrace", "dac_read_search",
