@@ -15,10 +15,8 @@ SETPRIV_OTHER = f"setpriv --reuid {OTHER} --regid {OTHER} --clear-groups"
 
 class Containers(KernelTest):
     def setUp(self):
-        """Other users may not read the folder of this source tree, such as one below /root."""
         super().setUp()
-        os.chmod(self.folder, 0o755)
-        self.jitbpf, self.shim = (shutil.copy(path, self.folder) for path in (harness.JITBPF, harness.SHIM))
+        self.jitbpf, self.shim = self.copy_for_others(harness.JITBPF, harness.SHIM)
 
     def record_inside(self, capabilities, before="", options=(), command=()):
         """Records in a pid namespace, bounded to these capabilities, after a shell command that

@@ -138,7 +138,8 @@ class Node(Engine):
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
                           ["-F", "1999", "--no-inline"], cwd=self.folder)
         leaves = in_builtins = 0
-        builtins_of_leaf = {f"Builtins_{name}_Baseline"
+        # By a symbol of the program or, where it is stripped as Debian's, by --perf-prof.
+        builtins_of_leaf = {f"{prefix}{name}_Baseline" for prefix in ("Builtins_", "Builtin:")
                             for name in ("Modulus", "ModulusSmi", "Multiply")}
         for frames in self.whole_stacks(run, "node", 0.98, 0.4):
             names = [match.group(1) for match in
@@ -166,6 +167,9 @@ class Node(Engine):
             if handler:  # Only leaf has such bytecodes.
                 depths[handler.group(1)][sum(frame.name == "Builtins_InterpreterEntryTrampoline"
                                              for frame in frames)] += 1
+        if not any(frame.name.startswith("Builtins_") for sample in run.script()
+                   for frame in sample.frames):
+            self.skipTest("this Node.js has no symbols of its builtins")
         self.assertEqual(len(depths), 2, depths)
         self.assertEqual(len({depth for of in depths.values() for depth in of}), 1, depths)
         self.assertGreater(min(sum(of.values()) for of in depths.values()), 50, depths)
