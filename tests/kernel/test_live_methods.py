@@ -94,6 +94,7 @@ class MethodsTest(test_live.GraphTest):
         browser.evaluate("document.querySelector('#lives td button').click()")
         browser.wait_for(test_live_code.ROWS.format("machine") + ".length > 0")
         browser.wait_for(f"{test_live_code.SAMPLED} >= {number(samples)}")
+        self.assertTrue(all(re.match("[a-z(]", row[3]) for row in browser.evaluate(test_live_code.ROWS.format("machine"))))
         browser.key("Escape")
         browser.wait_for("!document.getElementById('lives').hidden && document.getElementById('code').hidden")
 
@@ -244,6 +245,35 @@ class Requests(test_live_code.LiveCode):
         self.assertGreaterEqual(page_data.numbers(one["lives"], "samples")[0], lives[0]["samples"])
         for place in ("0/0/0", "4294967294/4294967295/0", "4294967295/0/0"):
             self.assertEqual(json.loads(self.patient(f"methods/0/{place}")[1])["lives"]["rows"], 0, place)
+
+
+class OfRuntimes(MethodsTest):
+    """JIT code that ran for functions of a runtime: these are in the graph, the JIT code is not."""
+    def check_hidden(self, mode, wanted):
+        self.start([harness.JITBPF, "live", "-F", "499", "--", *harness.php(mode, 120)])
+        with Browser() as browser:
+            self.open_page(browser)
+            self.open_methods(browser)
+            row = f"{CELLS}.findIndex(row => row[0].startsWith('{wanted}') && Number(row[1].replace(/,/g, '')) > 50)"
+            browser.wait_for(row + " >= 0")
+            name = self.rows(browser)[browser.evaluate(row)][0]
+            browser.evaluate(f"document.querySelectorAll('#lives tbody button')[{row}].click()")
+            browser.wait_for("document.querySelectorAll('#lives td button').length > 0")
+            self.check_code(browser)
+            browser.evaluate("document.querySelector('#lives td button').click()")
+            address = browser.evaluate("location.href")
+            browser.call("Page.navigate", url="about:blank")
+            browser.call("Page.navigate", url=address)
+            browser.wait_for(f"{test_live_code.SAMPLED} > 50")
+            self.assertEqual(browser.evaluate("document.querySelector('#code h2').textContent"), name)
+            self.check_problems(browser)
+
+    def test_traces(self):
+        self.check_hidden("tracing", "TRACE-")
+
+    @harness.slow
+    def test_functions(self):
+        self.check_hidden("function", "JIT$mandelbrot")
 
 
 @harness.slow

@@ -75,7 +75,8 @@ code)
 lives)
 	html small 5000
 	recorded
-	check check_lives.py "$made/jit.html" "$made/code.html" "$made/small.html"
+	"$build/jitbpf" report --code -f html tests/golden/php.jitbpf >"$made/pieces.html" 2>/dev/null
+	check check_lives.py "$made/jit.html" "$made/code.html" "$made/pieces.html" "$made/small.html"
 	;;
 counts)
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_counts.py "$build/jitbpf" tests/golden/*.jitbpf

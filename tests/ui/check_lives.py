@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 The panel of methods that were loaded or ended, which the lane of JIT code opens, used like a user:
-check_lives.py JIT.html CODE.html PLAIN.html [FOLDER for screenshots]. PLAIN has no lives.
+check_lives.py JIT.html CODE.html PIECES.html PLAIN.html [FOLDER for screenshots]. PIECES has code of functions with several
+names; PLAIN has no lives.
 """
 import base64
 import json
@@ -148,6 +149,31 @@ def check_lives(page):
         check(is_open(page) and not page.say("document.documentElement.dataset.error"), f"{wrong} causes no error")
 
 
+def check_pieces(page, least):
+    """The code of each method, although functions have code of several names, or no stack has the code."""
+    page.open("#methods=0-")
+    found = [row for row in page.say(ROWS) if int(row[1].replace(",", ""))]
+    check(len(found) >= least, f"methods with samples: {len(found)}")
+    for i, (name, samples, *_) in enumerate(found):
+        page.open("#methods=0-")
+        page.say(f"document.querySelectorAll('#lives tbody button')[{i}].click()")
+        page.settle()
+        page.say("document.querySelector('#lives td button').click()")
+        page.settle()
+        title, facts = (page.say(f"document.querySelector('#code {part}').textContent") for part in ("h2", ".facts"))
+        check(title == name, f"the code pane has the code of {name}: {title}")
+        check(re.search(rf"\b{samples} samples? ", facts), f"{name} has {samples} samples: {facts}")
+
+
+def hidden(data):
+    """A function of which no label is left, as of JIT code that ran for a function of a runtime."""
+    strings, function = data["strings"], max(data["functions"]["list"], key=lambda each: each["kind"] == "JIT")
+    names, old = numbers(data["lives"], "name"), strings.index(function["name"])
+    strings.append("JIT$" + function["name"])
+    data["lives"]["name"] = base64.b64encode(leb128([len(strings) - 1 if name == old else name for name in names])).decode()
+    function["name"] = strings[-1]
+
+
 def leb128(values):
     out = bytearray()
     for value in values:
@@ -226,12 +252,14 @@ def take_pictures(page, shots, name):
 
 
 def main():
-    jit, code, plain, shots = (*sys.argv[1:4], sys.argv[4] if len(sys.argv) > 4 else None)
+    jit, code, pieces, plain, shots = (*sys.argv[1:5], sys.argv[5] if len(sys.argv) > 5 else None)
     with Browser() as browser, tempfile.TemporaryDirectory() as folder:
         browser.screen(1280, 800)
         check_methods(Page(browser, jit))
         check_range(Page(browser, jit))
         check_lives(Page(browser, code))
+        check_pieces(Page(browser, pieces), 5)
+        check_pieces(Page(browser, made(code, folder, hidden)), 1)
         check_saved(Page(browser, code))
         check_hostile(Page(browser, made(jit, folder, hostile)), shots)
         check_without(Page(browser, made(jit, folder, lambda data: data.pop("lives"))))

@@ -55,8 +55,10 @@ int kept_code_emit(struct kept_code *kept, struct unwinder *unwinder, const stru
 	struct known_code code;
 	size_t words;
 
+	/* JIT code that ran for a function of a runtime is a frame of an interpreter. */
 	if (!process || !frame_words_next(&user, &innermost) ||
-	    innermost.kind != JITBPF_FRAME_ADDRESS ||
+	    (innermost.kind != JITBPF_FRAME_ADDRESS &&
+	     innermost.kind != JITBPF_FRAME_INTERPRETER) ||
 	    !unwinder_code_at(unwinder, process, innermost.value, sample->h.time_ns, &code))
 		return 0;
 	words = (sizeof(*record) + code.bytes_known) / sizeof(uint64_t) + 1;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The code of functions in a page (user/sink/annotate/page_code.h, annotation_page.h), and its samples by line.
 
+import { JIT, kindLabel } from './kinds';
 import type { Names } from './names';
+import { functionText } from './path_text';
 
 export interface Annotation {
 	lack?: string;
@@ -40,10 +42,13 @@ export interface Functions { total: number; left_out: number; max_bytes: number;
 /** Source lines come before JIT code, and then what has most samples. */
 export const generationWeight = ({ samples, total }: Generation) => total === undefined ? samples : Number.MAX_SAFE_INTEGER / 2 + total;
 
-/** The code of labels of one function, as generations with names if it has several names; undefined: there is none. */
-export function codeOf(functions: Functions, names: Names, labels: number[]): CodeFunction | undefined {
+/**
+ * The code of a function, as generations with names if it has several names; undefined: there is none. labels: those of the function
+ * or, if text is that of a part of its code alone, of this part. JIT code that ran for a function of a runtime has no label.
+ */
+export function codeOf(functions: Functions, names: Names, labels: number[], text: string): CodeFunction | undefined {
 	// The answer of a live page is of the requested function, whatever its file.
-	const is = (f: CodeFunction) => labels.some(label => f.name === names.raw(label) && f.module === names.rawModule(label) &&
+	const is = (f: CodeFunction) => (f.kind === kindLabel(JIT) && functionText(f.name, f.module) === text) || labels.some(label => f.name === names.raw(label) && f.module === names.rawModule(label) &&
 		(f.shown !== undefined || (f.file ?? '') === names.file(label)));
 	const found = functions.list.filter(is), sum = (of: (f: CodeFunction) => number) => found.reduce((all, f) => all + of(f), 0);
 	return found.length < 2 ? found[0] : { ...found[0], samples: sum(f => f.samples), more: sum(f => f.more),

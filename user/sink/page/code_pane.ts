@@ -107,16 +107,17 @@ export class CodePane {
 
 	// ---- which function ----------------------------------------------------------------------------
 
-	/** Labels of the function: as a frame of its own first. */
+	/** Labels of the function or of a part of its code: as a frame of its own first, and the very code that was asked for. */
 	private labels(): number[] {
 		const { names, texts, state } = this.view;
 		if (this.wanted.text !== state.code || this.wanted.merged !== names.merged)
 			this.wanted = { text: state.code, merged: names.merged, known: 1, labels: [] };
 		const { wanted } = this;
 		for (; wanted.known < names.labels; wanted.known++)
-			if (texts.functionOf(wanted.known) === state.code)
+			if (texts.functionOf(wanted.known) === state.code || texts.codeOf(wanted.known) === state.code)
 				wanted.labels.push(wanted.known);
-		return [...wanted.labels].sort((a, b) => (names.ownKind(a) & INLINED) - (names.ownKind(b) & INLINED));
+		const isOther = (label: number) => Number(texts.codeOf(label) !== state.code);
+		return [...wanted.labels].sort((a, b) => (names.ownKind(a) & INLINED) - (names.ownKind(b) & INLINED) || isOther(a) - isOther(b));
 	}
 
 	/** Functions that labels are inlined into, those with most samples first. */
@@ -134,6 +135,14 @@ export class CodePane {
 		return [...samples.keys()].sort((a, b) => samples.get(b)! - samples.get(a)!);
 	}
 
+	/** The name of the function, or of the part of its code. */
+	private titleOf(label: number | undefined, found: CodeFunction | undefined): string {
+		const { names, texts, state } = this.view;
+		if (label === undefined)
+			return found ? visible(found.name) : 'No such function';
+		return texts.functionOf(label) === state.code ? names.name(label) : visible(names.raw(label));
+	}
+
 	/** Why there is no code of a function of the profile. */
 	private reason(label: number): string {
 		const { profile, names } = this.view, { functions } = this, kind = names.kind(label);
@@ -141,9 +150,11 @@ export class CodePane {
 			return 'A page of a difference has no code. Open the pages of the two recordings.';
 		if (kind === PROCESS || plainKind(kind) === UNKNOWN)
 			return 'This frame is no function of which the code is known.';
-		const shown = this.hasOwn(label) || KIND_ROWS[plainKind(kind)]?.unknown;
+		if (this.live?.state === 'asking')
+			return 'The code is on its way.';
+		const shown = this.hasOwn(label) || KIND_ROWS[plainKind(kind)]?.unknown || this.isHidden(label);
 		if (this.live && shown)
-			return this.live.state === 'asking' ? 'The code is on its way.' : 'The server has no code of this function now.';
+			return 'The server has no code of this function now.';
 		if (!functions && !this.live && profile.events.length)
 			return `This page has no code with samples of ${profile.event}. 'jitbpf annotate -e ${profile.event}' shows it in the terminal.`;
 		if (!functions && !this.live)
@@ -157,6 +168,12 @@ export class CodePane {
 	private hasOwn(label: number): boolean {
 		const { profile: { tree }, pieces: { self } } = this.view;
 		return self.some((samples, node) => samples && tree.label[node] === label);
+	}
+
+	/** Whether no stack has the label: it is of JIT code that ran for a function of a runtime. */
+	private isHidden(label: number): boolean {
+		const { tree } = this.view.profile;
+		return !tree.label.subarray(0, tree.count).includes(label);
 	}
 
 	private get functions(): Functions | null {
@@ -174,8 +191,8 @@ export class CodePane {
 		}
 		const labels = this.labels(), own = labels.filter(label => !(names.ownKind(label) & INLINED)), label = own[0] ?? labels[0];
 		this.live?.want(state.code, own, state.generation);
-		const { functions } = this, found = functions && codeOf(functions, names, labels);
-		this.title.textContent = label === undefined ? 'No such function' : names.name(label);
+		const { functions } = this, found = (functions && codeOf(functions, names, labels, state.code)) ?? undefined;
+		this.title.textContent = this.titleOf(label, found);
 		this.title.title = this.title.textContent;
 		if (found)
 			return this.showFunction(found);

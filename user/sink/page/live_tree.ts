@@ -7,7 +7,7 @@ import type { Counts, Process, Run, Words } from './data';
 import type { EventSamples } from './delta_samples';
 import { runtimesFrom } from './engines';
 import type { KeptStack, KeptStep, StackFinder } from './kept_frames';
-import { KERNEL } from './kinds';
+import { JIT, KERNEL } from './kinds';
 import type { LiveLabels, Texts } from './live_labels';
 import { Spots } from './spots';
 import { Tree, pathTo } from './tree';
@@ -164,12 +164,20 @@ export class LiveTree implements StackFinder {
 		if (up < 0)
 			return labels.rootLabels(from, node, spots.group.data[spot]).reduce((at, label) => tree.child(at, label), 0);
 		let at = this.place.data[up];
-		if (this.isHidden(location))
+		if (this.isHidden(location)) {
+			// JIT code that ran for a function of a runtime is in no stack, but the code pane shows it.
+			if (labels.live.places[from.places[location]]?.kind === JIT)
+				this.textsAt(location);
 			return at;
-		const texts = (this.texts[location] ??= labels.textsOf(from, location)).labels;
+		}
+		const texts = this.textsAt(location).labels;
 		for (let i = texts.length - 1; i >= 0; i--)
 			at = tree.child(at, texts[i]);
 		return at;
+	}
+
+	private textsAt(location: number): Texts {
+		return this.texts[location] ??= this.labels.textsOf(this.from, location);
 	}
 
 	private isHidden(location: number): boolean {

@@ -2,7 +2,7 @@
 // Labels as texts in an address, which mean the same after a reload: the begin of the name, and a hash of name,
 // module and kind.
 
-import { KIND_ROWS, NATIVE, functionKind, plainKind } from './kinds';
+import { JIT, KIND_ROWS, NATIVE, functionKind, plainKind } from './kinds';
 import type { Names } from './names';
 
 const NAME = 40, PATH = 4000, LONGEST = 8000;   // characters
@@ -45,6 +45,12 @@ export class PathTexts {
 	functionOf(label: number): string {
 		const { names } = this, isNative = names.merged && plainKind(names.ownKind(label)) === NATIVE;
 		return functionText(names.key(label), names.rawModule(label), isNative ? names.file(label) : '');
+	}
+
+	/** The text of the JIT code of a label alone, as that of a method (lives.ts): its function may have code of other names. */
+	codeOf(label: number): string {
+		const { names } = this;
+		return functionKind(names.ownKind(label)) === JIT ? functionText(names.raw(label), names.rawModule(label)) : '';
 	}
 
 	/** The label, or -1 if there is none yet. */

@@ -159,3 +159,34 @@ CASE(test_budget)
 	assert_int_equal(kept.refused, 2 * (64 - lone));
 	kept_code_deinit(&kept);
 }
+
+/* JIT code that ran for a function of a runtime is kept as well; the function has no code. */
+CASE(test_of_runtimes)
+{
+	static const struct {
+		enum jitbpf_frame_kind kind;
+		bool kept;
+	} frames[] = {{JITBPF_FRAME_INTERPRETER, true}, {JITBPF_FRAME_RUNTIME, false}};
+	union {
+		struct jitbpf_sample sample;
+		uint8_t room[sizeof(struct jitbpf_sample) + 16];
+	} made = {.sample = {.h.time_ns = 5, .user_words = 2}};
+	struct process process = {.owner = {.charged_uid = 1000}};
+
+	made_unwinder = (struct unwinder){.keeps_code = true};
+	know(1, CODE_BYTES);
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct kept_code kept = {0};
+		uint64_t emitted = 0;
+		const struct record_consumer consumer = {.take = count_code, .context = &emitted};
+
+		made.sample.words[0] = (uint64_t)frames[i].kind << JITBPF_FRAME_KIND_SHIFT |
+				       (frames[i].kept ? MADE_CODE : 7);
+		made.sample.words[1] = 3; /* a line, or a caller */
+		assert_int_equal(
+			kept_code_emit(&kept, &made_unwinder, &process, &made.sample, &consumer),
+			0);
+		assert_int_equal(emitted, frames[i].kept);
+		kept_code_deinit(&kept);
+	}
+}
