@@ -51,6 +51,7 @@ struct engine_file engine_file_of(const char *path)
 		struct engine_file found = {.engine = engine};
 
 		if (engine->is_runtime && engine->is_runtime(file)) {
+			found.is_library = strstr(file, ".so") != NULL;
 			if (engine->version)
 				found.version = engine->version(path);
 			return found;

@@ -181,6 +181,7 @@ const struct engine *engine_at(size_t index);
 struct engine_file {
 	const struct engine *engine; /* NULL: nothing that is known */
 	bool is_plugin;		     /* else: it is the program or library of the runtime */
+	bool is_library;	     /* the runtime's library */
 	struct engine_version version;
 };
 

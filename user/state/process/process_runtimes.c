@@ -32,7 +32,8 @@ void process_runtimes_map(struct process_runtimes *runtimes, const struct engine
 			  uint32_t module)
 {
 	const struct process_runtime wanted = {.number = engine_runtime_number(file),
-					       .module = module};
+					       .module = module,
+					       .is_library = file->is_library};
 	struct process_runtime *runtime;
 
 	if (!wanted.number)
@@ -40,7 +41,10 @@ void process_runtimes_map(struct process_runtimes *runtimes, const struct engine
 	runtime = runtime_of(runtimes, &wanted);
 	if (!runtime)
 		return;
-	runtime->module = module;
+	if (file->is_library || !runtime->is_library) {
+		runtime->module = module;
+		runtime->is_library = file->is_library;
+	}
 	if (engine_runtime_status(runtime->number) == ENGINE_NO_STATUS)
 		runtime->number = wanted.number;
 }

@@ -23,8 +23,13 @@
 
 struct process_runtime {
 	uint64_t number; /* its engine, version and status: engine_runtime_number() */
-	/* Number of the program or library that was mapped last; UINT32_MAX: none is known. */
+	/*
+	 * Number of the library that was mapped last, or of the program, if the program has mapped
+	 * no library; UINT32_MAX: none is known. A program that has the runtime in a library has a
+	 * file name like one that has it in itself, and can be reported again later.
+	 */
 	uint32_t module;
+	bool is_library; /* the module is one */
 };
 
 /* Zero-initialized is empty. */

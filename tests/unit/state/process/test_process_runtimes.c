@@ -228,6 +228,27 @@ CASE_WITH(test_deleted_and_replaced, set_up, tear_down)
 	assert_process_runs(f, PID, "CPython 3.12");
 }
 
+/*
+ * A program that has its runtime in a library has a name like one that has it in itself. It can be
+ * reported again after the library.
+ */
+CASE_WITH(test_program_again, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	const struct process *process;
+	uint32_t library;
+
+	map(f, PID, PYTHON, 1);
+	map(f, PID, LIBRARY, 2);
+	process = find(f, PID);
+	assert_int_equal(process->runtimes.count, 1);
+	library = process->runtimes.runtimes[0].module;
+	map(f, PID, PYTHON, 3);
+	assert_int_equal(process->runtimes.runtimes[0].module, library);
+	map(f, PID, "/opt/lib/libpython3.11.so.1.0", 4);
+	assert_int_not_equal(process->runtimes.runtimes[0].module, library);
+}
+
 /* The end of a mapping is not reported; what takes its place says nothing about the runtime. */
 CASE_WITH(test_unmapped, set_up, tear_down)
 {
