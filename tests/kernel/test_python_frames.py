@@ -138,6 +138,13 @@ class Unloaded(harness.KernelTest):
                   for name in ("python_first", "python_second", "native")}
         self.assertTrue(all(count > 150 for count in counts.values()), counts)
         self.assertEqual([line for line in stacks if ";native" in line and "python_" in line], [])
+        self.check_missing(run, counts["native"])
+
+    def check_missing(self, run, native):
+        """Samples of native code have no functions that could not be read."""
+        rows = [row for row in run.summary()["processes"] if row["comm"] == "unloading"]
+        self.assertEqual(len(rows), 1, rows)
+        self.assertLess(rows[0]["samples"]["runtime_cut"], 0.2 * native, rows)
 
 
 class PythonFrames(harness.KernelTest):

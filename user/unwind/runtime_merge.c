@@ -119,6 +119,17 @@ static bool is_of_other_state(const struct merge *m)
 	return m->runtime->flags & JITBPF_RUNTIME_DOUBTFUL && m->native->whole && m->runtime->whole;
 }
 
+/*
+ * Returns true if functions are missing that could not be read. A whole native stack without the
+ * loop has none: what leads to them may be gone, as in a program that has unmapped its runtime.
+ */
+static bool lacks_frames(const struct merge *m)
+{
+	const struct native_stack *native = m->native;
+
+	return !m->runtime->whole && (m->loops || m->groups || !native->whole || native->doubtful);
+}
+
 static void put(struct merge *m, uint64_t word)
 {
 	m->ret->words[m->ret->count++] = word;
@@ -211,7 +222,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 	m.groups = count_groups(runtime);
 	without = count_without(&m);
 	guessed = without && !is_unsettled(&m) && is_not_told(&m);
-	ret->cut = !runtime->whole || m.loops > m.groups + without || (guessed && m.groups);
+	ret->cut = lacks_frames(&m) || m.loops > m.groups + without || (guessed && m.groups);
 	if (ret->cut && (guessed || is_of_other_state(&m)))
 		m.groups = 0;
 	while (m.native_at < native->count) {

@@ -188,6 +188,11 @@ static const struct {
 	/* Runtime frames are cut: the sure ones are kept. */
 	{"LoLoLox", "fFf", "(L)ff(o)(L)foLox", 0, 1, 1},
 	{"Lox", "ff", "(L)ffox", 0, 1, 1},
+	/* None could be read, and a whole native stack without the loop lacks none. */
+	{"xx", "", "xx", 0, 1, 0},
+	{"xx", "", "xx", 1, 1, 1},
+	{"xLx", "", "xLx", 0, 1, 1},
+	{"xx", "f", "xx", 0, 1, 1},
 };
 
 CASE(test_cases)
