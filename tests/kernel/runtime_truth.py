@@ -8,14 +8,16 @@ import re
 
 FRAME = re.compile(r"\t\s*[0-9a-f]+ (?P<name>.*?)(?:\+0x[0-9a-f]+)?"
                    r" \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\)(?: \[[^\]]*\])?( \(inlined\))?$")
+HEAD = re.compile(r".*? (?P<pid>\d+)/\d+ +\[\d+\]")
 UNKNOWN = re.compile(r"\[unknown \w+ function\]")
 PLACE = re.compile(r"  (?P<file>.*?)(?::(?P<line>\d+))?$")
 Frame = collections.namedtuple("Frame", "name module file line")
 
 
-def stacks(path):
-    """Yields (comm, frames) of each sample of a script with the field srcline, innermost first."""
-    comm, frames = None, []
+def samples(path):
+    """Yields (comm, pid, frames) of each sample of a script with the field srcline, innermost
+    first."""
+    comm, pid, frames = None, None, []
     for line in open(path, encoding="utf-8", errors="replace"):
         line = line.rstrip("\n")
         if line.startswith("\t"):
@@ -27,22 +29,27 @@ def stacks(path):
             frames[-1] = frames[-1]._replace(file=match["file"], line=int(match["line"] or 0))
         elif line:
             if comm is not None:
-                yield comm, frames
+                yield comm, pid, frames
             comm, frames = line.split()[0], []
+            pid = HEAD.match(line)["pid"]
     if comm is not None:
-        yield comm, frames
+        yield comm, pid, frames
 
 
-def without_functions(path, loop):
-    """Returns the numbers of samples in a runtime's loop, and of those that show none of its
-    functions."""
-    all_of_it = missing = 0
-    for _, frames in stacks(path):
+def stacks(path):
+    """The same without the pid."""
+    return ((comm, frames) for comm, _, frames in samples(path))
+
+
+def shown_by_process(path, loop):
+    """Returns a list for each process with samples in a runtime's loop, in the order of their first
+    ones: for each such sample, whether it shows functions of the runtime."""
+    found = {}
+    for _, pid, frames in samples(path):
         shown = any(frame.module in ("[python]", "[php]") for frame in frames)
-        in_loop = any(frame.name.startswith(loop) for frame in frames)
-        all_of_it += shown or in_loop
-        missing += in_loop and not shown
-    return all_of_it, missing
+        if shown or any(frame.name.startswith(loop) for frame in frames):
+            found.setdefault(pid, []).append(shown)
+    return list(found.values())
 
 
 def own_name(name):

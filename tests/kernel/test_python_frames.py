@@ -176,13 +176,14 @@ class PythonFrames(harness.KernelTest):
 
     @harness.slow
     def test_one_after_another(self):
-        """Short programs have functions from the first one on that is not the first of its file.
-        Without that, a third of the samples in the loop has none."""
+        """Short programs, but the first one of their file, have functions from their first sample
+        in the loop on. If recipes come late, each lacks them in its first samples. On a busy
+        machine, some end before the recorder has a turn."""
         loop = 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" -c pass; sleep 0.08; done'
         run = self.record(["sh", "-c", loop, PYTHON], ["-F", "999"])
-        shown = runtime_truth.without_functions(run.path(".txt"), "_PyEval_EvalFrameDefault")
-        self.assertGreater(shown[0], 30, shown)
-        self.assertLess(shown[1], 0.25 * shown[0], shown)
+        shown = runtime_truth.shown_by_process(run.path(".txt"), "_PyEval_EvalFrameDefault")
+        self.assertGreater(sum(map(len, shown)), 30, shown)
+        self.assertGreaterEqual(sum(map(all, shown[1:])), len(shown) // 2, shown)
 
     def test_renamed(self):
         """The file is a runtime by what it exports, whatever its name."""

@@ -17,9 +17,22 @@ void file_store_source(struct file_store *store, struct file_source *ret)
 	};
 }
 
+/* The thread reads memory of processes as well: file_store_memory_source(). */
+static void begin_unwinding(void *context)
+{
+	const struct file_user *user = context;
+
+	file_reader_begin(user->reader);
+	file_reader_begin(user->store->memory);
+}
+
 void file_store_unwind_source(struct file_store *store, struct file_source *ret)
 {
-	*ret = (struct file_source){.open_module = module_files_open, .context = &store->unwinding};
+	*ret = (struct file_source){
+		.open_module = module_files_open,
+		.begin = begin_unwinding,
+		.context = &store->unwinding,
+	};
 }
 
 void file_store_code_source(struct file_store *store, struct file_source *ret)

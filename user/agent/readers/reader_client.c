@@ -225,6 +225,22 @@ static int converse(struct reader_client *client, const struct reader_request *r
 	return err;
 }
 
+static int begin_process(struct reader_client *client)
+{
+	int err = start_process(client);
+
+	if (err && broker_is_lost(client->options.broker))
+		end_process(client); /* that is no failure of a reader */
+	else if (err)
+		fail(client);
+	return err;
+}
+
+void reader_client_begin(struct reader_client *client)
+{
+	(void)begin_process(client);
+}
+
 /* A request of one process. */
 static int ask_once(struct reader_client *client, const struct reader_request *request)
 {
@@ -233,12 +249,7 @@ static int ask_once(struct reader_client *client, const struct reader_request *r
 
 	if (known && known->count >= READER_STRIKES)
 		return -EIO;
-	err = start_process(client);
-	if (err && broker_is_lost(client->options.broker))
-		end_process(client); /* that is no failure of a reader */
-	else if (err)
-		fail(client);
-	if (err)
+	if (begin_process(client))
 		return -EIO;
 	err = converse(client, request);
 	return err ? reader_client_refuse(client, request->module) : 0;

@@ -46,6 +46,12 @@ int reader_client_create(const struct reader_options *options, struct reader_cli
 void reader_client_destroy(struct reader_client *client); /* NULL is allowed */
 
 /*
+ * Start the process, so that the first request does not wait for that. If it fails, a later request
+ * tries again.
+ */
+void reader_client_begin(struct reader_client *client);
+
+/*
  * Send a request and wait for its answer. *ret is borrowed until the next request. Returns 0, or
  * -EIO: the readers failed, or the module was given up.
  */

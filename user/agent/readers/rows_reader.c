@@ -13,6 +13,7 @@
 
 struct rows_reader {
 	struct reader_client *client;
+	struct file_source files;
 	message_bytes out;
 };
 
@@ -198,6 +199,15 @@ static int runtime(void *context, const struct module *module, const struct runt
 	return has.err;
 }
 
+static void begin(void *context)
+{
+	struct rows_reader *rows = context;
+
+	if (rows->files.begin)
+		rows->files.begin(rows->files.context);
+	reader_client_begin(rows->client);
+}
+
 int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
 		       struct unwind_maker *ret_maker)
 {
@@ -208,7 +218,9 @@ int rows_reader_create(const struct reader_options *options, struct rows_reader 
 		free(rows);
 		return err;
 	}
+	rows->files = options->files;
 	*ret_maker = (struct unwind_maker){
+		.begin = begin,
 		.page = page,
 		.can_return = can_return,
 		.code = code,

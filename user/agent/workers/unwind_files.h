@@ -32,6 +32,8 @@ struct unwind_code {
  * return 0 or a negative errno.
  */
 struct unwind_maker {
+	/* Start what the first request needs, so that it does not wait for that. May be NULL. */
+	void (*begin)(void *context);
 	/* quick: rows that take long are UNWIND_NOT_MADE. A later call without it makes them. */
 	int (*page)(void *context, const struct module *module, uint32_t page, bool quick,
 		    struct unwind_rows *ret);

@@ -246,12 +246,21 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 	return err;
 }
 
+static void begin(void *worker_)
+{
+	const struct unwind_worker *worker = worker_;
+
+	if (worker->maker.begin)
+		worker->maker.begin(worker->maker.context);
+}
+
 int unwind_worker_create(const struct unwind_maker *maker, const struct memory_source *memory,
 			 struct unwind_worker **ret, struct unwind_service *ret_service)
 {
 	AUTO_FREE struct unwind_worker *worker = calloc(1, sizeof(*worker));
 	struct work_kind kind = {
 		.request_bytes = sizeof(struct queued),
+		.begin = begin,
 		.make = make_rows,
 		.made = made_rows,
 		.sort = sort_requests,

@@ -45,6 +45,8 @@ static void *work(void *thread_)
 	struct work_thread *thread = thread_;
 	_Alignas(max_align_t) uint8_t request[WORK_REQUEST_BYTES_MAX];
 
+	if (thread->kind.begin)
+		thread->kind.begin(thread->kind.context);
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stop) {
 		if (thread->begun < thread->told) {

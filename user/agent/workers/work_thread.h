@@ -22,6 +22,8 @@ struct work_result {
 
 struct work_kind {
 	size_t request_bytes;
+	/* Called on the worker thread when it starts. May be NULL. */
+	void (*begin)(void *context);
 	/* Handle a request, on the worker thread. Returns 0 with *ret set, or a negative errno. */
 	int (*make)(void *context, const void *request, struct work_result **ret);
 	/* Sort the requests that have not been started. */

@@ -34,6 +34,8 @@ struct file_source {
 	 */
 	int (*fetch_debug)(void *context, const struct module *module, const uint8_t *build_id,
 			   uint32_t build_id_bytes, struct blob *ret);
+	/* Start what the first file needs, so that it does not wait for that. May be NULL. */
+	void (*begin)(void *context);
 	void *context;
 };
 

@@ -41,6 +41,9 @@ int file_reader_create(const struct broker *broker, struct file_patience patienc
 		       struct file_reader **ret);
 void file_reader_destroy(struct file_reader *reader);
 
+/* Start the helper of most requests, so that the first one does not wait for that. */
+void file_reader_begin(struct file_reader *reader);
+
 /* Returns false if requests for a place fail at once now. */
 bool file_reader_has_time(struct file_reader *reader, struct file_place place);
 

@@ -213,6 +213,12 @@ static int start_helper(const struct file_reader *reader, const struct file_requ
 			      request->kind == FILE_FIND_SERVED ? ROLE_FETCHER : ROLE_OPENER);
 }
 
+void file_reader_begin(struct file_reader *reader)
+{
+	if (reader->openers < 0)
+		reader->openers = broker_connect(reader->broker, ROLE_OPENER);
+}
+
 int file_reader_ask(struct file_reader *reader, struct file_place place,
 		    const struct file_request *request, int fd, int *ret_fd)
 {
