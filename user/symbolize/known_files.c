@@ -216,7 +216,12 @@ void known_files_settle(struct known_files *files, struct known_file *file)
 void known_files_set_budget(struct known_files *files, uint64_t symbol_bytes_max)
 {
 	files->symbol_bytes_max = symbol_bytes_max;
+	files->debug_bytes_max = symbol_bytes_max < DEBUG_INFO_BYTES_MAX / 2 ? 2 * symbol_bytes_max
+									     : DEBUG_INFO_BYTES_MAX;
+	if (files->debug_bytes_max < DEBUG_INFO_BYTES_MIN)
+		files->debug_bytes_max = DEBUG_INFO_BYTES_MIN;
 	make_room_of_symbols(files, NULL);
+	make_room_of_debug(files, NULL);
 }
 
 static bool has_debug_info(const struct blob *blob)

@@ -18,7 +18,12 @@
 #include "state/process/file_source.h"
 #include "symbolize/symbol_file.h"
 
-#define DEBUG_INFO_BYTES_MAX (16u << 20) /* memory of all files' debug info */
+/*
+ * Memory of all files' debug info. On a machine with many short processes, a dozen files have new
+ * locations in each second; if not all are kept, each of these costs as much as the first one.
+ */
+#define DEBUG_INFO_BYTES_MAX (64u << 20)
+#define DEBUG_INFO_BYTES_MIN (16u << 20) /* whatever the budget for symbols is */
 #define DEBUG_INFO_OPEN_MAX  128	 /* open debug files */
 #define DEBUG_WORTH_USES     256 /* parsed debug info counts as used so many look-ups later */
 #define SYMBOL_OPEN_MAX	     128 /* open files with symbol names */
@@ -84,6 +89,7 @@ int known_files_get(struct known_files *files, const struct module *module,
 /* Update the memory use of a file after a look-up, and evict others if over budget. */
 void known_files_settle(struct known_files *files, struct known_file *file);
 
+/* Set the budget for symbols. Debug info gets twice as much, within its limits. */
 void known_files_set_budget(struct known_files *files, uint64_t symbol_bytes_max);
 
 #endif

@@ -62,7 +62,8 @@ void symbolizer_set_no_demangle(struct symbolizer *symbolizer);
 /*
  * Set the memory budget for symbols; the default is SYMBOLIZER_BYTES_MAX. Over
  * the budget, the least recently used files' symbols are freed and read again
- * on demand. The current file always stays, whatever its size.
+ * on demand. The current file always stays, whatever its size. Debug info gets
+ * a budget of its own from it (known_files_set_budget()).
  */
 void symbolizer_set_budget(struct symbolizer *symbolizer, uint64_t size_bytes);
 

@@ -14,7 +14,7 @@
 #endif
 
 #define BLOCK_BYTES ZLIB_INFLATE_BYTES
-#define BLOCKS_KEPT 32
+#define BLOCKS_KEPT 128 /* .debug_info of a C library has 90 */
 
 struct block {
 	uint64_t number; /* block number + 1; 0 if the slot is empty */

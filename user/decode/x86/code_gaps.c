@@ -20,9 +20,14 @@
 
 #define WORK_PER_BYTE 4 /* of the page's work budget, since following costs more than reading */
 
-/* Code before and behind a window that is searched for frame pointers, and its work per byte. */
+/*
+ * Code before and behind a window that is searched for frame pointers, and its work per byte. It is
+ * searched in blocks, each once: their counts are kept.
+ */
 #define NEAR_BYTES	    (1u << 20)
 #define NEAR_BYTES_PER_WORK 4
+#define BLOCK_BYTES	    (256u << 10)
+#define BLOCKS_KEPT	    1024 /* of 256 MB of code, if that is one gap */
 
 /* Gaps of a file that are searched for builtins. All that an engine has are in one. */
 #define BUILTIN_SEARCHES_MAX 4
@@ -34,6 +39,13 @@ struct extent {
 	uint64_t start, end;
 };
 
+/* The counts of a block: the part of a gap at [number * BLOCK_BYTES, (number + 1) * BLOCK_BYTES).
+ */
+struct counted_block {
+	uint64_t low, number;		    /* of the gap; of the block */
+	struct frame_pointer_counts counts; /* of 0 bytes: the slot is empty */
+};
+
 struct code_gaps {
 	const struct blob *blob; /* borrowed */
 	struct elf_file elf;
@@ -42,9 +54,8 @@ struct code_gaps {
 	struct frame_states frames; /* only the unknown one */
 	bool searched;		    /* starts are known */
 	bool quick;
-	enum frame_pointers pointers; /* of `near` in the gap that begins at near_low */
-	struct extent near;
-	uint64_t near_low;
+	enum frame_pointers pointers;  /* of the code around the last window */
+	struct counted_block *counted; /* by number modulo BLOCKS_KEPT; NULL: none yet */
 	struct builtins builtins;
 	struct extent of_builtins; /* where they were searched */
 	uint32_t builtin_searches;
@@ -83,6 +94,7 @@ void code_gaps_destroy(struct code_gaps *gaps)
 	frame_states_deinit(&gaps->frames);
 	builtins_deinit(&gaps->builtins);
 	unwind_rows_deinit(&gaps->rows);
+	free(gaps->counted);
 	free(gaps);
 }
 
@@ -187,28 +199,50 @@ static int spend(uint64_t *work_bytes, uint64_t work)
 	return 0;
 }
 
+/* Add the counts of the block of a gap that contains an address. Sets *ret_end to its end. */
+static int count_block(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t address,
+		       uint64_t *work_bytes, struct frame_pointer_counts *sum, uint64_t *ret_end)
+{
+	uint64_t number = address / BLOCK_BYTES, start = number * BLOCK_BYTES;
+	struct counted_block *block = &gaps->counted[number % BLOCKS_KEPT];
+	struct extent of = {.start = start > gap->low ? start : gap->low};
+	AUTO_FREE uint8_t *code = NULL;
+	int err;
+
+	of.end = gap->high - start > BLOCK_BYTES ? start + BLOCK_BYTES : gap->high;
+	*ret_end = of.end;
+	if (!block->counts.code_bytes || block->low != gap->low || block->number != number) {
+		block->counts.code_bytes = 0;
+		err = spend(work_bytes, (of.end - of.start) / NEAR_BYTES_PER_WORK);
+		err = err ?: read_code(gaps, &of, &code);
+		if (err)
+			return err;
+		block->low = gap->low;
+		block->number = number;
+		block->counts = frame_pointers_count(code, of.end - of.start);
+	}
+	frame_pointers_add(sum, &block->counts);
+	return 0;
+}
+
 /* Find out whether the code around a window keeps frame pointers. */
 static int search_near(struct code_gaps *gaps, const struct unwind_gap *gap, uint64_t *work_bytes)
 {
 	const struct extent near = extent_of(gap, NEAR_BYTES);
-	AUTO_FREE uint8_t *code = NULL;
-	int err;
+	struct frame_pointer_counts counts = {0};
+	int err = 0;
 
-	if (gaps->near_low == gap->low && gap->window->start >= gaps->near.start &&
-	    gap->window->end <= gaps->near.end)
-		return 0;
-	gaps->near = (struct extent){0};
 	gaps->pointers = FRAME_POINTERS_NONE;
 	if (gap->high - gap->low < FRAME_POINTERS_BYTES_MIN)
 		return 0;
-	err = spend(work_bytes, (near.end - near.start) / NEAR_BYTES_PER_WORK);
-	err = err ?: read_code(gaps, &near, &code);
-	if (err)
-		return err;
-	gaps->near = near;
-	gaps->near_low = gap->low;
-	gaps->pointers = frame_pointers_of(code, near.end - near.start);
-	return 0;
+	gaps->counted = gaps->counted ?: calloc(BLOCKS_KEPT, sizeof(*gaps->counted));
+	if (!gaps->counted)
+		return -ENOMEM;
+	for (uint64_t at = near.start; at < near.end && !err;)
+		err = count_block(gaps, gap, at, work_bytes, &counts, &at);
+	if (!err)
+		gaps->pointers = frame_pointers_judge(&counts);
+	return err;
 }
 
 /*
@@ -356,7 +390,8 @@ struct unwind_gap_source code_gaps_source(struct code_gaps *gaps)
 
 size_t code_gaps_bytes(const struct code_gaps *gaps)
 {
-	return sizeof(*gaps) + gaps->starts.starts.capacity * sizeof(*gaps->starts.starts.data) +
+	return sizeof(*gaps) + (gaps->counted ? BLOCKS_KEPT * sizeof(*gaps->counted) : 0) +
+	       gaps->starts.starts.capacity * sizeof(*gaps->starts.starts.data) +
 	       gaps->builtins.all.capacity * sizeof(*gaps->builtins.all.data) +
 	       gaps->rows.rows.capacity * sizeof(*gaps->rows.rows.data) +
 	       gaps->elf.sections.capacity * sizeof(*gaps->elf.sections.data);

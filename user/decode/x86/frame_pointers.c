@@ -18,21 +18,33 @@ static const uint8_t setups[][4] = {{0x55, 0x48, 0x89, 0xe5}, {0x55, 0x48, 0x8b,
 #define LEAVE	0xc9
 #define RETURN	0xc3
 
-enum frame_pointers frame_pointers_of(const uint8_t *code, size_t code_bytes)
+struct frame_pointer_counts frame_pointers_count(const uint8_t *code, size_t code_bytes)
 {
-	size_t set_up = 0, returns = 0;
+	struct frame_pointer_counts counts = {.code_bytes = code_bytes};
 
-	if (code_bytes < FRAME_POINTERS_BYTES_MIN)
-		return FRAME_POINTERS_NONE;
 	for (size_t at = 0; at + sizeof(setups[0]) <= code_bytes; at++) {
 		if (code[at] == setups[0][0])
-			set_up += !memcmp(code + at, setups[0], sizeof(setups[0])) ||
-				  !memcmp(code + at, setups[1], sizeof(setups[1]));
+			counts.set_up += !memcmp(code + at, setups[0], sizeof(setups[0])) ||
+					 !memcmp(code + at, setups[1], sizeof(setups[1]));
 		else if (code[at + 1] == RETURN)
-			returns += code[at] == POP_RBP || code[at] == LEAVE;
+			counts.returns += code[at] == POP_RBP || code[at] == LEAVE;
 	}
-	if (set_up < code_bytes / BYTES_PER_SETUP_MAX)
+	return counts;
+}
+
+void frame_pointers_add(struct frame_pointer_counts *sum, const struct frame_pointer_counts *counts)
+{
+	sum->code_bytes += counts->code_bytes;
+	sum->set_up += counts->set_up;
+	sum->returns += counts->returns;
+}
+
+enum frame_pointers frame_pointers_judge(const struct frame_pointer_counts *counts)
+{
+	if (counts->code_bytes < FRAME_POINTERS_BYTES_MIN ||
+	    counts->set_up < counts->code_bytes / BYTES_PER_SETUP_MAX)
 		return FRAME_POINTERS_NONE;
-	return returns * PLAIN_RETURNS_PER_SETUP > set_up ? FRAME_POINTERS_KEPT
-							  : FRAME_POINTERS_ONLY;
+	return (uint64_t)counts->returns * PLAIN_RETURNS_PER_SETUP > counts->set_up
+		       ? FRAME_POINTERS_KEPT
+		       : FRAME_POINTERS_ONLY;
 }

@@ -19,6 +19,16 @@ enum frame_pointers {
 	FRAME_POINTERS_ONLY,
 };
 
-enum frame_pointers frame_pointers_of(const uint8_t *code, size_t code_bytes);
+/* What was counted in some code. Those of parts can be added, see frame_pointers_add(). */
+struct frame_pointer_counts {
+	uint64_t code_bytes;
+	uint32_t set_up;  /* instructions that set up rbp */
+	uint32_t returns; /* returns behind an instruction that restores rbp */
+};
+
+struct frame_pointer_counts frame_pointers_count(const uint8_t *code, size_t code_bytes);
+void frame_pointers_add(struct frame_pointer_counts *sum,
+			const struct frame_pointer_counts *counts);
+enum frame_pointers frame_pointers_judge(const struct frame_pointer_counts *counts);
 
 #endif

@@ -11,7 +11,7 @@
 #include "decode/elf/inflated_section.h"
 #include "tests/unit/cases.h"
 
-#define CONTENT_BYTES (12u << 20) /* three times the size of the cache */
+#define CONTENT_BYTES (24u << 20) /* three times the size of the cache */
 #define ZSTD	      2		  /* ELFCOMPRESS_ZSTD */
 
 struct packed {
