@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CAPACITY_MIN 16
 #define CAPACITY_MAX (1u << 31)
@@ -45,12 +46,13 @@ static int grow(struct item_index *index, item_index_hash_fn hash_of, const void
 
 	if (index->capacity == CAPACITY_MAX)
 		return -ENOMEM;
-	slots = calloc(capacity, sizeof(*slots));
+	/* The old slots are not needed: beside the new ones, they would be half as much again. */
+	slots = reallocarray(index->slots, capacity, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
+	memset(slots, 0, capacity * sizeof(*slots));
 	for (uint32_t i = 0; i < index->size; i++)
 		place(slots, capacity, fold(hash_of(items, i)), i);
-	free(index->slots);
 	index->slots = slots;
 	index->capacity = capacity;
 	return 0;

@@ -18,12 +18,14 @@ struct builder {
 	const struct frame_labels *labels;
 	struct item_index index; /* of the tree's nodes */
 	/*
-	 * The next five members describe the samples that are being added: those of all threads, or
+	 * The next six members describe the samples that are being added: those of all threads, or
 	 * of one. Of all, `nodes` is empty and `self` is NULL: the profile has both.
 	 */
-	VEC(uint32_t) nodes;	 /* profile nodes that may have samples, parents first */
-	uint64_t *self, *totals; /* by profile node */
-	uint32_t *places;	 /* by profile node: tree node of its innermost frame */
+	VEC(uint32_t) nodes; /* profile nodes that may have samples, parents first */
+	uint64_t *self;	     /* by profile node */
+	uint64_t *totals;    /* the same, if the tree keeps sources; else NULL */
+	bool *used;	     /* by profile node: it or one below it has samples */
+	uint32_t *places;    /* by profile node: tree node of its innermost frame */
 	const struct sampled_thread *thread; /* NULL: all threads */
 	struct sort_key *counts;	     /* sorted by thread; items are indexes of counts */
 	uint32_t *met;		     /* by profile node: the last thread that visited it, + 1 */
@@ -37,6 +39,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->nodes);
 	free(b->self);
 	free(b->totals);
+	free(b->used);
 	free(b->places);
 	free(b->counts);
 	free(b->met);
@@ -119,7 +122,6 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 	for (uint32_t i = count; i--;) {
 		if (child(b, at, labels[i], &at))
 			return -ENOMEM;
-		b->tree->nodes.data[at].total += samples;
 		if (b->tree->keeps_sources && samples > b->tree->sources.data[at].samples)
 			b->tree->sources.data[at] =
 				(struct frame_tree_source){location, i, samples};
@@ -156,22 +158,19 @@ static int label_of_root(struct builder *b, uint32_t number, uint32_t *ret)
 }
 
 /* Add the outermost frames of the current samples: the process, or the thread. */
-static int place_root(struct builder *b, uint32_t root, uint64_t samples, uint32_t *ret)
+static int place_root(struct builder *b, uint32_t root, uint32_t *ret)
 {
 	uint32_t at = 0, label;
 
-	b->tree->nodes.data[0].total += samples;
 	if (b->view->options.by == VIEW_BY_CONTAINER) {
 		const char *name = cgroup_text(b->view, b->thread->container, b->thread->unit);
 
 		if (b->labels->process(b->labels->context, name, &label) ||
 		    child(b, at, label, &at))
 			return -ENOMEM;
-		b->tree->nodes.data[at].total += samples;
 	}
 	if (label_of_root(b, root, &label) || child(b, at, label, &at))
 		return -ENOMEM;
-	b->tree->nodes.data[at].total += samples;
 	*ret = at;
 	return 0;
 }
@@ -179,11 +178,11 @@ static int place_root(struct builder *b, uint32_t root, uint64_t samples, uint32
 static int place(struct builder *b, uint32_t number)
 {
 	const struct profile_node *node = &b->view->profile->nodes.data[number];
-	uint64_t samples = b->totals[number];
+	uint64_t samples = b->totals ? b->totals[number] : 0;
 	uint32_t at = 0;
 
 	if (node->parent == PROFILE_NODE_NONE) {
-		if (place_root(b, number, samples, &at))
+		if (place_root(b, number, &at))
 			return -ENOMEM;
 	} else if (shown_profile_hides(b->view, number)) {
 		at = b->places[node->parent];
@@ -205,19 +204,30 @@ static int place_samples(struct builder *b)
 	for (size_t i = count; i--;) {
 		uint32_t number = b->self ? b->nodes.data[i] : (uint32_t)i;
 		const struct profile_node *node = &profile->nodes.data[number];
+		bool is_root = node->parent == PROFILE_NODE_NONE;
+		uint64_t self = b->self ? b->self[number] : node->self;
 
-		b->totals[number] += b->self ? b->self[number] : node->self;
-		if (node->parent != PROFILE_NODE_NONE)
+		b->used[number] |= self > 0;
+		if (!is_root)
+			b->used[node->parent] |= b->used[number];
+		if (!b->totals)
+			continue;
+		b->totals[number] += self;
+		if (!is_root)
 			b->totals[node->parent] += b->totals[number];
 	}
 	for (size_t i = 0; i < count && !err; i++) {
 		uint32_t number = b->self ? b->nodes.data[i] : (uint32_t)i;
 
-		if (b->totals[number])
+		if (b->used[number])
 			err = place(b, number);
 	}
-	vec_for_each (number, &b->nodes)
-		b->self[*number] = b->totals[*number] = 0;
+	vec_for_each (number, &b->nodes) {
+		b->self[*number] = 0;
+		b->used[*number] = false;
+		if (b->totals)
+			b->totals[*number] = 0;
+	}
 	b->nodes.size = 0;
 	return err;
 }
@@ -291,6 +301,18 @@ static int place_threads(struct builder *b)
 	return err;
 }
 
+/* Parents come before their children, so the sum needs no totals of profile nodes. */
+static void add_totals(struct frame_tree *tree)
+{
+	struct frame_tree_node *nodes = tree->nodes.data;
+
+	for (size_t i = tree->nodes.size; i--;) {
+		nodes[i].total += nodes[i].self;
+		if (nodes[i].parent != FRAME_TREE_NONE)
+			nodes[nodes[i].parent].total += nodes[i].total;
+	}
+}
+
 int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		     const struct frame_labels *labels)
 {
@@ -300,15 +322,21 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		.tree = tree,
 		.view = view,
 		.labels = labels,
-		.totals = calloc(count + 1, sizeof(*b.totals)),
+		.totals = tree->keeps_sources ? calloc(count + 1, sizeof(*b.totals)) : NULL,
+		.used = calloc(count + 1, sizeof(*b.used)),
 		.places = calloc(count + 1, sizeof(*b.places)),
 		.first = calloc(view->locations->locations.size + 1, sizeof(*b.first)),
 	};
 	uint32_t all;
+	int err;
 
-	if (!b.totals || !b.places || !b.first || child(&b, FRAME_TREE_NONE, 0, &all))
+	if ((tree->keeps_sources && !b.totals) || !b.used || !b.places || !b.first ||
+	    child(&b, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
-	return view_by_thread(view->options.by) ? place_threads(&b) : place_all(&b);
+	err = view_by_thread(view->options.by) ? place_threads(&b) : place_all(&b);
+	if (!err)
+		add_totals(tree);
+	return err;
 }
 
 void frame_tree_deinit(struct frame_tree *tree)
