@@ -51,6 +51,13 @@ enum jitbpf_code_event_kind {
 	 */
 	JITBPF_CODE_THREAD = 10,
 	JITBPF_CODE_THREAD_END = 11, /* the thread with tid method_id has ended */
+	/*
+	 * Made by intake, not by a publisher: the regions that begin in [address, + code_bytes)
+	 * are forgotten, because another owner needs the memory. Samples of any time do not find
+	 * them any more. With address 0, methods without code are forgotten. sequence has no
+	 * meaning.
+	 */
+	JITBPF_CODE_EVICTED = 12,
 };
 
 /* jitbpf_record.flags of a CODE_EVENT */

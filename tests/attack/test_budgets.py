@@ -40,6 +40,44 @@ class Memory(AttackTest):
         self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
 
 
+class Methods(AttackTest):
+    """Tries: to fill the memory with methods before anybody else has some. Must hold: code without
+    samples gives way, all methods of a user that comes later have their names, the summary tells
+    whose code gave way and why, and a replay has the same names."""
+
+    METHODS = 50000
+    HOARDERS = 6  # of two users
+
+    def test_first_comers_give_way(self):
+        engine, shim = self.copy_for_others(harness.ENGINE, harness.SHIM)
+        environment = {"INTEL_JIT_PROFILER64": shim}
+
+        def argv(name):
+            return [engine, "storm", "--slots", str(self.METHODS), "--loads", str(self.METHODS), "--rate", "20000",
+                    "--seconds", "600", "--name", name]
+
+        with self.recording(("-a", "--max-memory", str(2 * MEMORY), "--shim", shim)) as jitbpf:
+            hoarders = [self.attack(argv("attacker"), ready=False, user=ATTACKER + 2 * (i % 2), env=environment)
+                        for i in range(self.HOARDERS)]
+            self.wait_for(lambda: all(run_for.cpu_seconds(one.pid) >= 1.5 for one in hoarders), 120)
+            victim = self.attack(argv("victim_code"), ready=False, user=BYSTANDER, env=environment)
+            self.wait_for(lambda: run_for.cpu_seconds(victim.pid) >= 4, 120)
+        for process in (*hoarders, victim):
+            self.end(process)
+        rows = {row["pid"]: row["jit"] for row in jitbpf.run.summary()["processes"]}
+        own = rows[victim.pid]
+        self.assertEqual((own["methods"], own["over_budget"], own["evicted"]), (self.METHODS, 0, 0), own)
+        gave = sum(rows[one.pid]["evicted"] for one in hoarders)
+        self.assertGreater(gave, self.METHODS / 4, rows)
+        said = [line for line in jitbpf.run.report().stdout.decode().splitlines() if "methods that gave way" in line]
+        self.assertIn(f"{gave:,}", said[0])
+        self.assertIn("use a larger --max-memory", jitbpf.run.report().stdout.decode())
+        functions = Victim(jitbpf.run, victim.pid).functions()
+        self.assertGreater(functions["victim_code"], 0.97 * functions.total(), functions)
+        self.assertGreater(functions["victim_code"], 1000)
+        self.assertEqual(functions["attacker"], 0)
+
+
 class Sprawl(AttackTest):
     """Tries: to make the profile grow, by call paths, places, threads, processes or names that never
     repeat. Must hold: memory is bounded, the victim's profile is the same, nothing is lost, and the

@@ -9,6 +9,12 @@ static bool is_equal(struct owner_key a, struct owner_key b)
 	return a.uid == b.uid && a.cgroup == b.cgroup;
 }
 
+/* The cgroups of root are users of their own. */
+static struct owner_key user_key_of(struct owner_key key)
+{
+	return (struct owner_key){.uid = key.uid, .cgroup = key.uid ? 0 : key.cgroup};
+}
+
 static struct budget_owner *find_owner(const struct owner_budget *budget, struct owner_key key)
 {
 	vec_for_each (owner, &budget->owners) {
@@ -87,7 +93,7 @@ static void remove_owner(struct owner_budget *budget, struct budget_owner *owner
 static int get_user(struct owner_budget *budget, struct owner_key *key, struct budget_user **ret)
 {
 	static const struct owner_key unknown = {.uid = OWNER_UNKNOWN_UID};
-	struct owner_key user_key = {.uid = key->uid, .cgroup = key->uid ? 0 : key->cgroup};
+	struct owner_key user_key = user_key_of(*key);
 	struct budget_user *user = find_user(budget, user_key);
 
 	if (!user && budget->users.size >= OWNER_USERS_MAX) {
@@ -230,6 +236,33 @@ struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 		}
 	}
 	return largest ?: wants;
+}
+
+/* Returns true if a gives way before b. */
+static bool is_larger(const struct budget_owner *a, const struct budget_owner *b)
+{
+	if (a->user == b->user)
+		return a->used > b->used;
+	return a->user->used > b->user->used;
+}
+
+struct budget_owner *owner_budget_lender(const struct owner_budget *budget,
+					 const struct owner_amount *wants, uint64_t now_ns)
+{
+	struct owner_key user_key = user_key_of(wants->key);
+	struct budget_owner *lender = NULL;
+
+	vec_for_each (at, &budget->owners) {
+		const struct budget_owner *owner = *at;
+		bool same_user = is_equal(owner->user->key, user_key);
+		bool has_more = same_user ? owner->used > wants->of_owner
+					  : owner->user->used > wants->of_user;
+
+		if (has_more && !is_equal(owner->key, wants->key) &&
+		    owner->fixed_until_ns <= now_ns && (!lender || is_larger(owner, lender)))
+			lender = *at;
+	}
+	return lender;
 }
 
 /* The sum of the amounts up to a level, and the number of those above it. */

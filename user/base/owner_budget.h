@@ -7,6 +7,9 @@
  * that loses objects, the largest cgroup of the largest user. If many objects are evicted at once,
  * owner_budget_divide() says how much each owner keeps.
  *
+ * For objects of which only some can be evicted: owner_budget_charge() as for others, and
+ * owner_budget_lender() returns the owner that gives way when another one has no room.
+ *
  * For other objects: owner_budget_charge() allows a user OWNER_BUDGET_SHARE times the free amount,
  * and a cgroup the same within its user. So a lone owner gets 69% of the budget, the next owner, of
  * another user, 21%, and some room is left for a third.
@@ -48,8 +51,10 @@ struct budget_owner {
 	struct owner_key key;
 	struct budget_user *user;
 	uint64_t used;
-	uint64_t kept;	  /* set by owner_budget_divide() */
-	uint64_t refused; /* counted by the user of the budget */
+	uint64_t kept;		 /* set by owner_budget_divide() */
+	uint64_t refused;	 /* counted by the user of the budget */
+	uint64_t fixed_until_ns; /* set by the user of the budget: nothing can be evicted till then
+				  */
 	uint32_t refs;
 };
 
@@ -108,6 +113,20 @@ static inline bool owner_budget_has_room(const struct owner_budget *budget, uint
  */
 struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
 					  struct budget_owner *wants, uint64_t amount);
+
+/* How much an owner has, and its user. */
+struct owner_amount {
+	struct owner_key key;
+	uint64_t of_user, of_owner;
+};
+
+/*
+ * Returns the owner that gives way to one that needs room: the largest cgroup of the largest user
+ * that is not fixed at now_ns, if its user has more than the other's user; or, if the user is the
+ * same, if the cgroup has more. NULL: there is none, since all have at most as much.
+ */
+struct budget_owner *owner_budget_lender(const struct owner_budget *budget,
+					 const struct owner_amount *wants, uint64_t now_ns);
 
 /*
  * Set `kept` of all owners to how much each may keep so that the budget is within its limit, or to

@@ -52,8 +52,11 @@ uint32_t location_table_find(const struct location_table *table, const struct lo
 
 int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
 {
-	int added =
-		vec_intern_item_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
+	int added;
+
+	if (location->kind == LOCATION_JIT && location->code)
+		((struct code_region *)location->code)->sampled = true;
+	added = vec_intern_item_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
 				   hash_of(location, 0), hash_of, equal, location, ret);
 
 	if (added > 0) {

@@ -41,6 +41,7 @@ struct jit_counts {
 	uint64_t malformed;  /* records that cannot be decoded, e.g. for an impossible length */
 	uint64_t invalid;    /* size 0, wrapping range, or an unknown process */
 	uint64_t over_budget;
+	uint64_t evicted;	 /* methods that gave way: see pipeline/intake/code_room.h */
 	uint64_t over_rate;	 /* see pipeline/intake/event_budget.h */
 	uint64_t not_understood; /* unknown kinds of events and fields */
 	uint64_t sequence_gaps;	 /* events missing by their sequence numbers, for good */

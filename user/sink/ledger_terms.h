@@ -63,7 +63,7 @@ struct ledger_jit_word {
 	size_t offset;
 };
 
-#define LEDGER_JIT_COUNT 34
+#define LEDGER_JIT_COUNT 35
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
 /* Rows from here on count problems. Earlier rows, up to `merged`, do not. */

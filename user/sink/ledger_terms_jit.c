@@ -72,6 +72,10 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(over_budget, "events refused: over the budget of the process",
 		"Code that is not shown: its process has used its share of the memory.",
 		"A process publishes very much code.", "use a larger --max-memory"),
+	JIT_ROW(evicted, "methods that gave way to code of other users or cgroups",
+		"Methods without samples that were forgotten: they are [unknown] from then on.",
+		"The memory is full, and others need it. Who has most gives way first.",
+		"use a larger --max-memory"),
 	JIT_ROW(over_rate, "events refused or shortened: published too fast for long",
 		"Events that were left out or lost their inlined methods, so that a recording stays "
 		"small. Code that they may have ended is shown as [unknown].",

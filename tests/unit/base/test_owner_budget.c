@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "base/owner_budget.h"
+#include "base/scope.h"
 #include "tests/unit/cases.h"
 
 static struct budget_owner *get(struct owner_budget *budget, uint32_t uid, uint64_t cgroup)
@@ -206,5 +207,61 @@ CASE(test_divide)
 	assert_int_equal(same_user->used, 400);
 	budget.limit = 0;
 	assert_int_equal(cut(&budget), 0);
+	owner_budget_deinit(&budget);
+}
+
+static struct owner_amount amount_of(const struct budget_owner *owner, uint64_t more)
+{
+	return (struct owner_amount){owner->key, owner->user->used + more, owner->used + more};
+}
+
+/* Owners take and give back at random; who gives way has more than who gets it. */
+CASE(test_lenders)
+{
+	struct owner_budget budget = {.limit = 100000};
+	struct budget_owner *owners[12];
+	uint64_t random = 88172645463325252ull, lent = 0;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(owners); i++)
+		owners[i] = get(&budget, i / 4 ? 1000 + i / 4 : 0, i);
+	for (int step = 0; step < 20000; step++) {
+		struct budget_owner *owner, *lender;
+		struct owner_amount wants;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		owner = owners[(random >> 32) % ARRAY_SIZE(owners)];
+		if (owner->used && !(random >> 40 & 127))
+			owner_budget_release(&budget, owner, owner->used / 2);
+		if (!owner_budget_charge(&budget, owner, random >> 50 & 1023))
+			continue;
+		wants = amount_of(owner, 300);
+		lender = owner_budget_lender(&budget, &wants, (uint64_t)step);
+		for (uint32_t i = 0; i < ARRAY_SIZE(owners); i++) {
+			const struct budget_owner *other = owners[i];
+			bool same = other->user == owner->user;
+
+			if (!lender && other != owner && other->fixed_until_ns <= (uint64_t)step)
+				assert_true(same ? other->used <= owner->used + 300
+						 : other->user->used <= owner->user->used + 300);
+		}
+		if (!lender)
+			continue;
+		assert_ptr_not_equal(lender, owner);
+		assert_true(lender->fixed_until_ns <= (uint64_t)step);
+		if (lender->user == owner->user)
+			assert_true(lender->used > owner->used + 300);
+		else
+			assert_true(lender->user->used > owner->user->used + 300);
+		lent++;
+		if (lender->used < 100 || random & 1)
+			lender->fixed_until_ns = (uint64_t)step + 50;
+		else
+			owner_budget_release(&budget, lender, 100);
+	}
+	assert_in_range(lent, 1000, 20000);
+	for (uint32_t i = 0; i < ARRAY_SIZE(owners); i++)
+		release_all(&budget, owners[i]);
 	owner_budget_deinit(&budget);
 }

@@ -82,6 +82,7 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->unloads += now->unloads - before->unloads;
 	jit->replaced += now->replaced - before->replaced;
 	jit->unchecked += now->unchecked - before->unchecked;
+	jit->evicted += now->evicted - before->evicted;
 	jit->inlines += now->inlines - before->inlines;
 	jit->updates += now->updates - before->updates;
 	jit->other_events += now->nothing - before->nothing;
@@ -125,9 +126,9 @@ static int note_live(struct analysis *a, const struct process *process,
 	const struct code_account *account = process->account;
 	const struct code_counts *now = &account->counts;
 	bool earlier = event->flags & (JITBPF_RECORD_COUNTED | JITBPF_EVENT_BEFORE_RUN);
-	uint64_t ended = now->unloads + now->replaced + now->unchecked;
+	uint64_t ended = now->unloads + now->replaced + now->unchecked + now->evicted;
 
-	ended -= before->unloads + before->replaced + before->unchecked;
+	ended -= before->unloads + before->replaced + before->unchecked + before->evicted;
 	return analysis_note_live(a, process, event->time_ns,
 				  (struct code_lane_change){
 					  .loads = earlier ? 0 : now->loads - before->loads,
@@ -205,7 +206,10 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		counts->not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
-	err = event.kind == JITBPF_CODE_REPLACED ? 1 : note_event(a, process, &event);
+	/* Intake's own events have no sequence numbers. */
+	err = event.kind == JITBPF_CODE_REPLACED || event.kind == JITBPF_CODE_EVICTED
+		      ? 1
+		      : note_event(a, process, &event);
 	if (err <= 0)
 		return err;
 	if (code_event_is_thread(event.kind))

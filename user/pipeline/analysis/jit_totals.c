@@ -36,6 +36,7 @@ static const size_t members[] = {
 	MEMBER(JITBPF_TOTAL_REPLACED_SAMPLES, replaced_samples),
 	MEMBER(JITBPF_TOTAL_TIME_CORRECTED, time_corrected),
 	MEMBER(JITBPF_TOTAL_OVER_RATE, over_rate),
+	MEMBER(JITBPF_TOTAL_EVICTED, evicted),
 };
 
 _Static_assert(sizeof(members) / sizeof(members[0]) + JITBPF_PUBLISHER_COUNT + 1 ==

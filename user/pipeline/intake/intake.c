@@ -62,21 +62,22 @@ static int emit_code(struct intake *intake, const struct jitbpf_sample *sample)
 			      sample, &intake->consumer);
 }
 
+static int emit_record(void *intake, const struct jitbpf_record *record)
+{
+	return intake_emit(intake, record);
+}
+
 int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 {
 	int err = intake->unwinder ? intake_code_changes(intake, record) : 0;
 
+	err = err ?: code_room_make(&intake->room, intake->processes, record, emit_record, intake);
 	if (!err && intake->keeps_code && record->type == JITBPF_SAMPLE)
 		err = emit_code(intake, (const struct jitbpf_sample *)record);
 	err = err ?: intake->consumer.take(intake->consumer.context, record);
 	if (!err && intake->unwinder)
 		err = intake_unwind_changed(intake, record);
 	return err;
-}
-
-static int emit_record(void *intake, const struct jitbpf_record *record)
-{
-	return intake_emit(intake, record);
 }
 
 /* Returns true if a sample has more words than a live one can have. */
@@ -263,6 +264,9 @@ static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 
 	err = err ?: round_buffer_drain(&intake->round, time_ns, take_in_order, intake);
 	err = err ?: event_budget_end_round(&intake->budget, time_ns, false, emit_record, intake);
+	err = err
+		      ?: code_room_end_round(&intake->room, intake->processes, time_ns, emit_record,
+					     intake);
 	intake->round_ns = time_ns;
 	err = err ?: intake_complete_stacks(intake, time_ns, last);
 	if (!err && last)

@@ -5,6 +5,7 @@
 
 #include "base/round_buffer.h"
 #include "base/vec.h"
+#include "pipeline/intake/code_room.h"
 #include "pipeline/intake/event_budget.h"
 #include "pipeline/intake/intake.h"
 #include "pipeline/intake/kept_code.h"
@@ -21,6 +22,7 @@ struct intake {
 	struct shim_records shim;
 	uint64_t refusals_ns; /* when the refusals of `shim` were last put into the round */
 	struct event_budget budget;
+	struct code_room room;
 	uint64_t round_ns; /* time of the last round */
 	uint64_t malformed;
 

@@ -18,7 +18,7 @@
 #include "base/scope.h"
 #include "uapi/code_event.h"
 
-#define CODE_OWN_LINES_BITS 28
+#define CODE_OWN_LINES_BITS 27
 #define CODE_OWN_LINES_MAX  ((1u << CODE_OWN_LINES_BITS) - 1) /* of one line table */
 
 /*
@@ -53,6 +53,7 @@ struct code_counts {
 	uint64_t unload_unknown;   /* unloads that ended nothing */
 	uint64_t replaced;	   /* regions that other code replaced without a report */
 	uint64_t unchecked;	   /* regions that ended: other code may have replaced them */
+	uint64_t evicted;	   /* regions, and methods without code, that gave way */
 	uint64_t inlines;	   /* inlined ranges entered */
 	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
 	uint64_t inline_outside;   /* refused: not inside their parent */

@@ -99,6 +99,28 @@ int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_en
 	return err;
 }
 
+int code_map_drop_gathered(struct code_map *map)
+{
+	int err = cow_tree_reserve(&map->methods, indexed_hits(map), 0);
+
+	vec_for_each (hit, &map->hit)
+		space_value_get((struct space_value *)hit->value);
+	err = err ?: space_map_drop_each(map->space, map->hit.data, map->hit.size);
+	vec_for_each (hit, &map->hit) {
+		const struct code_record *record = code_record_of(hit->value);
+
+		if (!err) {
+			code_map_count_live(map, record, false);
+			unindex(map, &record->region);
+		}
+		space_value_put((struct space_value *)hit->value);
+	}
+	map->hit.size = 0;
+	if (map->hit.capacity > HIT_KEEP)
+		vec_deinit(&map->hit);
+	return err;
+}
+
 static void index_claims(struct code_map *map, struct code_region *region, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < region->claim_count; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "state/code/code_evict.h"
 #include "state/code/code_map_state.h"
 #include "state/code/code_methods.h"
 #include "state/code/code_publisher.h"
@@ -76,6 +77,8 @@ static int apply_event(struct code_map *map, struct code_account *account,
 		return code_map_unload(map, account, event);
 	case JITBPF_CODE_REPLACED:
 		return code_map_end_replaced(map, account, event);
+	case JITBPF_CODE_EVICTED:
+		return code_map_evict(map, account, event);
 	case JITBPF_CODE_MOVE:
 		return code_map_move(map, account, event);
 	case JITBPF_CODE_INLINE:

@@ -88,7 +88,8 @@ struct code_region {
 	const void *scopes;		      /* a checked scope table; NULL: none */
 	struct code_layout *layout;	      /* NULL: nothing is inlined, nothing was updated */
 	uint32_t claim_count, line_count, scope_bytes;
-	uint32_t arch; /* 0: native, 1: 32-bit, 2: 64-bit */
+	uint32_t arch : 31;   /* 0: native, 1: 32-bit, 2: 64-bit */
+	uint32_t sampled : 1; /* a sample was located in it, or in an earlier version */
 };
 
 /* The publisher's claim on a region, or NULL. Borrowed. */
@@ -163,6 +164,9 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * an earlier one is refused. Over the budget, the region ends.
  *
  * Replaced: ends the region that begins at address with that size.
+ *
+ * Evicted: the regions that begin in the range are dropped, also from the time before, so their
+ * memory is free at once. Earlier samples that are still to come find unknown code.
  *
  * Lines: sets line table and source of the region that begins at address. The table of a poorer
  * publisher does not replace that of a richer one.

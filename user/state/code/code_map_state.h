@@ -33,6 +33,7 @@ struct code_map {
 	uint64_t dead_ns;	   /* history before this time was dropped: over the budget */
 	VEC(struct code_gap) gaps; /* with own copies of live */
 	VEC(struct space_key) hit; /* scratch of a change: regions that may end */
+	uint64_t evict_at;	   /* where the search for code to evict goes on */
 };
 
 /* Returns true for a range that is empty, wraps, or has no address. */
@@ -75,11 +76,17 @@ void code_map_count_ends(struct code_map *map);
 /* code_map.c: gather in map->hit the regions in force in [start, end). Returns 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 
+/* code_unload.c: gather those that begin there. Returns as above. */
+int code_map_gather_starting(struct code_map *map, uint64_t start, uint64_t end);
+
 /*
  * End the gathered regions that are not newer than time_ns. Returns 0 and sets *ret_ended, or
  * -ENOMEM.
  */
 int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_ended);
+
+/* Drop the gathered regions, also from the time before. Returns 0 or -ENOMEM. */
+int code_map_drop_gathered(struct code_map *map);
 
 /*
  * Enter a record, whose claims have their keys, from time_ns on. The regions that it
@@ -133,6 +140,8 @@ int code_map_unload(struct code_map *map, struct code_account *account,
 		    const struct code_event *event);
 int code_map_end_replaced(struct code_map *map, struct code_account *account,
 			  const struct code_event *event);
+int code_map_evict(struct code_map *map, struct code_account *account,
+		   const struct code_event *event);
 int code_map_move(struct code_map *map, struct code_account *account,
 		  const struct code_event *event);
 int code_map_inline(struct code_map *map, struct code_account *account,

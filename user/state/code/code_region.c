@@ -82,12 +82,16 @@ static uint64_t record_bytes(uint64_t line_room, uint64_t name_bytes)
 	       name_bytes;
 }
 
+uint64_t code_record_bytes(const struct code_record *record)
+{
+	return record_bytes(record->own_lines, record->own_name_bytes);
+}
+
 static void record_free(struct space_value *value)
 {
 	struct code_record *record = code_record_of(value);
 
-	code_account_release(record->account,
-			     record_bytes(record->own_lines, record->own_name_bytes));
+	code_account_release(record->account, code_record_bytes(record));
 	record->account->methods--;
 	record->account->name_bytes -= record->own_name_bytes;
 	record->account->lines -= record->own_lines;

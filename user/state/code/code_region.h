@@ -39,6 +39,9 @@ static inline uint64_t code_region_identity(const struct code_region *region)
 	return code_record_of(&region->value)->identity;
 }
 
+/* Returns the size of the allocation of a record. */
+uint64_t code_record_bytes(const struct code_record *record);
+
 static inline void code_record_put(struct code_record *record)
 {
 	space_value_put(&record->region.value);

@@ -61,16 +61,22 @@ static int gather_method(struct code_map *map, const struct code_event *event)
 	return err;
 }
 
-static int gather_starting_in(struct code_map *map, uint64_t start, uint64_t size_bytes)
+int code_map_gather_starting(struct code_map *map, uint64_t start, uint64_t end)
 {
-	uint64_t end = start + (size_bytes ? size_bytes : 1);
-	int err = code_map_gather(map, start, end > start ? end : UINT64_MAX);
+	int err = code_map_gather(map, start, end);
 
 	if (!err && map->hit.size && map->hit.data[0].start < start) {
 		map->hit.size--;
 		memmove(map->hit.data, map->hit.data + 1, map->hit.size * sizeof(*map->hit.data));
 	}
 	return err;
+}
+
+static int gather_starting_in(struct code_map *map, uint64_t start, uint64_t size_bytes)
+{
+	uint64_t end = start + (size_bytes ? size_bytes : 1);
+
+	return code_map_gather_starting(map, start, end > start ? end : UINT64_MAX);
 }
 
 int code_map_unload(struct code_map *map, struct code_account *account,

@@ -164,7 +164,7 @@ int process_code_apply(struct process *process, const struct code_event *event)
 	struct code_event there = *event;
 	struct shared_code *shared, *old_shared = NULL;
 
-	if (event->kind == JITBPF_CODE_REPLACED)
+	if (event->kind == JITBPF_CODE_REPLACED || event->kind == JITBPF_CODE_EVICTED)
 		return code_map_apply(process->code, process->account, event);
 	if (event->kind == JITBPF_CODE_UNLOAD && event->method_id)
 		return unload_method(process, event);

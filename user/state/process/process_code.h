@@ -61,10 +61,10 @@ uint64_t process_code_engine(const struct process *process, const struct code_ev
 
 /*
  * Apply an event of the process to the map of its address; its origin.engine is the result of
- * process_code_engine(). An unload by id is applied to all maps with such code. REPLACED events are
- * about private memory only. Memory is charged to process->account. In shared memory, an event from
- * an inherited journal does not end code that other processes reported since. process->code is not
- * NULL. Returns 0 or -ENOMEM.
+ * process_code_engine(). An unload by id is applied to all maps with such code. REPLACED and
+ * EVICTED events are about private memory only. Memory is charged to process->account. In shared
+ * memory, an event from an inherited journal does not end code that other processes reported since.
+ * process->code is not NULL. Returns 0 or -ENOMEM.
  */
 int process_code_apply(struct process *process, const struct code_event *event);
 

@@ -253,6 +253,22 @@ int space_map_end_each(struct space_map *map, const struct space_key *keys, size
 	return 0;
 }
 
+int space_map_drop_each(struct space_map *map, const struct space_key *keys, size_t count)
+{
+	if (cow_tree_reserve(&map->tree, count, 0))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct cow_item item;
+
+		if (!in_force(map, &keys[i], UINT64_MAX))
+			continue;
+		item = cow_tree_remove(&map->tree, keys[i].start);
+		space_value_put(item.value);
+	}
+	map->generation += count > 0;
+	return 0;
+}
+
 int space_map_end(struct space_map *map, uint64_t start, const struct space_value *value,
 		  uint64_t time_ns)
 {

@@ -83,6 +83,12 @@ int space_map_replace(struct space_map *map, const struct space_key *key, uint64
 int space_map_end_each(struct space_map *map, const struct space_key *keys, size_t count,
 		       uint64_t time_ns, size_t *ret_ended);
 
+/*
+ * Remove entries that are in force, also from the time before: look-ups of any time do not find
+ * them. All or, on failure, none. Returns 0 or -ENOMEM.
+ */
+int space_map_drop_each(struct space_map *map, const struct space_key *keys, size_t count);
+
 /* Allocate what space_map_clear() of all entries needs: it cannot fail then. Returns 0 or -ENOMEM.
  */
 int space_map_reserve_clear(struct space_map *map);
