@@ -39,7 +39,7 @@
 #define JITBPF_JOURNAL_VERSION	 2
 #define JITBPF_JOURNAL_COMMITTED 0x434f4d54u
 /* The default capacity, and the largest one ($JITBPF_JOURNAL_MB). */
-#define JITBPF_JOURNAL_BYTES	    (128u << 20)
+#define JITBPF_JOURNAL_BYTES	    (256u << 20)
 #define JITBPF_JOURNAL_BYTES_MAX    (1u << 30)
 #define JITBPF_JOURNAL_FORKED_BYTES (64u << 20) /* largest capacity in private memory */
 #define JITBPF_JOURNAL_ENTRY_MAX    (4u << 20)	/* bytes of one entry; readers accept no more */
