@@ -4,6 +4,7 @@ functions of another user's processes of the same runtime have their true shares
 no other names; the attacker's samples are all counted; memory, CPU time and descriptors of the
 recorder are bounded."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ PYTHON = "/usr/bin/python3"
 USERFAULTFD = "/proc/sys/vm/unprivileged_userfaultfd"
 MEMORY = 300 << 20  # of all processes of the recorder
 RUNTIMES = ("[python]", "[php]")
+LIBRARY = next(iter(glob.glob("/usr/lib/*/libpython3.*.so.1.0")), None)
 
 
 def runtime_names(stack):
@@ -65,8 +67,21 @@ class RuntimeTest(AttackTest):
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
 
-    def check(self, argv, victim, accepted=True):
-        """Attacks with a process. accepted: its functions are shown, too."""
+    def folder_of_attacker(self):
+        folder = os.path.join(self.folder, "attacker")
+        os.mkdir(folder)
+        os.chown(folder, ATTACKER, ATTACKER)
+        return folder
+
+    def check_torn(self, victim, name, file, *command):
+        """Attacks with what torn_files.py does to a file. Processes that run it are sampled."""
+        torn = self.script("torn_files.py")
+        self.check(self.python(torn, self.folder_of_attacker(), file, *command), victim,
+                   accepted=False, sampled=name)
+
+    def check(self, argv, victim, accepted=True, sampled=None):
+        """Attacks with a process. accepted: its functions are shown, too. sampled: a name of
+        processes of which there are samples."""
         victim = ["setpriv", f"--reuid={BYSTANDER}", f"--regid={BYSTANDER}", "--clear-groups",
                   *victim]
         profile = self.check_victim(argv=victim, during=lambda: self.attack(argv))
@@ -76,6 +91,8 @@ class RuntimeTest(AttackTest):
         stacks = [stack for stack in profile.run.script() if stack.pid in hostile]
         if accepted:
             self.assertGreater(sum(bool(runtime_names(stack)) for stack in stacks), 20)
+        if sampled:
+            self.assertGreater(sum(stack.comm == sampled for stack in profile.run.script()), 20)
         self.assertNotIn("\x1b", profile.run.stderr)
         self.assertLess(profile.watch.rss, MEMORY)
         self.assertLess(profile.watch.files, 1000)
@@ -126,11 +143,21 @@ class Python(RuntimeTest):
 
     def test_replaced(self):
         script = self.script("hostile_python.py")
-        folder = os.path.join(self.folder, "attacker")
-        os.mkdir(folder)
-        os.chown(folder, ATTACKER, ATTACKER)
-        self.check(["bash", "-c", REPLACE, folder, os.path.realpath(PYTHON), script],
+        self.check(["bash", "-c", REPLACE, self.folder_of_attacker(), os.path.realpath(PYTHON),
+                    script],
                    self.python(self.script("runtime_victim.py")), accepted=False)
+
+    def test_torn_program(self):
+        self.check_torn(self.python(self.script("runtime_victim.py")),
+                        os.path.basename(os.path.realpath(PYTHON)), os.path.realpath(PYTHON),
+                        "@", "-S", "-E", self.script("hostile_python.py"), "texts")
+
+    def test_torn_library(self):
+        if not LIBRARY:
+            self.skipTest("the library of Python is not installed")
+        self.check_torn(self.python(self.script("runtime_victim.py")), "library_host", LIBRARY,
+                        self.program("library_host"), "@", "-S", "-E",
+                        self.script("hostile_python.py"), "texts")
 
 
 KINDS = ("frames", "chain", "names", "lines", "rewrite", "texts", "many", "pages")
@@ -155,6 +182,14 @@ class Php(RuntimeTest):
     def test_all(self):
         self.allow_userfaultfd()
         self.check_php(*PHP_KINDS, "stuck")
+
+    def test_torn_program(self):
+        php = shutil.which("php")
+        if not php:
+            self.skipTest("no PHP")
+        php = os.path.realpath(php)
+        self.check_torn(self.php("runtime_victim.php"), os.path.basename(php)[:15], php,
+                        "@", *self.php("runtime_victim.php")[1:])
 
 
 PHP_KINDS = ("frames", "chain", "names", "code", "rewrite", "many", "pages")
