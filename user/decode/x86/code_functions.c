@@ -38,13 +38,16 @@ static bool is_reached(const struct functions *all, uint32_t at)
 	return false;
 }
 
-/* Decode the instruction at an offset, which was not reached. Returns false if it is invalid. */
+/*
+ * Decode the way and length of the instruction at an offset, which was not reached. Returns false
+ * if it is invalid.
+ */
 static bool decode(const struct functions *all, uint32_t at, struct code_step *ret)
 {
 	const struct code_flow *flow = &all->flow;
 
-	return code_step(&flow->decoder, flow->code + at, flow->code_bytes - at, flow->address + at,
-			 code_flow_frame(flow, FRAME_STATE_UNKNOWN), ret);
+	return code_step_way(&flow->decoder, flow->code + at, flow->code_bytes - at,
+			     flow->address + at, code_flow_frame(flow, FRAME_STATE_UNKNOWN), ret);
 }
 
 /* Returns true if there is only padding between the reached code before an offset and the offset.

@@ -25,13 +25,15 @@ struct code_step {
 	uint64_t target;	  /* address of a direct branch, jump or call; else 0 */
 	uint8_t compared;	  /* register that is compared with rsp; FRAME_REGISTERS if none */
 	bool on_if_equal;	  /* a branch that falls through if the comparison was equal */
-	bool changes;		  /* the instruction changes the frame */
+	bool changes;		  /* the instruction changes the frame, and continues */
 	struct frame_state after; /* set if changes is true */
 };
 
 struct code_decoder {
 	ZydisDecoder zydis;
-	/* Shapes that were seen, and are added. Borrowed; set after code_decoder_init(); or NULL.
+	/*
+	 * Shapes that were seen, and are added. Borrowed; set after code_decoder_init(). NULL: each
+	 * instruction is decoded.
 	 */
 	struct code_shapes *shapes;
 };
@@ -44,5 +46,12 @@ int code_decoder_init(struct code_decoder *ret);
  */
 bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
 	       uint64_t address, const struct frame_state_entry *frame, struct code_step *ret);
+
+/*
+ * The same, if only `way` and `length` are wanted: other members may be those of another frame. It
+ * uses shapes whatever the frame is, so it is faster if rsp is not known.
+ */
+bool code_step_way(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
+		   uint64_t address, const struct frame_state_entry *frame, struct code_step *ret);
 
 #endif

@@ -75,13 +75,17 @@ static void destroy(struct decoders *d)
 static uint32_t check(struct decoders *d, const uint8_t *code, size_t left_bytes, size_t frame)
 {
 	const struct frame_state_entry *entry = frame_states_get(&d->frames, (uint16_t)frame);
-	struct code_step is, expected;
+	struct code_step is, way, expected;
 	bool valid = code_step(&d->plain, code, left_bytes, ADDRESS, entry, &expected);
+	bool has_way = code_step_way(&d->knows, code, left_bytes, ADDRESS, entry, &way);
 
 	d->skipped += left_bytes >= CODE_SHAPES_AHEAD && code_shapes_find(&d->shapes, code);
 	assert_int_equal(code_step(&d->knows, code, left_bytes, ADDRESS, entry, &is), valid);
+	assert_int_equal(has_way, valid);
 	if (!valid)
 		return 0;
+	assert_int_equal(way.way, expected.way);
+	assert_int_equal(way.length, expected.length);
 	assert_int_equal(is.way, expected.way);
 	assert_int_equal(is.length, expected.length);
 	assert_int_equal(is.target, expected.target);
@@ -125,6 +129,12 @@ static const uint8_t beginnings[][4] = {
 	{0x48},
 	{0x4c},
 	{0x8f, 0xe8},
+	{0xe8},
+	{0xe9},
+	{0xeb},
+	{0x75},
+	{0x0f, 0x85},
+	{0xcc},
 };
 
 static void make_random(uint8_t code[2 * CODE_SHAPES_AHEAD])
