@@ -83,8 +83,8 @@ enum jitbpf_frame_kind {
 	 */
 	JITBPF_FRAME_INTERPRETER = 2,
 	/*
-	 * Native frames are missing: the walk of the stack ended here (user_end). Frames of a
-	 * runtime that called the missing ones follow. The low bits are 0.
+	 * Frames are missing. Those that called the missing ones may follow, such as frames of a
+	 * runtime where the walk of the native stack ended (user_end). The low bits are 0.
 	 */
 	JITBPF_FRAME_GAP = 3,
 };

@@ -15,6 +15,7 @@
 #define RUNTIME_PROCESSES_MAX	4096 /* with a recipe */
 #define RUNTIME_STEPS_MAX	4
 #define RUNTIME_LOOPS_MAX	4
+#define RUNTIME_SWITCHES_MAX	2
 #define RUNTIME_CHECK_BYTES_MAX 96
 #define RUNTIME_CHECK_WORDS_MAX 4
 #define RUNTIME_CHECK_NAMES_MAX 3
@@ -168,6 +169,12 @@ struct runtime_recipe {
 	 * it, the words that lead to the newest frame are not valid. It matters for the leaf only.
 	 */
 	struct runtime_range unsettled;
+	/*
+	 * Code that switches native stacks, as for a coroutine: while the leaf is in it, the
+	 * runtime frames may be those of the other stack.
+	 */
+	struct runtime_range switches[RUNTIME_SWITCHES_MAX];
+	__u32 switch_count, reserved4;
 };
 
 /*

@@ -18,6 +18,10 @@ SEEDS(4);
 #define RUNTIME ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT)
 #define BASE	0x10000ull
 
+/* A switch of stacks, in the small address space. */
+#define SWITCH	   0x7000u
+#define SWITCH_END 0x7100u
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void require(bool condition)
@@ -26,38 +30,54 @@ static void require(bool condition)
 		abort();
 }
 
-/* All native frames are there in order, and runtime frames without a gap; each is whole. */
+static uint32_t without_function(const struct runtime_stack *runtime, uint32_t at)
+{
+	while (at < runtime->count && !runtime->words[at].function)
+		at++;
+	return at;
+}
+
+/*
+ * Native frames are there in order, but behind a switch of stacks, and runtime frames without a
+ * gap; each is whole.
+ */
 static void check(const struct merged_stack *merged, const struct native_stack *native,
 		  const struct runtime_stack *runtime)
 {
+	const uint32_t native_count = native->count;
 	struct frame_words words = {.words = merged->words, .count = merged->count};
-	uint32_t natives = 0, at = 0;
-	bool gap = false;
+	uint32_t natives = 0, at = 0, gaps = 0;
 	struct typed_frame frame;
+	bool switches = native_count && native->addresses[0] - BASE >= SWITCH &&
+			native->addresses[0] - BASE < SWITCH_END &&
+			without_function(runtime, 0) < runtime->count &&
+			(runtime->whole || !(runtime->flags & JITBPF_RUNTIME_DOUBTFUL));
 
 	while (frame_words_next(&words, &frame)) {
 		if (frame.kind == JITBPF_FRAME_GAP) {
-			require(!gap && !native->whole && natives == native->count && words.count);
-			gap = true;
+			require(++gaps <= 2);
+			require((gaps == 2 && !words.count) ||
+				(!runtime->whole &&
+				 without_function(runtime, at) == runtime->count) ||
+				(words.count && natives == (switches ? 1 : native_count) &&
+				 (switches || !native->whole)));
 			continue;
 		}
-		require(!gap || frame.kind == JITBPF_FRAME_RUNTIME);
 		if (frame.kind != JITBPF_FRAME_RUNTIME) {
 			require(natives < native->count &&
 				frame.value == native->addresses[natives++]);
 			continue;
 		}
-		while (at < runtime->count && !runtime->words[at].function)
-			at++;
+		at = without_function(runtime, at);
 		require(at < runtime->count && frame.value == at &&
 			(frame.position & JITBPF_POSITION_LINE) == at);
 		at++;
 	}
-	require(!words.count && natives == native->count);
+	require(!words.count && natives == (switches ? 1 : native_count));
 	/* Nothing is left out without a mark, but frames behind unknown code. */
-	while (at < runtime->count && !runtime->words[at].function)
-		at++;
-	require(at == runtime->count || native->doubtful || !native->count || merged->cut);
+	at = without_function(runtime, at);
+	require(at == runtime->count || (native->doubtful && !switches) || !native->count ||
+		merged->cut);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -71,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			  {BASE + 0x8000, BASE + 0xa000, RUNTIME_LOOP_COMPILED, 0}},
 		.loop_count = 1,
 		.unsettled = {BASE, BASE + 0x100, 0, 0},
+		.switches = {{BASE + SWITCH, BASE + SWITCH_END, 0, 0}},
+		.switch_count = 1,
 	};
 	struct native_stack native = {.addresses = addresses};
 	struct runtime_stack runtime = {.recipe = &recipe,

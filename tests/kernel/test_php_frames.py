@@ -10,6 +10,7 @@ import run_for
 import runtime_truth
 
 SOURCE = os.path.join(harness.ROOT, "tests/programs/workloads/php_frames.php")
+SWITCHES = os.path.join(harness.ROOT, "tests/programs/workloads/php_switch.php")
 TOPS = ("{main}",)
 
 # Has the symbols of PHP, of which the globals are served by a userfaultfd that nobody answers.
@@ -59,6 +60,21 @@ def php(*options):
     return ["php", "-d", "opcache.enable_cli=0", *options]
 
 
+def has_callers_of_switch(names):
+    """Returns true if frames of php_switch.php have their callers, up to a mark."""
+    if "switch__fiber" in names:
+        callers = names[names.index("switch__fiber") + 1:]
+        wanted = ["{internal}", "Fiber::resume", "resume__main"]
+    else:
+        # On the stack that the program has begun with.
+        callers = names[names.index("Fiber::resume") + 1:]
+        wanted = ["resume__main", "{main} php_switch.php"]
+        if "[cut]" not in names and names[-1] not in ("_start", "__libc_start_main"):
+            return False
+    known = callers[:callers.index("[cut]")] if "[cut]" in callers else callers[:len(wanted)]
+    return known[:len(wanted)] == wanted[:len(known)] and ("[cut]" in callers or known == wanted)
+
+
 class PhpFrames(harness.KernelTest):
     def check(self, run, visible=0.99):
         verdict = runtime_truth.verdict_of(run.path(".txt"), SOURCE, {"php"}, TOPS)
@@ -84,10 +100,11 @@ class PhpFrames(harness.KernelTest):
                   if "fiber__resume" in names]
         self.assertGreater(len(fibers), 5)
         known = [["{internal}", f"Fiber::{how}", "resume__main", "main"] for how in ("start", "resume")]
-        # In the few instructions of a switch, the fiber's frames are without their callers.
-        switching = [names for names in fibers if names[1:5] not in known]
-        self.assertFalse([names for names in switching if "{internal}" in names], switching)
-        self.assertLessEqual(len(switching), 1 + 0.01 * len(fibers), switching)
+        # In the few instructions of a switch, the frames of the fiber end with a mark.
+        wrong = [names for names in fibers
+                 if names[1:5] not in known and names[1:2] != ["[cut]"]
+                 and names[1:3] != ["{internal}", "[cut]"]]
+        self.assertFalse(wrong)
         mapped = [names[names.index("spin_mapped") + 1] for names in stacks
                   if "spin_mapped" in names]
         self.assertGreater(len(mapped), 50)
@@ -96,6 +113,18 @@ class PhpFrames(harness.KernelTest):
         self.assertLessEqual(set(mapped), {"{closure}", "[unknown php function]"})
         self.assertGreaterEqual(mapped.count("{closure}"), 0.98 * len(mapped),
                                 f"of {len(mapped)}")
+
+    def test_fiber_switch(self):
+        """While the thread is between two native stacks, no frame has a caller of the other one."""
+        run = self.record([*php(), SWITCHES, "2"], ["-F", "1999"])
+        stacks = [[frame.name for frame in frames]
+                  for _, frames in runtime_truth.stacks(run.path(".txt"))]
+        stacks = [names for names in stacks if {"switch__fiber", "Fiber::resume"} & {*names}]
+        wrong = [names for names in stacks if not has_callers_of_switch(names)]
+        self.assertGreater(len(stacks), 200)
+        self.assertEqual(wrong[:5], [], f"{len(wrong)} of {len(stacks)}")
+        cut = [names for names in stacks if "[cut]" in names]
+        self.assertLess(len(cut), 0.4 * len(stacks), cut[:5])
 
     def test_jit(self):
         """A leaf of compiled code has no line."""

@@ -39,7 +39,7 @@ struct located_stack {
 	bool code_unpublished;	   /* the same of a frame that runtime frames stand for */
 	bool has_function;	   /* some frame is a known function of a runtime */
 	bool has_unknown_function; /* some frame is another function of a runtime */
-	bool has_gap; /* frames of a runtime follow those that the stack walk has found */
+	bool has_gap; /* a stack whose outermost frame is not known ends with a gap, then */
 };
 
 /*

@@ -107,8 +107,9 @@ static bool complete(struct runtime_recipe *recipe)
 	       check->name_count <= RUNTIME_CHECK_NAMES_MAX &&
 	       check->native_names <= check->name_count &&
 	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
-	       recipe->frame_register < 16 && recipe->position_register < 16 &&
-	       set_frame_bytes(recipe) && set_object_bytes(recipe);
+	       recipe->switch_count <= RUNTIME_SWITCHES_MAX && recipe->frame_register < 16 &&
+	       recipe->position_register < 16 && set_frame_bytes(recipe) &&
+	       set_object_bytes(recipe);
 }
 
 static bool is_same_recipe(const struct shared_recipe *recipe, const struct runtime_known *known)

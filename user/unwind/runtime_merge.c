@@ -14,7 +14,9 @@ struct merge {
 	uint32_t native_at, runtime_at; /* the next frames */
 	uint32_t groups, loops;		/* that are left */
 	bool inside;			/* no runtime frame is placed yet */
-	bool behind_loop;		/* the last native frame was one of the loop */
+	bool switching;			/* native stacks: the leaf is all that is known */
+	bool has_gap;
+	bool behind_loop; /* the last native frame was one of the loop */
 };
 
 static bool is_in(const struct runtime_range *range, uint64_t pc)
@@ -72,6 +74,31 @@ static uint32_t count_loops(const struct merge *m)
 static bool is_entry(const struct runtime_stack *runtime, uint32_t i)
 {
 	return runtime->frames[i].check & 1;
+}
+
+/* Returns true if the thread is between two native stacks: the runtime frames may be of the other.
+ */
+static bool is_switching(const struct merge *m)
+{
+	const struct runtime_recipe *recipe = m->runtime->recipe;
+
+	for (uint32_t k = 0; k < recipe->switch_count && k < RUNTIME_SWITCHES_MAX; k++) {
+		if (m->native->count && is_in(&recipe->switches[k], pc_at(m->native, 0)))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if groups that are left can be placed without a native frame. */
+static bool has_rest(const struct merge *m)
+{
+	const struct runtime_stack *runtime = m->runtime;
+
+	for (uint32_t i = m->runtime_at; i < runtime->count; i++) {
+		if (runtime->words[i].function)
+			return runtime->whole || !(runtime->flags & JITBPF_RUNTIME_DOUBTFUL);
+	}
+	return false;
 }
 
 /* A group ends with an entry, or with the last frame that is known. */
@@ -135,6 +162,12 @@ static void put(struct merge *m, uint64_t word)
 	m->ret->words[m->ret->count++] = word;
 }
 
+static void put_gap(struct merge *m)
+{
+	put(m, GAP);
+	m->has_gap = true;
+}
+
 /* Returns true if the next group has a frame with a function. */
 static bool has_function(const struct merge *m)
 {
@@ -167,6 +200,9 @@ static void put_group(struct merge *m, uint64_t compiled)
 		m->inside = false;
 	}
 	m->groups--;
+	if (m->runtime_at == runtime->count && !runtime->whole && !m->inside &&
+	    (m->native->whole || m->native_at < m->native->count))
+		put_gap(m);
 }
 
 static void put_native(struct merge *m, bool is_runtime)
@@ -194,35 +230,39 @@ static bool serves(const struct merge *m)
 	       (m->groups || (m->runtime->whole && !m->loops));
 }
 
-/* Place the groups that no native frame stands for. */
-static void put_rest(struct merge *m)
+/* Place the groups that no native frame stands for. Returns false if there are none. */
+static bool put_rest(struct merge *m)
 {
 	const struct native_stack *native = m->native;
-	uint32_t begin = m->ret->count;
 
-	if (!m->runtime->whole || (!native->whole && (!native->count || native->doubtful)))
-		return;
+	if (!m->groups || !has_rest(m) || (!m->runtime->whole && m->inside && !m->switching) ||
+	    (!native->whole && (!native->count || native->doubtful)))
+		return false;
 	if (!native->whole)
-		put(m, GAP);
+		put_gap(m);
 	while (m->groups)
 		put_group(m, 0);
-	if (!native->whole && m->ret->count == begin + 1)
-		m->ret->count = begin;
+	return true;
 }
 
 void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
 		   struct merged_stack *ret)
 {
+	struct native_stack leaf = {.addresses = native->addresses, .count = 1};
 	struct merge m = {.native = native, .runtime = runtime, .ret = ret, .inside = true};
 	uint32_t without;
-	bool guessed;
+	bool guessed, ends;
 
 	ret->count = 0;
+	m.switching = is_switching(&m) && has_rest(&m);
+	if (m.switching)
+		m.native = native = &leaf;
 	m.loops = count_loops(&m);
 	m.groups = count_groups(runtime);
 	without = count_without(&m);
 	guessed = without && !is_unsettled(&m) && is_not_told(&m);
-	ret->cut = lacks_frames(&m) || m.loops > m.groups + without || (guessed && m.groups);
+	ret->cut = m.switching || lacks_frames(&m) || m.loops > m.groups + without ||
+		   (guessed && m.groups);
 	if (ret->cut && (guessed || is_of_other_state(&m)))
 		m.groups = 0;
 	while (m.native_at < native->count) {
@@ -246,5 +286,8 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 			put_group(&m, m.behind_loop ? 0 : JITBPF_POSITION_COMPILED);
 		}
 	}
-	put_rest(&m);
+	ends = put_rest(&m) ? runtime->whole : native->whole;
+	if (m.has_gap && !ends && ret->words[ret->count - 1] != GAP &&
+	    ret->count < JITBPF_USER_WORDS_MAX)
+		put_gap(&m);
 }

@@ -59,11 +59,17 @@ struct merged_stack {
  * group yet, or no more: that is so if it is unsettled; if the flags say so; or, for a runtime that
  * cannot tell, of whole stacks, if there is one loop frame more than groups. If it could tell, and
  * the flags do not, the groups may be another state's: none is placed. Groups that are left behind
- * the outermost loop frame are placed at the end, if the runtime stack is whole. Their native
- * frames are on another stack or, if the native stack is not whole, not known: then a frame of kind
- * GAP is before them. Loop frames that are left stay as they are. But if the frames are doubtful
- * and fewer groups than loop frames of whole stacks, then they are of another state of the thread:
- * none is placed.
+ * the outermost loop frame are placed at the end. Their native frames are on another stack or, if
+ * the native stack is not whole, not known: then a frame of kind GAP is before them. If the runtime
+ * stack is not whole, it may be none: they are placed only behind others. Loop frames that are left
+ * stay as they are. But if the frames are doubtful and fewer groups than loop frames
+ * of whole stacks, then they are of another state of the thread: none is placed.
+ *
+ * If the runtime stack is not whole, a GAP follows its last frame, unless that is the end of a
+ * native stack that is not whole: its end says the same. While the thread switches native stacks,
+ * each frame of the two stacks is right, but they need not belong together. So the leaf alone is
+ * before the runtime frames, with a GAP between. A stack with a GAP whose outermost frame is not
+ * known ends with a GAP, if there is room for it.
  */
 void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
 		   struct merged_stack *ret);

@@ -17,6 +17,7 @@
 #define JIT_END	 0x310000ull
 #define OTHER	 0x400000ull /* other code */
 #define UNKNOWN	 0x500000ull /* code in anonymous memory that nobody has published */
+#define SWITCH	 0x410000ull /* code that switches native stacks */
 #define ENTERING 0x100010ull /* the unsettled part of the loop ends here */
 #define WORDS	 600
 
@@ -27,6 +28,8 @@ static const struct runtime_recipe recipe = {
 	.loops = {{OWN, LOOP_END, 0, 0}, {JIT, JIT_END, RUNTIME_LOOP_COMPILED, 0}},
 	.loop_count = 2,
 	.unsettled = {OWN, ENTERING, 0, 0},
+	.switches = {{SWITCH, SWITCH + 0x100, 0, 0}},
+	.switch_count = 1,
 };
 
 /* A stack, taken apart, and what it is when merged. */
@@ -83,7 +86,8 @@ static void assert_merged(const struct made *made)
 
 /*
  * Native frames, leaf first: L of the loop, E entering it, J of compiled code, o of the runtime's
- * file, x of other code, u of unknown code. Runtime frames, newest first: f, F an entry, M a mark.
+ * file, s of its switch of stacks, x of other code, u of unknown code. Runtime frames, newest
+ * first: f, F an entry, M a mark.
  */
 static struct made take_apart(const char *native, const char *frames)
 {
@@ -94,6 +98,7 @@ static struct made take_apart(const char *native, const char *frames)
 				: *native == 'E' ? OWN
 				: *native == 'J' ? JIT
 				: *native == 'o' ? LOOP_END
+				: *native == 's' ? SWITCH
 				: *native == 'u' ? UNKNOWN
 						 : OTHER;
 
@@ -122,7 +127,8 @@ static const char *merged_text(void)
 		char c = address < LOOP_END  ? 'L'
 			 : address < OWN_END ? 'o'
 			 : address < JIT_END ? 'J'
-			 : address < UNKNOWN ? 'x'
+			 : address < SWITCH  ? 'x'
+			 : address < UNKNOWN ? 's'
 					     : 'u';
 
 		if (kind == JITBPF_FRAME_GAP)
@@ -185,14 +191,23 @@ static const struct {
 	{"LoL", "FFfF", "(L)f(o)(L)f|ff", 1, 0, 0},
 	{"EoL", "fFF", "Lo(L)ff|f", 1, 0, 0},
 	{"xo", "ff", "xo", 1, 1, 1},
-	/* Runtime frames are cut: the sure ones are kept. */
-	{"LoLoLox", "fFf", "(L)ff(o)(L)foLox", 0, 1, 1},
-	{"Lox", "ff", "(L)ffox", 0, 1, 1},
+	/* Runtime frames are cut: the sure ones are kept, and where they end is marked. */
+	{"LoLoLox", "fFf", "(L)ff(o)(L)f|oLox", 0, 1, 1},
+	{"Lox", "ff", "(L)ff|ox", 0, 1, 1},
+	{"xLoo", "fFf", "x(L)ff(o)(o)f|", 0, 1, 1},
+	{"Lo", "f", "(L)f|o|", 1, 1, 1},
+	{"L", "f", "(L)f", 1, 1, 1},
 	/* None could be read, and a whole native stack without the loop lacks none. */
 	{"xx", "", "xx", 0, 1, 0},
 	{"xx", "", "xx", 1, 1, 1},
 	{"xLx", "", "xLx", 0, 1, 1},
 	{"xx", "f", "xx", 0, 1, 1},
+	/* Native stacks are switched: what belongs to the runtime frames is not known. */
+	{"soLox", "fF", "s|ff", 0, 0, 1},
+	{"soLox", "fFf", "s|fff|", 0, 1, 1},
+	{"soLox", "fF", "s|ff", 1, 0, 1},
+	{"soLox", "ff", "s|ff|", 1, 1, 1},
+	{"xsLox", "fF", "xs(L)ff(o)x", 0, 0, 0},
 };
 
 CASE(test_cases)
@@ -439,6 +454,14 @@ CASE(test_model)
 	}
 }
 
+/* Returns the first frame from `at` on that has a function, or the number of frames. */
+static uint32_t without_function(const struct made *made, uint32_t at)
+{
+	while (at < made->frame_count && !made->words[at].function)
+		at++;
+	return at;
+}
+
 /* Whatever the frames are, none is lost or turned round, and there is room. */
 CASE(test_any_frames)
 {
@@ -454,7 +477,7 @@ CASE(test_any_frames)
 		made.native_whole = below(2);
 		made.runtime_whole = below(2);
 		for (uint32_t i = 0; i < made.native_count; i++)
-			made.native[i] = OWN + below(OTHER + 0x100000 - OWN);
+			made.native[i] = OWN + below(SWITCH - OWN);
 		for (uint32_t i = 0; i < made.frame_count; i++) {
 			made.frames[i].check = below(3) == 0;
 			if (below(4))
@@ -466,16 +489,17 @@ CASE(test_any_frames)
 			uint64_t value = merged.words[i] & ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1);
 
 			if (kind == JITBPF_FRAME_GAP) {
-				assert_false(made.native_whole);
-				assert_int_equal(native, made.native_count);
+				assert_true(i == merged.count - 1 ||
+					    (!made.native_whole && native == made.native_count) ||
+					    (!made.runtime_whole &&
+					     without_function(&made, runtime) == made.frame_count));
 				continue;
 			}
 			if (kind != JITBPF_FRAME_RUNTIME) {
 				assert_int_equal(value, made.native[native++]);
 				continue;
 			}
-			while (runtime < made.frame_count && !made.words[runtime].function)
-				runtime++;
+			runtime = without_function(&made, runtime);
 			assert_int_equal(value, runtime);
 			assert_int_equal(merged.words[++i] & JITBPF_POSITION_LINE, runtime++);
 		}

@@ -44,7 +44,8 @@ static uint32_t keep_innermost(struct epoch *e, struct located_stack *located)
 
 /*
  * Find or add the node of a located stack, as far as there is room. Fills *slot. A cut stack has
- * LOCATION_CUT as its outermost location, unless the outermost frames are known again.
+ * LOCATION_CUT as its outermost location, unless it has a gap: then it ends with one, or the
+ * outermost frames are known again.
  */
 static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t comm,
 		    struct located_stack *located, struct stack_cache_slot *slot)

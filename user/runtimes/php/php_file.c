@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "runtimes/php/php_loop.h"
+#include "runtimes/php/php_switch.h"
 #include "runtimes/runtime_symbols.h"
 
 enum {
@@ -14,8 +15,16 @@ enum {
 	ENGINE_VERSION,
 	VERSION_ID,
 	VM_KIND,
+	FIBER_SWITCH,
+	CONTEXT_JUMP,
 	SYMBOLS,
 };
+
+static struct runtime_range range_of(const struct runtime_symbol *symbol)
+{
+	return (struct runtime_range){.start = symbol->address,
+				      .end = symbol->address + symbol->size_bytes};
+}
 
 int php_file_read(const struct elf_file *elf, struct php_file *ret)
 {
@@ -28,6 +37,8 @@ int php_file_read(const struct elf_file *elf, struct php_file *ret)
 		[ENGINE_VERSION].name = "get_zend_version",
 		[VERSION_ID].name = "php_version_id",
 		[VM_KIND].name = "zend_vm_kind",
+		[FIBER_SWITCH].name = "zend_fiber_switch_context",
+		[CONTEXT_JUMP].name = "jump_fcontext",
 	};
 	int err = runtime_symbols_find(elf, s, ARRAY_SIZE(s));
 	struct php_file file = {
@@ -38,8 +49,7 @@ int php_file_read(const struct elf_file *elf, struct php_file *ret)
 		.engine_version = s[ENGINE_VERSION].address,
 		.version_id = s[VERSION_ID].address,
 		.vm_kind = s[VM_KIND].address,
-		.loops = {{.start = s[EXECUTE_EX].address,
-			   .end = s[EXECUTE_EX].address + s[EXECUTE_EX].size_bytes}},
+		.loops = {range_of(&s[EXECUTE_EX])},
 		.loop_count = 1,
 	};
 
@@ -48,6 +58,9 @@ int php_file_read(const struct elf_file *elf, struct php_file *ret)
 	if (!s[EXECUTE_EX].size_bytes || (!file.executor_globals && !file.executor_globals_offset))
 		return -ENOENT;
 	err = php_loop_add_cold(elf, &file);
+	err = err
+		      ?: php_switch_find(elf, range_of(&s[FIBER_SWITCH]),
+					 range_of(&s[CONTEXT_JUMP]), file.switches);
 	if (!err)
 		*ret = file;
 	return err;

@@ -25,6 +25,9 @@ struct php_file {
 	/* execute_ex() and its cold parts. */
 	struct runtime_range loops[RUNTIME_LOOPS_MAX];
 	uint32_t loop_count;
+
+	/* Code that switches to the native stack of a fiber or back; each can be empty. */
+	struct runtime_range switches[RUNTIME_SWITCHES_MAX];
 };
 
 /*

@@ -88,6 +88,18 @@ static void set_loops(const struct php_file *php, const struct runtime_process *
 	ret->position_register = POSITION_REGISTER;
 }
 
+static void set_switches(const struct php_file *php, const struct runtime_process *process,
+			 struct runtime_recipe *ret)
+{
+	for (uint32_t i = 0; i < RUNTIME_SWITCHES_MAX; i++) {
+		if (php->switches[i].start < php->switches[i].end)
+			ret->switches[ret->switch_count++] = (struct runtime_range){
+				.start = php->switches[i].start + process->bias,
+				.end = php->switches[i].end + process->bias,
+			};
+	}
+}
+
 /* Without the class, generators that delegate to others are left out. */
 static void set_stand_in(const struct php_file *php, const struct runtime_process *process,
 			 const struct php_layout *layout, struct runtime_recipe *ret)
@@ -154,6 +166,7 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 		return err == -EFAULT ? -EBADMSG : err;
 	recipe.check = php_function_check(layout);
 	set_loops(&php, process, memory, &recipe);
+	set_switches(&php, process, &recipe);
 	set_stand_in(&php, process, layout, &recipe);
 	*ret = recipe;
 	ret_layout->words[0] = layout->version;
@@ -169,6 +182,10 @@ static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *la
 		recipe->base += (int64_t)by;
 	if (recipe->stand_in.class_pointer)
 		recipe->stand_in.class_pointer += by;
+	for (uint32_t i = 0; i < recipe->switch_count && i < RUNTIME_SWITCHES_MAX; i++) {
+		recipe->switches[i].start += by;
+		recipe->switches[i].end += by;
+	}
 	recipe->loop_count = 0;
 	for (uint32_t i = 0; i < count && i < RUNTIME_LOOPS_MAX; i++) {
 		struct runtime_range loop = recipe->loops[i];

@@ -804,7 +804,7 @@ CASE_WITH(test_bad_recipes, set_up, tear_down)
 {
 	const struct runtime_recipe good = f.known.recipe;
 
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		struct runtime_recipe *recipe = &f.known.recipe;
 
 		*recipe = good;
@@ -820,6 +820,8 @@ CASE_WITH(test_bad_recipes, set_up, tear_down)
 			recipe->step_count = RUNTIME_STEPS_MAX + 1;
 		else if (i == 5)
 			recipe->loop_count = RUNTIME_LOOPS_MAX + 1;
+		else if (i == 6)
+			recipe->switch_count = RUNTIME_SWITCHES_MAX + 1;
 		else
 			recipe->frame_register = 16;
 		add_first_sample(MADE_PID);

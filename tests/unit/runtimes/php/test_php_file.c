@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "runtimes/php/php_accessor.h"
 #include "runtimes/php/php_file.h"
+#include "runtimes/php/php_switch.h"
 #include "runtimes/php/php_version.h"
 #include "tests/unit/cases.h"
 
@@ -41,6 +42,24 @@ __asm__(".text\n"
 	"cold_end:\n");
 
 extern const char execute_ex[], other_function[], cold_part[], cold_end[];
+
+/* A switch to another stack: what is behind its call runs there. */
+__asm__(".text\n"
+	".globl zend_fiber_switch_context, jump_fcontext, behind_call, switch_end\n"
+	".type zend_fiber_switch_context, @function\n"
+	"zend_fiber_switch_context:\n"
+	"	call other_function\n"
+	"	call jump_fcontext\n"
+	"behind_call:\n"
+	"	nop\n"
+	"	ret\n"
+	"switch_end:\n"
+	".size zend_fiber_switch_context, . - zend_fiber_switch_context\n"
+	".type jump_fcontext, @function\n"
+	"jump_fcontext: ret\n"
+	".size jump_fcontext, . - jump_fcontext\n");
+
+extern const char zend_fiber_switch_context[], jump_fcontext[], behind_call[], switch_end[];
 
 uint64_t executor_globals[64], zend_ce_generator;
 const char *engine_text;
@@ -155,6 +174,27 @@ CASE_WITH(the_loop_has_its_cold_part, set_up, tear_down)
 	assert_int_equal(file.loops[0].end + bias, (uint64_t)other_function);
 	assert_int_equal(file.loops[1].start + bias, (uint64_t)cold_part);
 	assert_int_equal(file.loops[1].end + bias, (uint64_t)cold_end);
+}
+
+CASE_WITH(the_switch_of_stacks, set_up, tear_down)
+{
+	struct own_file *own = *state;
+	struct runtime_range none = {0}, found[RUNTIME_SWITCHES_MAX];
+	struct php_file file;
+	uint64_t bias;
+
+	assert_int_equal(php_file_read(&own->elf, &file), 0);
+	bias = (uint64_t)execute_ex - file.loops[0].start;
+	assert_int_equal(file.switches[0].start + bias, (uint64_t)behind_call);
+	assert_int_equal(file.switches[0].end + bias, (uint64_t)switch_end);
+	assert_int_equal(file.switches[1].start + bias, (uint64_t)jump_fcontext);
+	assert_int_equal(file.switches[1].end + bias, (uint64_t)jump_fcontext + 1);
+
+	/* Without the call, all of the function; without the function, nothing. */
+	assert_int_equal(php_switch_find(&own->elf, file.loops[0], file.switches[1], found), 0);
+	assert_int_equal(found[0].start, file.loops[0].start);
+	assert_int_equal(php_switch_find(&own->elf, none, none, found), 0);
+	assert_int_equal(found[0].end, 0);
 }
 
 static int version_of(const char *text, struct engine_version *ret)
