@@ -56,6 +56,32 @@ static inline __attribute__((always_inline)) int call_site_is_call(__u64 code)
 	return 0;
 }
 
+#define CALL_SITE_THUNK_BYTES 6 /* of a thunk before its return address */
+#define CALL_SITE_SAVES_RBP   1
+
+/*
+ * A thunk only makes its frame, calls a register, and returns. Functions of a few bytes like that
+ * are made at run time; CPython makes one for each of its functions. Returns the bytes of the frame
+ * below the thunk's return address, with CALL_SITE_SAVES_RBP if they are the saved rbp; 0 if it is
+ * no thunk. `before`: the bytes before the address that the called function returns to, `behind`:
+ * those from there on.
+ */
+static inline __attribute__((always_inline)) __u32 call_site_thunk(__u64 before, __u64 behind)
+{
+	__u32 enter = (__u32)before, frame = enter >> 24;
+
+	if ((before >> 32 & 0xf8ff) != 0xd0ff) /* call *%reg */
+		return 0;
+	/* push %rbp; mov %rsp,%rbp: pop %rbp; ret */
+	if (enter == 0xe5894855)
+		return (behind & 0xffff) == 0xc35d ? 8 | CALL_SITE_SAVES_RBP : 0;
+	/* sub $frame,%rsp: add $frame,%rsp; ret */
+	return (enter & 0xffffff) == 0xec8348 && frame < 128 && !(frame & 7) &&
+			       (behind & 0xffffffffff) == (0xc300c48348 | (__u64)frame << 24)
+		       ? frame
+		       : 0;
+}
+
 #define CALL_SITE_PADDING   0xcc /* int3 */
 #define CALL_SITE_ALIGNMENT 32	 /* of the code behind padding */
 

@@ -180,6 +180,37 @@ __noinline int can_return_to(__u64 address)
 		call_site_is_signal_return(code));
 }
 
+/* Returns call_site_thunk() of a return address. Global, as search_mappings() is. */
+__noinline __u32 thunk_at(__u64 address)
+{
+	__u64 before = 0, behind;
+
+	if (bpf_probe_read_user(&before, CALL_SITE_THUNK_BYTES,
+				(void *)(address - CALL_SITE_THUNK_BYTES)) ||
+	    bpf_probe_read_user(&behind, sizeof(behind), (void *)address))
+		return 0;
+	return call_site_thunk(before, behind);
+}
+
+/* Sets a row if a return address is in a thunk. */
+static __always_inline void set_thunk_row(__u64 address, struct unwind_row *row)
+{
+	__u32 thunk = thunk_at(address), frame = thunk & ~CALL_SITE_SAVES_RBP;
+
+	if (thunk)
+		*row = (struct unwind_row){
+			.cfa = UNWIND_CFA(UNWIND_CFA_RSP, (__s32)frame + 8),
+			.rbp = thunk & CALL_SITE_SAVES_RBP ? -2 : UNWIND_RBP_KEPT,
+		};
+}
+
+/* Returns true if there is no row that says where the caller is. */
+static __always_inline bool has_no_rule(struct unwind_row row)
+{
+	return row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER) ||
+	       row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+}
+
 /* Takes one step. Global, as search_mappings() is. */
 __noinline int walk_frame(struct user_walk *w)
 {
@@ -197,6 +228,8 @@ __noinline int walk_frame(struct user_walk *w)
 		if (!is_in_file(w, state.ip - state.is_caller)) {
 			w->flags = KEPT_CODE;
 			w->code = w->code ?: state.ip - state.is_caller;
+			if (state.is_caller && !state.narrow && has_no_rule(row))
+				set_thunk_row(state.ip, &row);
 		}
 	}
 	guesses = row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);

@@ -3,6 +3,7 @@
 short runs."""
 
 import ctypes
+import glob
 import os
 import shutil
 import subprocess
@@ -124,6 +125,15 @@ def python_library():
     return name
 
 
+def python_with_trampolines():
+    """A Python that has -X perf, or None."""
+    builds = [sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/3.1[2-9].*/bin/python3"))]
+    code = "import sys; sys.exit(not sys.is_stack_trampoline_active())"
+    return next((python for python in builds
+                 if not subprocess.run([python, "-X", "perf", "-c", code], check=False,
+                                       stderr=subprocess.DEVNULL).returncode), None)
+
+
 class Unloaded(harness.KernelTest):
     @unittest.skipUnless(python_library(), "the library of Python is not installed")
     def test_unloaded(self):
@@ -229,6 +239,19 @@ class PythonFrames(harness.KernelTest):
         verdict = self.verdict(self.record_process(engine.pid, 2, FIELDS))
         self.check(verdict)
         self.assertGreater(verdict.lines, 0.99 * verdict.frames, verdict)
+
+    def test_trampolines(self):
+        """The code that -X perf calls each function by has a frame of its own, which is hidden. It
+        is no end of the stack."""
+        python = python_with_trampolines()
+        if not python:
+            self.skipTest("no Python with -X perf")
+        run = self.record([python, "-X", "perf", SOURCE, "2"], FIELDS)
+        self.check(runtime_truth.verdict_of(
+            run.path(".txt"), SOURCE, {os.path.basename(os.path.realpath(python)), "python3"},
+            ("<module>",)))
+        samples = run.summary()["samples"]
+        self.assertGreater(samples["resolved"], 0.9 * samples["taken"], samples)
 
     def test_threads(self):
         run = self.record([PYTHON, SOURCE, "0.5", "4"], FIELDS)

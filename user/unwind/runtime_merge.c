@@ -226,7 +226,7 @@ static bool serves(const struct merge *m)
 	bool is_trampoline =
 		m->behind_loop && native->is_unknown && native->is_unknown(native->context, pc);
 
-	return !m->inside && !is_start(m) && (is_in(&m->runtime->own, pc) || is_trampoline) &&
+	return (is_trampoline || (!m->inside && is_in(&m->runtime->own, pc))) && !is_start(m) &&
 	       (m->groups || (m->runtime->whole && !m->loops));
 }
 
@@ -273,6 +273,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 			put_native(&m, serves(&m));
 			m.behind_loop = false;
 		} else if (without || !m.groups) {
+			m.behind_loop = without && runtime->count;
 			without = 0;
 			while (frames--)
 				put_native(&m, false);

@@ -51,9 +51,9 @@ struct merged_stack {
  * of the loop have all other frames in common. Frames of the runtime's own file outside of a
  * runtime frame get that kind, too, but for the outermost frame of the thread, such as _start: a
  * stack begins with it, with or without runtime frames, so all stacks of a program have the same
- * root. So does unknown code in anonymous memory that has called the loop itself: only the runtime
- * does that, by a trampoline that it has made for a function (`python -X perf`). In a group of
- * compiled code, the innermost frame is marked as such.
+ * root. So does unknown code in anonymous memory that has called the loop itself, even if the loop
+ * has no group: only the runtime does that, by a trampoline that it has made for a function
+ * (`python -X perf`). In a group of compiled code, the innermost frame is marked as such.
  *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
  * group yet, or no more: that is so if it is unsettled; if the flags say so; or, for a runtime that

@@ -167,6 +167,8 @@ static const struct {
 	/* Trampolines: unknown code that has called the loop of a runtime frame, and no other. */
 	{"LuoLuo", "FF", "(L)f(u)(o)(L)f(u)o", 0, 0, 0},
 	{"Lu", "FF", "(L)f(u)|f", 1, 0, 0},
+	{"EuoLuo", "F", "L(u)o(L)f(u)o", 0, 0, 0},
+	{"xLuoLuo", "FF", "x(L)f(u)(o)(L)f(u)o", 0, 0, 0},
 	{"JuLox", "FF", "(J)cu(L)f(o)x", 0, 0, 0},
 	{"uLoux", "F", "u(L)f(o)ux", 0, 0, 0},
 	{"Lux", "", "Lux", 0, 0, 0},

@@ -3,7 +3,9 @@
 #include <stdint.h>
 
 #include <errno.h>
+#include <string.h>
 
+#include "bpf/call_site.h"
 #include "decode/x86/call_site.h"
 #include "tests/unit/cases.h"
 
@@ -12,6 +14,12 @@
 	extern const uint8_t name##_begin[], name##_end[];                                         \
 	__asm__(".pushsection .rodata\n" #name "_begin:\npush %rbx\n" text "\n" #name              \
 		"_end:\n.popsection")
+
+/* `end` is where the function returns to that the code calls. */
+#define THUNK(name, before, behind)                                                                \
+	extern const uint8_t name##_begin[], name##_end[];                                         \
+	__asm__(".pushsection .rodata\n" #name "_begin:\n" before "\n" #name "_end:\n" behind      \
+		"\n.skip 8\n.popsection")
 
 CALL(relative, "call . + 0x1234");
 CALL(by_register, "call *%rax");
@@ -27,6 +35,41 @@ CALL(by_scaled, "call *0x4000(,%rbx,8)");
 CALL(jump, "jmp *%rax");
 CALL(move, "mov $0x12345678, %eax\nadd %rax, %rbx\nnop");
 CALL(cut_short, ".byte 0xff, 0x50"); /* without its displacement */
+
+/* Thunks, the first two as CPython 3.12 and 3.14 make them, and what only looks like one. */
+THUNK(trampoline, "sub $8, %rsp\ncall *%rcx", "add $8, %rsp\nret");
+THUNK(trampoline_with_frame, "push %rbp\nmov %rsp, %rbp\ncall *%rcx", "pop %rbp\nret");
+THUNK(thunk_of_more, "sub $0x78, %rsp\ncall *%rax", "add $0x78, %rsp\nret");
+THUNK(other_size, "sub $8, %rsp\ncall *%rcx", "add $16, %rsp\nret");
+THUNK(odd_size, "sub $7, %rsp\ncall *%rcx", "add $7, %rsp\nret");
+THUNK(no_return, "sub $8, %rsp\ncall *%rcx", "add $8, %rsp\nnop");
+THUNK(no_entry, "nop\nnop\nnop\nnop\ncall *%rcx", "add $8, %rsp\nret");
+THUNK(other_end, "push %rbp\nmov %rsp, %rbp\ncall *%rcx", "add $8, %rsp\nret");
+THUNK(tail_jump, "sub $8, %rsp\njmp *%rcx", "add $8, %rsp\nret");
+
+static uint32_t thunk(const uint8_t *begin, const uint8_t *at)
+{
+	uint64_t before = 0, behind;
+
+	assert_int_equal(at - begin, CALL_SITE_THUNK_BYTES);
+	memcpy(&before, begin, CALL_SITE_THUNK_BYTES);
+	memcpy(&behind, at, sizeof(behind));
+	return call_site_thunk(before, behind);
+}
+
+CASE(test_thunks)
+{
+#define THUNK_IS(name, frame) assert_int_equal(thunk(name##_begin, name##_end), frame)
+	THUNK_IS(trampoline, 8);
+	THUNK_IS(trampoline_with_frame, 8 | CALL_SITE_SAVES_RBP);
+	THUNK_IS(thunk_of_more, 0x78);
+	THUNK_IS(other_size, 0);
+	THUNK_IS(odd_size, 0);
+	THUNK_IS(no_return, 0);
+	THUNK_IS(no_entry, 0);
+	THUNK_IS(other_end, 0);
+	THUNK_IS(tail_jump, 0);
+}
 
 static bool is_call(const uint8_t *begin, const uint8_t *end)
 {
