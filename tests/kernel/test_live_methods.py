@@ -220,7 +220,7 @@ class Storm(MethodsTest):
 
 class Requests(test_live_code.LiveCode):
     """Of numbers that nobody should send. Only this test runs here."""
-    test_rewritten = test_native = test_php = None
+    test_rewritten = test_native = test_php = test_python = None
 
     def test_requests(self):
         self.start([harness.JITBPF, "live", "-F", "499", "--", harness.ENGINE, "hot", "--seconds", "60", "--name", "hot"])

@@ -9,7 +9,7 @@ import { load, randoms, run, textIn } from './page_modules.mjs';
 globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
 
 const { Callers, FunctionSums, INLINED, KERNEL, KIND_ROWS, Names, PROCESS, PathTexts, Pieces, Sandwich, Shaped, TIERS, Tree, Weights, addSamples, changeColours, changeColour, codeOf, encodeProfile, fragmentOf, kindLabel,
-	mayBeChance, namingOf, noProfile, noSlices, paceOf, pauseAfter, percent, plainKind, readData, readState, runtimesFrom, shortened, shownSamples, weigh, withoutCode } = await load('callers', 'change_colours', 'code_data',
+	cutProcesses, mayBeChance, namingOf, noProfile, noSlices, paceOf, pauseAfter, percent, plainKind, readData, readState, runtimesFrom, shortened, shownSamples, weigh, withoutCode } = await load('callers', 'change_colours', 'code_data',
 	'colour', 'data', 'encode', 'engines', 'function_sums', 'kinds', 'live', 'names', 'naming', 'noise', 'path_text', 'pieces', 'sandwich', 'search', 'shaped', 'slices', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
@@ -421,6 +421,11 @@ function checkAdvice() {
 		process('PHP', 0, 0, 0), process('', 5, 0, 0), process('PHP', 4, 0, 0), process('PHP', 3, 0, 0)], 2);
 	assert.deepEqual(idle.map(one => one.samples), [9, 4]);
 	assert.match(idle[0].advice, /opcache\.jit/);
+	const cut = (name, cut_unpublished, methods) => ({ ...process(name, 30, 0, methods), samples: { taken: 30, code_unknown: 0, cut_unpublished } });
+	assert.deepEqual(withoutCode(engines, [cut('PHP', 3, 0)], 2), [], 'it runs JIT code');
+	const advised = cutProcesses(engines, [cut('PHP', 3, 0), cut('PHP', 9, 1), cut('', 0, 0), cut('PHP', 20, 0), cut('', 2, 0)], 2);
+	assert.deepEqual(advised.map(one => one.samples), [20, 3]);
+	assert.match(advised[0].advice, /^PHP: .*jitbpf env/);
 	/* Numbers of a live page's rows: PHP 8.2 with the second status, Node.js 20.11.0, Java. */
 	const numbers = [['PHP', 8, 2], ['Node.js', 20, 11, 0], ['Java']].map(([name, ...parts]) =>
 		1 + engines.findIndex(engine => engine.runtime === name) + 256 * parts.length +

@@ -78,11 +78,6 @@ struct ledger_process {
 	/* The runtimes of its latest program (engine_runtime_number()), then 0. */
 	uint64_t runtimes[LEDGER_RUNTIMES_MAX];
 	struct jit_counts jit;
-	/*
-	 * Samples of CPU time whose stack is cut, with code that runtime frames stand for and that
-	 * no engine has published. Deltas do not have it.
-	 */
-	uint64_t cut_unpublished;
 };
 
 /* The uses of memory that owners share (--max-memory). */

@@ -4,8 +4,10 @@
 void sample_fates_count(struct sample_fates *fates, const struct sample_outcome *outcome)
 {
 	fates->fate[outcome->fate]++;
-	if (outcome->fate == FATE_STACK_CUT)
+	if (outcome->fate == FATE_STACK_CUT) {
 		fates->cut[outcome->cut]++;
+		fates->cut_unpublished += outcome->code_unpublished;
+	}
 	fates->frame_pointers += outcome->by_frame_pointer;
 	fates->runtime_functions += outcome->has_runtime_function;
 	fates->runtime_cut += outcome->runtime_cut;

@@ -38,6 +38,11 @@ struct sample_fates {
 	 * not known.
 	 */
 	uint64_t runtime_functions, runtime_cut, runtime_unknown;
+	/*
+	 * FATE_STACK_CUT with code that runtime frames stand for and that no engine has published:
+	 * JIT code of the runtime.
+	 */
+	uint64_t cut_unpublished;
 };
 
 /* What became of one sample that was delivered. */
@@ -46,6 +51,7 @@ struct sample_outcome {
 	uint32_t cut; /* the reason, with FATE_STACK_CUT */
 	bool by_frame_pointer;
 	bool has_runtime_function, runtime_cut, has_runtime_unknown;
+	bool code_unpublished;
 };
 
 /* Count a sample. */

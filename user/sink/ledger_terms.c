@@ -136,11 +136,24 @@ const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
 		 "a runtime.",
 		 "The function ended before its name was read, as code that runs once: imports, eval, "
 		 "a request of PHP without opcache."},
+	[LEDGER_CUT_UNPUBLISHED] =
+		{"cut_unpublished", "cut in JIT code that no engine published",
+		 "Samples whose stack is cut, with JIT code that ran for functions of a runtime, "
+		 "such as PHP's. The functions are shown, but callers outside of them may be missing.",
+		 "The engine did not publish this code, so the walk of the stack had no rule for it.",
+		 "the summary and the page say how to start the program, so that its engine does"},
 	[LEDGER_FRAME_POINTERS] =
 		{"frame_pointers", "frame pointers assumed",
 		 "Samples in which a caller was found by frame pointer: it is code that functions "
 		 "return to, but the caller before it may be missing.",
 		 "The code has neither unwind information nor a rule from its analysis."},
+	[LEDGER_TOTAL_UNKNOWN] =
+		{"total_unknown", "missing in the TOTAL of some of their functions",
+		 "Samples with [other callers] of which at least one had no name yet: the TOTAL of its "
+		 "function is too small by up to this number.",
+		 "The profile had no room for their call paths, and a caller had no room either, or "
+		 "its name was not read in time.",
+		 "use a larger --max-memory, or " LEDGER_FEWER_PROCESSES},
 	[LEDGER_THROTTLED] = {"throttled", "throttled",
 			      "Time, over all CPUs, in which the kernel took no samples.",
 			      "Samples took more CPU time than the kernel allows "

@@ -58,6 +58,7 @@ static struct sample_outcome outcome_of(const struct jitbpf_sample *sample,
 		.has_runtime_function = slot->has_function,
 		.runtime_cut = sample->h.flags & JITBPF_SAMPLE_RUNTIME_CUT,
 		.has_runtime_unknown = slot->has_unknown_function,
+		.code_unpublished = slot->code_unpublished,
 	};
 
 	if (slot->code_unknown)
@@ -85,8 +86,6 @@ int sample_counts_fate(struct epoch *e, uint32_t row, const struct jitbpf_sample
 		all = &e->events[slot->event].fates.all.samples;
 	} else if (outcome.fate == FATE_CODE_UNKNOWN && sample->h.flags & replaced) {
 		process->jit.replaced_samples++;
-	} else if (outcome.fate == FATE_STACK_CUT && slot->code_unpublished) {
-		process->cut_unpublished++;
 	}
 	sample_fates_count(of_row, &outcome);
 	sample_fates_count(all, &outcome);

@@ -49,6 +49,7 @@ static void write_sample_names(struct json *json)
 	json_string(json, "samples.runtime_functions");
 	json_string(json, "samples.runtime_cut");
 	json_string(json, "samples.runtime_unknown");
+	json_string(json, "samples.cut_unpublished");
 }
 
 static void write_runtime_names(struct json *json)

@@ -90,7 +90,7 @@ static const char *without_code(const struct view *view)
 	const struct ledger *ledger = view->ledger;
 
 	if (!*summary_command(view) || ledger->jit.methods ||
-	    ledger->samples.fate[FATE_CODE_UNKNOWN])
+	    ledger->samples.fate[FATE_CODE_UNKNOWN] || ledger->samples.cut_unpublished)
 		return NULL;
 	vec_for_each (process, &ledger->processes) {
 		const char *why = engine_advice_without_code(process);

@@ -60,6 +60,8 @@ static void write_samples(struct json *json, const struct sample_fates *samples,
 	json_member_number(json, ledger_singles[LEDGER_RUNTIME_CUT].key, samples->runtime_cut);
 	json_member_number(json, ledger_singles[LEDGER_RUNTIME_UNKNOWN].key,
 			   samples->runtime_unknown);
+	json_member_number(json, ledger_singles[LEDGER_CUT_UNPUBLISHED].key,
+			   samples->cut_unpublished);
 	json_member_number(json, "named", naming->named);
 	json_end(json, '}');
 }
@@ -122,9 +124,11 @@ static void write_owners(struct json *json, const struct ledger *ledger)
 	json_end(json, ']');
 }
 
-static void write_totals(struct json *json, const struct ledger *ledger,
+static void write_totals(struct json *json, const struct view *view,
 			 const struct naming_count *naming)
 {
+	const struct ledger *ledger = view->ledger;
+
 	write_samples(json, &ledger->samples, naming);
 	write_jit(json, &ledger->jit);
 	json_key(json, "throttled");
@@ -133,6 +137,8 @@ static void write_totals(struct json *json, const struct ledger *ledger,
 	json_member_number(json, "ns", ledger->throttled_ns);
 	json_end(json, '}');
 	write_owners(json, ledger);
+	json_member_number(json, ledger_singles[LEDGER_TOTAL_UNKNOWN].key,
+			   view->hidden ? view->hidden->unknown : 0);
 	json_member_number(json, "malformed_records", ledger->malformed_records);
 	json_key(json, "counters");
 	json_begin(json, '{');
@@ -199,7 +205,7 @@ int summary_json_write(struct json *json, const struct view *view)
 	json_member_number(json, "version", SUMMARY_VERSION);
 	write_run(json, view->info);
 	write_events(json, view);
-	write_totals(json, view->ledger, &naming.all);
+	write_totals(json, view, &naming.all);
 	if (write_unnamed(json, view))
 		return -ENOMEM;
 	json_key(json, "processes");

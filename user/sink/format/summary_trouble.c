@@ -35,7 +35,8 @@ static uint64_t samples_unpublished(const struct ledger *ledger, const struct le
 		uint64_t unknown = process->samples.fate[FATE_CODE_UNKNOWN];
 		uint64_t others = process->samples.runtime_unknown;
 
-		unknown = (unknown > others ? unknown - others : 0) + process->cut_unpublished;
+		unknown = (unknown > others ? unknown - others : 0) +
+			  process->samples.cut_unpublished;
 		if (!unknown || process->jit.methods || process->jit.other_version)
 			continue;
 		samples += unknown;
@@ -178,6 +179,8 @@ bool summary_trouble_put(struct text *text, const struct view *view)
 		for (int i = 0; i < LEDGER_OWNERS_MAX && owners[i].refused; i++)
 			put_owner(text, view, memory, &owners[i]);
 	}
+	put_term(text, view, &ledger_singles[LEDGER_TOTAL_UNKNOWN],
+		 view->hidden ? view->hidden->unknown : 0);
 	put_term(text, view, &ledger_singles[LEDGER_MALFORMED_RECORDS], ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
 		if (is_trouble(i))

@@ -64,7 +64,7 @@
 #include "profile/event_fates.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 11
+#define DELTA_VERSION 12
 
 #define DELTA_INTERPRETER 128
 #define DELTA_TIER_SHIFT  4 /* below 8 bits */
@@ -126,7 +126,7 @@ static const struct delta_fields delta_row[] = {
 _Static_assert(sizeof(struct ledger_process) ==
 		       6 * sizeof(uint32_t) + sizeof(struct sample_fates) +
 			       sizeof(struct jit_counts) +
-			       (LEDGER_RUNTIMES_MAX + 3) * sizeof(uint64_t),
-	       "delta_row, and pid, inner_pid, names, changed_round, cut_unpublished, are all");
+			       (LEDGER_RUNTIMES_MAX + 2) * sizeof(uint64_t),
+	       "delta_row, and pid, inner_pid, names, changed_round, are all");
 
 #endif

@@ -10,7 +10,8 @@ import { noSlices, type Slices } from './slices';
 import { Tree, type LabelOrder } from './tree';
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
-	cut: Record<string, number>; frame_pointers: number; runtime_functions: number; runtime_cut: number; runtime_unknown: number }
+	cut: Record<string, number>; frame_pointers: number; runtime_functions: number; runtime_cut: number; runtime_unknown: number;
+	cut_unpublished: number }
 
 /** functions: whether they are shown, a key of Words.runtimes; missing: nothing is known of that. */
 export interface Runtime { name: string; version?: string; functions?: string }
@@ -26,6 +27,7 @@ export interface Run {
 	samples: Samples;
 	jit: Record<string, number>;
 	throttled: { intervals: number; ns: number };
+	total_unknown?: number;         // not of a live profile
 	malformed_records: number;
 	counters: Record<string, number>;
 	unnamed?: { file: string; samples: number; package?: string; next: string }[];  // of a live profile: while its ledger is open

@@ -5,7 +5,8 @@ import type { Process, Runtime } from './data';
 
 export interface Engine { name: string; runtime: string; advice?: string; without_code?: string }
 
-export interface Idle { process: Process; samples: number; advice: string }
+/** Advice for a process, because of some of its samples. */
+export interface Advised { process: Process; samples: number; advice: string }
 
 /** The runtimes of the processes with a name, those in whose unknown code most samples are first. */
 export function runtimesOf(processes: Process[], name: string): Runtime[] {
@@ -51,13 +52,20 @@ export function runtimeRows(processes: Process[]): RuntimeRow[] {
 	return [...rows.values()].filter(row => row.samples).sort((a, b) => b.samples - a.samples);
 }
 
+/** Processes whose stacks are cut in JIT code that no engine published (samples_unpublished() in summary_trouble.c): most samples first. */
+export function cutProcesses(engines: Engine[], processes: Process[], most: number): Advised[] {
+	return processes.filter(({ samples, jit }) => samples.cut_unpublished && !jit.methods && !jit.other_version)
+		.sort((a, b) => b.samples.cut_unpublished - a.samples.cut_unpublished).slice(0, most)
+		.map(process => ({ process, samples: process.samples.cut_unpublished, advice: adviceOf(engines, process.runtimes ?? []) }));
+}
+
 /** Processes of engines that have run no JIT code at all: their JIT may be off. The list is in order of samples. */
-export function withoutCode(engines: Engine[], processes: Process[], most: number): Idle[] {
-	const idle: Idle[] = [];
+export function withoutCode(engines: Engine[], processes: Process[], most: number): Advised[] {
+	const idle: Advised[] = [];
 	for (const process of processes) {
-		const { taken, code_unknown } = process.samples;
+		const { taken, code_unknown, cut_unpublished } = process.samples;
 		const advice = process.runtimes?.map(runtime => engineOf(engines, runtime)?.without_code).find(Boolean);
-		if (advice && taken && !code_unknown && !process.jit.methods && idle.length < most)
+		if (advice && taken && !code_unknown && !cut_unpublished && !process.jit.methods && idle.length < most)
 			idle.push({ process, samples: taken, advice });
 	}
 	return idle;

@@ -3,13 +3,13 @@
 
 import { adviceTable } from './advice_table';
 import type { Run, Words } from './data';
-import { runtimeRows, withoutCode } from './engines';
+import { cutProcesses, runtimeRows, withoutCode, type Advised } from './engines';
 import type { Naming } from './naming';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
 
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 const ROWS = 200;
-const IDLE = 10;                // processes without JIT code
+const ADVISED = 10;             // processes in a table of advice
 const RUNTIMES = 3;             // those with most samples, above the tables
 
 // Making it is slow.
@@ -74,7 +74,7 @@ function table(headings: string[], rows: string[][]): HTMLElement {
 			element('tr', '', '', ...cells.map(cell => element('td', cell)))))));
 }
 
-function tablesOf({ processes, counters, jit, malformed_records }: Run, words: Words, naming: Naming | null): HTMLElement {
+function tablesOf({ processes, counters, jit, malformed_records, total_unknown = 0 }: Run, words: Words, naming: Naming | null): HTMLElement {
 	const rows = processes.slice(0, ROWS).map(p => [p.processes ? `${number(p.processes)} processes` : p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
 		...FATES.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
 	if (processes.length > ROWS)
@@ -82,20 +82,22 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 	const counts = [
 		...Object.entries(counters).map(([key, value]) => [value, words.counters[key], words.about.counters[key]] as const),
 		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key], words.about.jit[key]] as const),
+		[total_unknown, words.singles.total_unknown, words.about.singles.total_unknown] as const,
 		[malformed_records, words.singles.malformed_records, words.about.singles.malformed_records] as const,
 	].filter(([value]) => value).map(([value, text, about]) => [number(value), text, about]);
 	const runtimes = runtimeRows(processes).map(({ name, version = '', functions, samples, shown, cut, unknown }) => [
 		number(samples), `${name} ${version}`, functions === 'shown' ? `in ${percent(shown, samples)} of the samples` +
 			(cut ? `; some could not be read in ${number(cut)}` : '') + (unknown ? `; some ended before they were read in ${number(unknown)}` : '') : words.runtimes[functions!], words.about.runtimes[functions!]]);
-	const idle = withoutCode(words.engines, processes, IDLE);
+	const processTable = (title: string, list: Advised[]) => !list.length ? [] :
+		[adviceTable(['Samples', title], list.map(({ process, samples, advice }) => ({ samples, where: `${process.pid || ''} ${visible(process.comm)}`, advice })))];
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of', 'What it means'], counts),
 		...(runtimes.length ? [table(['Samples', 'Runtime', 'Its functions are', 'What it means'], runtimes)] : []),
 		...(naming?.missing.length ? [adviceTable(['Unnamed', 'In, below what helps'], naming.missing.map(({ module, samples, advice }) =>
 			({ samples, where: visible(module), advice })))] : []),
-		...(idle.length ? [adviceTable(['Samples', 'Without JIT code, below what helps'], idle.map(({ process, samples, advice }) =>
-			({ samples, where: `${process.pid || ''} ${visible(process.comm)}`, advice })))] : []));
+		...processTable('Cut in unpublished JIT code, below what helps', cutProcesses(words.engines, processes, ADVISED)),
+		...processTable('Without JIT code, below what helps', withoutCode(words.engines, processes, ADVISED)));
 }
 
 /** Show the ledger of each run; what is open stays open. */

@@ -253,6 +253,41 @@ CASE(unpublished_code_is_worth_a_word_where_it_is_much)
 	assert_null(strstr(spoken, "no engine published"));
 }
 
+CASE(stacks_that_are_cut_in_unpublished_code_are_as_well)
+{
+	const struct sample_outcome cut = {
+		.fate = FATE_STACK_CUT, .cut = JITBPF_END_NO_RULE, .code_unpublished = true};
+	const struct sample_outcome whole = {.fate = FATE_RESOLVED, .code_unpublished = true};
+	CLEANUP(made_deinit) struct made_view m;
+	struct ledger_process *process;
+
+	made_init(&m);
+	made_process(&m, 1, "silent", 10, 0, 0, 0);
+	process = &m.ledger.processes.data[0];
+	for (int i = 0; i < 30; i++) {
+		sample_fates_count(&process->samples, i % 3 ? &cut : &whole);
+		sample_fates_count(&m.ledger.samples, i % 3 ? &cut : &whole);
+	}
+	assert_int_equal(process->samples.cut_unpublished, 20);
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	assert_non_null(strstr(text, "20  samples in [unknown] code that no engine published: "));
+}
+
+CASE(totals_that_lack_samples_are_worth_a_word)
+{
+	struct hidden_totals hidden = {.unknown = 12};
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	made_process(&m, 1, "many", 100, 0, 0, 0);
+	m.view.hidden = &hidden;
+	AUTO_FREE char *some = made_output(&m, &sink_summary);
+	assert_non_null(strstr(some, "12  missing in the TOTAL of some of their functions"));
+	hidden.unknown = 0;
+	AUTO_FREE char *none = made_output(&m, &sink_summary);
+	assert_null(strstr(none, "TOTAL"));
+}
+
 /* The advice names the engine, and does not repeat what the command has tried. */
 CASE(unpublished_code_of_a_known_engine)
 {

@@ -175,9 +175,9 @@ CASE(the_summary_is_an_object)
 		"\"samples\":{\"taken\":8,\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
 		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
-		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"named\":0}," NO_JIT
+		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"cut_unpublished\":0,\"named\":0}," NO_JIT
 		",\"throttled\":{\"intervals\":1,\"ns\":77},"
-		"\"malformed_records\":0,\"counters\":{\"samples_taken\":8,\"samples_ring_full\":0,"
+		"\"total_unknown\":0,\"malformed_records\":0,\"counters\":{\"samples_taken\":8,\"samples_ring_full\":0,"
 		"\"samples_no_scratch\":0,\"jit_hits\":0,\"jit_ring_full\":0,\"jit_unreadable\":0,"
 		"\"jit_bad_size\":0,\"sideband_lost\":0,\"agent_no_memory\":0,"
 		"\"files_unanswered\":0,\"files_over_budget\":0,"
@@ -213,7 +213,7 @@ CASE(the_summary_is_an_object)
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
 		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0,\"no_root\":0,\"frozen\":0,\"left_out\":0},"
-		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"named\":0}," NO_JIT
+		"\"frame_pointers\":3,\"runtime_functions\":0,\"runtime_cut\":0,\"runtime_unknown\":0,\"cut_unpublished\":0,\"named\":0}," NO_JIT
 		"}]}");
 }
 
