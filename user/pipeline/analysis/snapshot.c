@@ -64,7 +64,7 @@ static int find_module(void *snapshot_, const struct space_entry *entry)
 	const struct mapping *mapping = (const struct mapping *)entry->value;
 	struct snapshot *snapshot = snapshot_;
 
-	if (mapping->module != snapshot->engine_module)
+	if (mapping->engine != snapshot->engine_module)
 		return 0;
 	snapshot->engine_address = entry->start;
 	return 1;

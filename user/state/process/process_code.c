@@ -28,9 +28,9 @@ uint64_t process_code_engine(const struct process *process, const struct code_ev
 	if (event->origin.publisher != JITBPF_PUBLISHER_SHIM)
 		return CODE_ENGINE_KNOWN | (uint32_t)engine;
 	mapping = process_mapping_told(process, engine, event->reported_ns);
-	if (!mapping || mapping->module == MAPPING_ANON)
+	if (!mapping || mapping->engine == MAPPING_ANON)
 		return engine & ~CODE_ENGINE_KNOWN;
-	return CODE_ENGINE_KNOWN | mapping->module;
+	return CODE_ENGINE_KNOWN | mapping->engine;
 }
 
 /*

@@ -62,15 +62,16 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
 	return before->shared != shared || before->read_only;
 }
 
-/* Returns when a mapping was made. Its entry in the map can be newer: see JITBPF_MAPPING_SAME. */
-static uint64_t mapped_since(const struct process *process, const struct jitbpf_mapping *record)
+/* Returns the mapping that a record describes again (JITBPF_MAPPING_SAME), or NULL. */
+static const struct mapping *same_mapping(const struct process *process,
+					  const struct jitbpf_mapping *record)
 {
 	struct space_entry entry;
 
 	if (record->h.flags & JITBPF_MAPPING_SAME &&
 	    space_map_find(process->mappings, record->address, record->h.time_ns, &entry))
-		return ((const struct mapping *)entry.value)->since_ns;
-	return record->h.time_ns;
+		return (const struct mapping *)entry.value;
+	return NULL;
 }
 
 static int charge_once(struct process *process)
@@ -108,6 +109,8 @@ static int charge_mapping(struct process_table *table, struct process *process, 
 static int add_mapping(struct process_table *table, struct process *process,
 		       const struct jitbpf_mapping *record, const struct module *module)
 {
+	const struct mapping *same = same_mapping(process, record);
+	uint32_t number = module ? module->number : MAPPING_ANON;
 	struct mapping *mapping = malloc(sizeof(*mapping));
 	struct shared_code *shared;
 	int err;
@@ -122,12 +125,13 @@ static int add_mapping(struct process_table *table, struct process *process,
 		.value = {.refs = 1, .free = mapping_free},
 		.address = record->address,
 		.file_offset = record->file_offset,
-		.module = module ? module->number : MAPPING_ANON,
+		.module = number,
+		.engine = same ? same->engine : number,
 		.modules = module ? table->modules : NULL,
 		.shared = shared,
 		.account = code_account_get(process->account),
 		.read_only = is_read_only(process, record, shared),
-		.since_ns = mapped_since(process, record),
+		.since_ns = same ? same->since_ns : record->h.time_ns,
 	};
 	if (module) {
 		module_table_map(table->modules, module->number);

@@ -29,9 +29,10 @@
 /* A mapping: the values of process.mappings. */
 struct mapping {
 	struct space_value value;
-	uint64_t address;	      /* start when it was mapped; later mappings may cut it */
-	uint64_t file_offset;	      /* of that address */
-	uint32_t module;	      /* number, or MAPPING_ANON */
+	uint64_t address;     /* start when it was mapped; later mappings may cut it */
+	uint64_t file_offset; /* of that address */
+	uint32_t module;      /* number, or MAPPING_ANON */
+	uint32_t engine;      /* the number that it had at first: a file can be identified later */
 	struct module_table *modules; /* where the mapping is counted; NULL: MAPPING_ANON */
 	struct shared_code *shared;   /* a reference; NULL: private memory */
 	struct code_account *account; /* the account that is charged; a reference */

@@ -59,6 +59,22 @@ static void map(struct fixture *f, uint32_t pid, uint64_t address, const char *p
 	assert_int_equal(process_table_map(&f->table, &made.mapping), 0);
 }
 
+/* The file of a mapping is identified after the mapping was reported. */
+static void identify(struct fixture *f, uint32_t pid, uint64_t address, const char *path,
+		     uint64_t inode, uint64_t time_ns)
+{
+	struct made_mapping made;
+
+	made_mapping(&made, path, inode, "");
+	made.mapping.h.time_ns = time_ns;
+	made.mapping.h.flags = JITBPF_MAPPING_SAME;
+	made.mapping.pid = made.mapping.tid = pid;
+	made.mapping.address = address;
+	made.mapping.file_offset = 0x4000;
+	made.mapping.inode_generation = 9;
+	assert_int_equal(process_table_map(&f->table, &made.mapping), 0);
+}
+
 static const struct mapping *mapping_at(const struct process *process, uint64_t address,
 					uint64_t time_ns)
 {
@@ -398,6 +414,37 @@ CASE_WITH(test_modules_of_mappings, set_up, tear_down)
 		else
 			assert_int_equal(mapping->module, MAPPING_ANON);
 	}
+}
+
+static uint64_t told_engine(const struct process *process, uint64_t call_site, uint64_t time_ns)
+{
+	const struct code_event event = {
+		.origin = {.publisher = JITBPF_PUBLISHER_SHIM, .engine = call_site},
+		.reported_ns = time_ns,
+	};
+
+	return process_code_engine(process, &event);
+}
+
+/* An engine stays the same when its file is identified: its code can be updated and unloaded. */
+CASE_WITH(test_engine_is_identified, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	const struct process *process;
+	uint64_t engine;
+
+	map(f, 1, 0x400000, "/engine", 5, 10);
+	process = at(f, 1, 0, 11);
+	engine = told_engine(process, 0x400100, 20);
+	assert_true(engine & CODE_ENGINE_KNOWN);
+	identify(f, 1, 0x400000, "/engine", 5, 30);
+	assert_int_not_equal(mapping_at(process, 0x400000, 10)->module,
+			     mapping_at(process, 0x400000, 30)->module);
+	assert_int_equal(told_engine(process, 0x400100, 40), engine);
+	identify(f, 1, 0x400000, "/engine", 5, 50);
+	assert_int_equal(told_engine(process, 0x400100, 60), engine);
+	map(f, 1, 0x400000, "/other engine", 6, 70);
+	assert_int_not_equal(told_engine(process, 0x400100, 80), engine);
 }
 
 CASE_WITH(test_forget_retires, set_up, tear_down)
