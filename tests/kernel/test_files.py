@@ -134,10 +134,13 @@ class StuckFiles(KernelTest):
 
     def record_for_a_second(self, pid, **kwargs):
         """Records a process for so long, and until it has taken some CPU time."""
-        begin, before = time.monotonic(), run_for.cpu_seconds(pid)
-        return self.record_until(lambda: time.monotonic() - begin > 1 and
-                                 run_for.cpu_seconds(pid) - before > 0.2,
-                                 ["-F", "499", "-p", str(pid)], **kwargs)
+        begin = []
+
+        def took():
+            begin[:] = begin or (time.monotonic(), run_for.cpu_seconds(pid))
+            return time.monotonic() - begin[0] > 1 and run_for.cpu_seconds(pid) - begin[1] > 0.2
+
+        return self.record_until(took, ["-F", "499", "-p", str(pid)], **kwargs)
 
     def check_named_by_file(self, run, pid, named):
         self.check_ledger(run)
