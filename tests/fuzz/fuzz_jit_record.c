@@ -59,18 +59,19 @@ static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_n
 	if (!region)
 		return;
 	require(address >= region->address && address - region->address < region->size_bytes);
-	fuzzed->sink += strlen(region->name) + strlen(region->class_name) + strlen(region->source) +
-			strlen(region->module);
+	fuzzed->sink += strlen(region->name) + strlen(code_region_class(region)) +
+			strlen(code_region_source(region)) + strlen(code_region_module(region));
 	count = code_region_levels(region, address - region->address, levels);
-	require(count >= 1 &&
-		count <= (region->scopes ? JITBPF_SCOPE_DEPTH_MAX : small_budget.depth + 1));
+	require(count >= 1 && count <= (code_region_scopes(region) ? JITBPF_SCOPE_DEPTH_MAX
+								   : small_budget.depth + 1));
 	for (uint32_t i = 0; i < count; i++) {
 		require(levels[i].inlined == (i + 1 < count));
 		fuzzed->sink += strlen(levels[i].name) + strlen(levels[i].class_name) +
 				strlen(levels[i].source) + levels[i].line;
 	}
 	for (uint32_t i = 0; i < region->line_count; i++)
-		fuzzed->sink += region->lines[i].offset + region->lines[i].line;
+		fuzzed->sink +=
+			code_region_lines(region)[i].offset + code_region_lines(region)[i].line;
 }
 
 static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, size_t part_bytes)

@@ -155,6 +155,10 @@ class Late(Journal):
     def test_300_000_methods(self):
         self.attach_to_many(300_000)
 
+    @harness.slow
+    def test_1_000_000_methods(self):
+        self.attach_to_many(1_000_000, "--max-memory", "1G")
+
     def test_forks(self):
         """A child has the inherited code; later code is its own."""
         process = self.start([sys.executable, FORKING])

@@ -35,7 +35,7 @@ static bool is_late(const struct code_region *region)
 static bool is_same_method(const struct code_region *a, const struct code_region *b)
 {
 	return a->address == b->address && a->size_bytes == b->size_bytes &&
-	       !strcmp(a->name, b->name) && !strcmp(a->class_name, b->class_name);
+	       !strcmp(a->name, b->name) && !strcmp(code_region_class(a), code_region_class(b));
 }
 
 static enum likeness bytes_like(const struct code_copy *copy, const struct code_region *region,

@@ -63,9 +63,9 @@ static inline void code_text(const struct code_region *region, uint64_t address,
 		if (level->inlined != (i + 1 < count))
 			text_put(&out, " (inlined: wrong)");
 	}
-	if (*region->module) {
+	if (*code_region_module(region)) {
 		text_put(&out, " [");
-		text_put(&out, region->module);
+		text_put(&out, code_region_module(region));
 		text_put(&out, region->arch == 1 ? " (32-bit)]" : "]");
 	}
 }

@@ -29,10 +29,7 @@ static int make_region(struct made_region *made, const struct reader_annotate *h
 						.region = {.address = head->address,
 							   .size_bytes = head->size_bytes,
 							   .arch = head->arch,
-							   .name = "",
-							   .class_name = "",
-							   .source = "",
-							   .module = ""}}};
+							   .name = CODE_NO_TEXTS}}};
 	if (cursor_take(request, head->code_bytes, &code))
 		return -EBADMSG;
 	return head->code_bytes ? recorded_code_add(&made->code, 1, code, head->code_bytes) : 0;

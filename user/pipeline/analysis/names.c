@@ -108,7 +108,7 @@ static int jit_module(struct analysis *a, struct epoch *e, const struct code_reg
 		      uint32_t *ret)
 {
 	AUTO_FREE char *split = NULL;
-	const char *module = *region->module ? region->module : "[jit]";
+	const char *module = *code_region_module(region) ? code_region_module(region) : "[jit]";
 
 	if (region->arch == 1) {
 		if (asprintf(&split, "%.*s (32-bit)", METHOD_NAME_PART_MAX, module) < 0) {

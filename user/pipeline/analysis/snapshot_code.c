@@ -72,12 +72,12 @@ static int put_loads(struct region_walk *walk)
 		event.flags |= JITBPF_EVENT_LINE_STARTS;
 		event.method_id = claim == walk->claim ? walk->id : claim->method_id;
 		event.name = string_of(region->name);
-		event.class_name = string_of(region->class_name);
-		event.source = string_of(region->source);
-		event.module = string_of(region->module);
-		event.lines = region->lines;
+		event.class_name = string_of(code_region_class(region));
+		event.source = string_of(code_region_source(region));
+		event.module = string_of(code_region_module(region));
+		event.lines = code_region_lines(region);
 		event.line_count = region->line_count;
-		event.scopes = region->scopes;
+		event.scopes = code_region_scopes(region);
 		event.scope_bytes = region->scope_bytes;
 		err = take(walk, &event);
 	}
@@ -252,9 +252,9 @@ int snapshot_code_registered(const struct snapshot_code *snapshot, const struct 
 	event.method_id = method->claims[0].method_id;
 	event.arch = method->arch;
 	event.name = string_of(method->name);
-	event.class_name = string_of(method->class_name);
-	event.source = string_of(method->source);
-	event.module = string_of(method->module);
+	event.class_name = string_of(code_region_class(method));
+	event.source = string_of(code_region_source(method));
+	event.module = string_of(code_region_module(method));
 	return snapshot->take(snapshot->context, &event);
 }
 

@@ -231,8 +231,8 @@ static int set_names(struct code_lives *lives, const struct code_region *region,
 	uint32_t cost = CODE_LIFE_BYTES;
 	int err = keep(lives, region->name, &life->name, &cost);
 
-	err = err ?: keep(lives, region->class_name, &life->class_name, &cost);
-	err = err ?: keep(lives, region->module, &life->module, &cost);
+	err = err ?: keep(lives, code_region_class(region), &life->class_name, &cost);
+	err = err ?: keep(lives, code_region_module(region), &life->module, &cost);
 	life->cost = cost;
 	return err;
 }

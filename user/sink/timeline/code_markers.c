@@ -26,11 +26,12 @@ static int keep_names(struct code_markers *markers, const struct view *view,
 		      const struct code_region *region, struct code_marker *marker)
 {
 	AUTO_FREE char *name = NULL;
-	int err = method_name(region->class_name, region->name, !view->options.no_demangle, &name);
+	int err = method_name(code_region_class(region), region->name, !view->options.no_demangle,
+			      &name);
 
 	err = err ?: keep(markers, name, &marker->name);
-	err = err ?: keep(markers, region->module, &marker->module);
-	return err ?: keep(markers, region->source, &marker->source);
+	err = err ?: keep(markers, code_region_module(region), &marker->module);
+	return err ?: keep(markers, code_region_source(region), &marker->source);
 }
 
 static int keep_marker(struct code_markers *markers, const struct view *view,

@@ -18,7 +18,7 @@
 #include "base/scope.h"
 #include "uapi/code_event.h"
 
-#define CODE_OWN_LINES_BITS 27
+#define CODE_OWN_LINES_BITS 28
 #define CODE_OWN_LINES_MAX  ((1u << CODE_OWN_LINES_BITS) - 1) /* of one line table */
 
 /*

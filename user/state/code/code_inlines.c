@@ -99,8 +99,9 @@ static int attach(struct code_map *map, struct code_inline *inlined, const struc
 	if (err)
 		return err;
 	region = &change.record->region;
-	offsets = inlined->line_starts ? LINE_OFFSETS_START
-				       : code_line_rules_find(map->line_rules, region->module);
+	offsets = inlined->line_starts
+			  ? LINE_OFFSETS_START
+			  : code_line_rules_find(map->line_rules, code_region_module(region));
 	err = cow_range_reserve(&region->layout->inlines, start, end);
 	err = err ?: code_change_enter(map, &change);
 	if (err) {

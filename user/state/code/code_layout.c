@@ -185,9 +185,9 @@ static uint32_t scope_levels(const struct code_region *region, uint64_t offset,
 	uint32_t at, count = 0;
 	struct scope scope;
 
-	if (!region->scopes)
+	if (!code_region_scopes(region))
 		return 0;
-	table = scope_table_of(region->scopes);
+	table = scope_table_of(code_region_scopes(region));
 	for (at = scope_table_at(&table, offset); at != JITBPF_NO_SCOPE; at = scope.caller) {
 		scope = scope_table_get(&table, at);
 		if (scope.caller == JITBPF_NO_SCOPE) {
@@ -227,13 +227,13 @@ uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 		};
 	}
 	if (!replaced)
-		line = code_lines_at(region->lines, region->line_count, offset);
+		line = code_lines_at(code_region_lines(region), region->line_count, offset);
 	if (!count && !replaced)
 		count = scope_levels(region, offset, levels, &line);
 	levels[count++] = (struct code_level){
 		.name = region->name,
-		.class_name = region->class_name,
-		.source = region->source,
+		.class_name = code_region_class(region),
+		.source = code_region_source(region),
 		.offset = offset,
 		.line = line,
 	};

@@ -31,6 +31,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "decode/record/code_event.h"
 #include "state/code/code_account.h"
@@ -73,6 +74,8 @@ struct code_claim {
 
 _Static_assert(sizeof(struct code_claim) == 56, "there may be millions");
 
+#define CODE_NO_TEXTS "\0\0\0" /* with the NUL of the literal: four empty texts */
+
 struct code_region {
 	struct space_value value;
 	uint64_t number;
@@ -80,17 +83,57 @@ struct code_region {
 	uint64_t loaded_ns;
 	/* One per publisher that describes the region, the richest first; at least one. */
 	const struct code_claim *claims;
-	const char *name; /* "" if no publisher gives one; likewise the next three */
-	const char *class_name;
-	const char *source;
-	const char *module;
-	const struct jitbpf_code_line *lines; /* settled: see code_lines.h */
-	const void *scopes;		      /* a checked scope table; NULL: none */
-	struct code_layout *layout;	      /* NULL: nothing is inlined, nothing was updated */
+	/*
+	 * Name, class, source and module, one behind the other, each with a NUL: there may be
+	 * millions of regions. "" if no publisher gives one.
+	 */
+	const char *name;
+	const void *tables;	    /* a scope table, then lines: see below; NULL: none */
+	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 	uint32_t claim_count, line_count, scope_bytes;
 	uint32_t arch : 31;   /* 0: native, 1: 32-bit, 2: 64-bit */
 	uint32_t sampled : 1; /* a sample was located in it, or in an earlier version */
 };
+
+static inline const char *code_region_class(const struct code_region *region)
+{
+	return region->name + strlen(region->name) + 1;
+}
+
+static inline const char *code_region_source(const struct code_region *region)
+{
+	const char *class_name = code_region_class(region);
+
+	return class_name + strlen(class_name) + 1;
+}
+
+static inline const char *code_region_module(const struct code_region *region)
+{
+	const char *source = code_region_source(region);
+
+	return source + strlen(source) + 1;
+}
+
+/* Returns the checked scope table of a region, or NULL. */
+static inline const void *code_region_scopes(const struct code_region *region)
+{
+	return region->scope_bytes ? region->tables : NULL;
+}
+
+/* Returns the bytes of a scope table with padding: lines follow it. */
+static inline uint64_t code_scopes_room(uint64_t scope_bytes)
+{
+	return (scope_bytes + 7) & ~7ull;
+}
+
+/* Returns the line table of a region, which is settled (code_lines.h), or NULL. */
+static inline const struct jitbpf_code_line *code_region_lines(const struct code_region *region)
+{
+	const char *tables = region->tables;
+
+	return region->line_count ? (const void *)(tables + code_scopes_room(region->scope_bytes))
+				  : NULL;
+}
 
 /* The publisher's claim on a region, or NULL. Borrowed. */
 const struct code_claim *code_region_claim(const struct code_region *region,

@@ -30,13 +30,13 @@ static bool choose_string(struct code_string *string, const char *old, bool rich
 
 static void keep_scopes(struct code_event *event, const struct code_region *region)
 {
-	event->scopes = region->scopes;
+	event->scopes = code_region_scopes(region);
 	event->scope_bytes = region->scope_bytes;
 }
 
 static void keep_lines(struct code_event *event, const struct code_region *region)
 {
-	event->lines = region->lines;
+	event->lines = code_region_lines(region);
 	event->line_count = region->line_count;
 	event->flags |= JITBPF_EVENT_LINE_STARTS; /* the form of settled tables */
 }
@@ -57,15 +57,15 @@ static bool combine(struct code_event *event, const struct code_record *record,
 		first = first->lender;
 	if (first) {
 		event->name = string_of(first->region.name);
-		event->class_name = string_of(first->region.class_name);
-		event->module = string_of(first->region.module);
+		event->class_name = string_of(code_region_class(&first->region));
+		event->module = string_of(code_region_module(&first->region));
 		if (!code_string_bytes(&event->source))
-			event->source = string_of(first->region.source);
+			event->source = string_of(code_region_source(&first->region));
 	}
 	changed |= choose_string(&event->name, region->name, richer);
-	changed |= choose_string(&event->class_name, region->class_name, richer);
-	changed |= choose_string(&event->source, region->source, richer);
-	changed |= choose_string(&event->module, region->module, richer);
+	changed |= choose_string(&event->class_name, code_region_class(region), richer);
+	changed |= choose_string(&event->source, code_region_source(region), richer);
+	changed |= choose_string(&event->module, code_region_module(region), richer);
 	if (!event->arch || (region->arch && !richer))
 		event->arch = region->arch;
 	changed |= event->arch != region->arch;
@@ -169,7 +169,7 @@ static int enrich(struct code_map *map, struct code_account *account,
 {
 	const struct code_record *old = code_record_of(entry->value);
 	CLEANUP(code_record_putp) struct code_record *record = NULL;
-	bool keeps_lines = combined->lines == old->region.lines;
+	bool keeps_lines = combined->lines == code_region_lines(&old->region);
 	int err = make_version(map, account, old, combined, &record);
 
 	err = err ?: add_claim(record, claim);
@@ -299,10 +299,10 @@ int code_map_replace_lines(struct code_map *map, struct code_account *account,
 	combined.size_bytes = region->size_bytes;
 	combined.arch = region->arch;
 	combined.name = string_of(region->name);
-	combined.class_name = string_of(region->class_name);
-	combined.module = string_of(region->module);
+	combined.class_name = string_of(code_region_class(region));
+	combined.module = string_of(code_region_module(region));
 	if (!code_string_bytes(&event->source))
-		combined.source = string_of(region->source);
+		combined.source = string_of(code_region_source(region));
 	keep_scopes(&combined, region);
 	err = make_version(map, account, old, &combined, &record);
 	if (err)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "state/code/code_layout.h"
 
 size_t code_string_bytes(const struct code_string *string)
@@ -137,51 +138,83 @@ static int record_alloc(struct code_account *account, struct code_record *lender
 	return 0;
 }
 
-/*
- * Set the strings: own copies in a method's first report; else borrowed, but for a new source. The
- * scope table is that of the event.
- */
-static void put_strings(struct code_record *record, const struct code_event *event, char *at)
-{
-	struct code_region *region = &record->region;
-	const struct code_region *first = record->lender ? &record->lender->region : NULL;
-	const char *source = code_string_put(&event->source, &at);
+/* The texts of a region, in their order. */
+struct texts {
+	struct code_string all[4];
+};
 
-	region->source = *source || !first ? source : first->source;
-	region->name = first ? first->name : code_string_put(&event->name, &at);
-	region->class_name = first ? first->class_name : code_string_put(&event->class_name, &at);
-	region->module = first ? first->module : code_string_put(&event->module, &at);
-	region->arch = first ? first->arch : event->arch;
-	if (!event->scope_bytes)
-		return;
-	region->scopes = memcpy(at, event->scopes, event->scope_bytes);
-	region->scope_bytes = (uint32_t)event->scope_bytes;
+static struct code_string borrowed(const char *s)
+{
+	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
-/* Returns the bytes that put_strings() will copy. */
+/*
+ * Returns true if a region has texts of its own: in a method's first report, or if it has a source
+ * of its own. Other regions borrow those of the first one.
+ */
+static bool get_texts(const struct code_event *event, const struct code_record *first,
+		      struct texts *ret)
+{
+	if (!first) {
+		*ret = (struct texts){
+			{event->name, event->class_name, event->source, event->module}};
+		return true;
+	}
+	*ret = (struct texts){{borrowed(first->region.name),
+			       borrowed(code_region_class(&first->region)), event->source,
+			       borrowed(code_region_module(&first->region))}};
+	return code_string_bytes(&event->source);
+}
+
+/* Returns the bytes of what a region does not borrow, but for the lines. */
 static size_t name_bytes_of(const struct code_event *event, const struct code_record *first)
 {
-	size_t own = code_string_bytes(&event->source) + event->scope_bytes;
+	size_t bytes = code_scopes_room(event->scope_bytes);
+	struct texts texts;
 
-	if (!first)
-		return own + code_string_bytes(&event->name) +
-		       code_string_bytes(&event->class_name) + code_string_bytes(&event->module);
-	return own;
+	if (!get_texts(event, first, &texts))
+		return bytes;
+	for (size_t i = 0; i < ARRAY_SIZE(texts.all); i++)
+		bytes += code_string_bytes(&texts.all[i]) ?: 1;
+	return bytes;
 }
 
-static int put_lines(struct code_record *record, const struct code_event *event,
+static void put_texts(struct code_record *record, const struct code_event *event, char *at)
+{
+	const struct code_record *first = record->lender;
+	struct texts texts;
+
+	if (!get_texts(event, first, &texts)) {
+		record->region.name = first->region.name;
+		return;
+	}
+	record->region.name = at;
+	for (size_t i = 0; i < ARRAY_SIZE(texts.all); i++) {
+		if (!*code_string_put(&texts.all[i], &at))
+			*at++ = 0;
+	}
+}
+
+/* Put the tables and strings behind a record. Returns 0 or -ENOMEM. */
+static int put_parts(struct code_record *record, const struct code_event *event, size_t line_room,
 		     const struct code_line_rules *rules)
 {
 	struct code_region *region = &record->region;
-	struct jitbpf_code_line *table = (struct jitbpf_code_line *)(record + 1);
-	int err = code_lines_copy(table, event->lines, event->line_count);
+	char *tables = (char *)(record + 1);
+	struct jitbpf_code_line *lines = (void *)(tables + code_scopes_room(event->scope_bytes));
+	int err = code_lines_copy(lines, event->lines, event->line_count);
 
 	if (err)
 		return err;
-	region->lines = table;
-	region->line_count =
-		code_lines_settle(table, event->line_count, region->size_bytes,
-				  code_event_line_offsets(event, rules, region->module));
+	put_texts(record, event, (char *)(lines + line_room));
+	region->arch = record->lender ? record->lender->region.arch : event->arch;
+	region->tables = tables;
+	if (event->scope_bytes)
+		memcpy(tables, event->scopes, event->scope_bytes);
+	region->scope_bytes = (uint32_t)event->scope_bytes;
+	region->line_count = code_lines_settle(
+		lines, event->line_count, region->size_bytes,
+		code_event_line_offsets(event, rules, code_region_module(region)));
 	record->line_publisher = event->origin.publisher;
 	return 0;
 }
@@ -239,8 +272,7 @@ int code_record_create(const struct code_event *event, struct code_record *first
 	record->region.address = event->address;
 	record->region.size_bytes = event->size_bytes;
 	record->region.loaded_ns = event->time_ns;
-	put_strings(record, event, (char *)((struct jitbpf_code_line *)(record + 1) + line_room));
-	err = put_lines(record, event, rules);
+	err = put_parts(record, event, line_room, rules);
 	err = err ?: code_record_set_claims(record, &claim, 1);
 	if (!err)
 		*ret = TAKE_PTR(record);

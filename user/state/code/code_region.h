@@ -8,21 +8,21 @@
 #include "base/scope.h"
 #include "state/code/code_map.h"
 
-/* A region, allocated together with its line table and strings. */
+/* A region, allocated together with its scope table, line table and strings. */
 struct code_record {
 	struct code_region region;
 	struct code_account *account; /* the account that is charged; a reference */
 	struct code_record
-		*lender;   /* owner of borrowed strings and lines; a reference; NULL: none */
-	uint64_t identity; /* number of its first version + 1; 0: not entered yet */
-	uint32_t own_name_bytes;
+		*lender;	 /* owner of borrowed strings and lines; a reference; NULL: none */
+	uint64_t identity;	 /* number of its first version + 1; 0: not entered yet */
+	uint32_t own_name_bytes; /* of strings, and of the scope table with its padding */
 	uint32_t own_lines : CODE_OWN_LINES_BITS;
 	uint32_t line_publisher : 3; /* enum jitbpf_publisher of the line table */
 	uint32_t layout_charged : 1;
 	struct code_claim own_claim; /* region.claims, if there is only one */
 };
 
-_Static_assert(sizeof(struct code_record) == 216, "there may be millions");
+_Static_assert(sizeof(struct code_record) == 184, "there may be millions");
 _Static_assert(JITBPF_PUBLISHER_COUNT <= 8, "line_publisher has 3 bits");
 
 static inline struct code_record *code_record_of(const struct space_value *value)

@@ -148,10 +148,10 @@ static int load_shared(struct process *process, struct shared_code *shared,
 
 	if (record) {
 		there->name = string_of(record->region.name);
-		there->class_name = string_of(record->region.class_name);
-		there->module = string_of(record->region.module);
+		there->class_name = string_of(code_region_class(&record->region));
+		there->module = string_of(code_region_module(&record->region));
 		if (!code_string_bytes(&there->source))
-			there->source = string_of(record->region.source);
+			there->source = string_of(code_region_source(&record->region));
 	}
 	err = shared_code_apply(shared, process->account, there);
 	if (!err && record)

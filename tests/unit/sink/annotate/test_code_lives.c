@@ -26,16 +26,19 @@ struct loading {
 static void change(struct code_lives *lives, const struct loading *of, uint64_t time_ns, bool ended)
 {
 	const struct code_claim claim = {.time_ns = of->time_ns, .before_run = of->before_run};
+	const char *name = of->name ?: "f";
+	AUTO_FREE char *texts = calloc(1, strlen(name) + sizeof("\0C\0\0m"));
 	struct code_record record = {
 		.identity = of->identity,
 		.region = {.address = CODE,
 			   .size_bytes = of->size_bytes ?: 0x100,
 			   .claims = &claim,
 			   .claim_count = 1,
-			   .name = of->name ?: "f",
-			   .class_name = "C",
-			   .module = "m"},
+			   .name = texts},
 	};
+	assert_non_null(texts);
+	strcpy(texts, name);
+	memcpy(texts + strlen(name), "\0C\0\0m", sizeof("\0C\0\0m"));
 	const struct sink_region told = {
 		.time_ns = time_ns,
 		.region = &record.region,
@@ -230,9 +233,7 @@ CASE(the_history_says_when_code_ended)
 						.size_bytes = 16,
 						.claims = &claim,
 						.claim_count = 1,
-						.name = "f",
-						.class_name = "",
-						.module = ""}};
+						.name = "f\0\0\0"}};
 	struct sink_region told = {.time_ns = 10, .region = &record.region, .comm = "engine"};
 	struct sink *history;
 

@@ -65,10 +65,7 @@ static void fixture_init(struct fixture *f)
 				       .region = {.value = {.refs = 1},
 						  .address = 0x1000,
 						  .size_bytes = 64,
-						  .name = "JIT$Search.run",
-						  .class_name = "",
-						  .source = "",
-						  .module = ""}}};
+						  .name = "JIT$Search.run\0\0\0"}}};
 	f->code.region.claims = &f->claim;
 	made_init(m);
 	f->loop = serving(m, LOCATION_NATIVE, "execute_ex", NULL);

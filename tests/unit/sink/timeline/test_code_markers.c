@@ -27,8 +27,7 @@ static void add(struct code_markers *markers, uint32_t thread, uint64_t time_ns,
 	assert_int_equal(code_markers_add(markers, &view, thread, &code), 0);
 }
 
-static const struct code_region method = {
-	.name = "run", .class_name = "App", .source = "App.java", .module = "app"};
+static const struct code_region method = {.name = "run\0App\0App.java\0app"};
 
 CASE(a_thread_has_its_own_in_order)
 {
@@ -74,13 +73,12 @@ CASE(names_have_a_budget)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
 	const uint32_t fits = CODE_MARKER_NAMES_MAX / SHOWN_NAME_MAX;
-	AUTO_FREE char *name = calloc(1, (1 << 20) + 1);
+	AUTO_FREE char *name = calloc(1, (1 << 20) + 4);
 
 	assert_non_null(name);
 	memset(name, 'x', 1 << 20);
 	for (uint32_t i = 0; i < fits + 10; i++) {
-		const struct code_region named = {
-			.name = name, .class_name = "", .source = "", .module = ""};
+		const struct code_region named = {.name = name};
 
 		name[i] = 'y'; /* a different name */
 		add(&markers, 0, i, &named);

@@ -598,8 +598,8 @@ CASE(test_fork)
 		assert_int_equal(code_map_apply(i ? f.map : child, f.account, &event), 0);
 	}
 	assert_counts(&f, 1, 2);
-	assert_string_equal(code_map_find(child, 0x1000, T0)->module, "child");
-	assert_string_equal(at(&f, 0x1000, T0)->module, "parent");
+	assert_string_equal(code_region_module(code_map_find(child, 0x1000, T0)), "child");
+	assert_string_equal(code_region_module(at(&f, 0x1000, T0)), "parent");
 	unload(&f, JITDUMP, 1, T0 + 2);
 	assert_at(&f, 0x1000, T0 + 2, NULL);
 	assert_non_null(code_map_find(child, 0x1000, T0 + 2));
