@@ -11,8 +11,7 @@ import re
 import sys
 
 # Below user/, in order. An entry is a folder without its sub-folders, or one header of a later
-# folder: such a header may include only what comes before it. Folders on one line may include
-# each other.
+# folder: such a header may include only what comes before it.
 ORDER = """
 base
 engines
@@ -33,6 +32,9 @@ runtimes/php
 runtimes/runtime_readers.c
 locate
 unwind/tables
+unwind/unwind_key.h
+unwind/unwind_service.h
+unwind/runtimes
 unwind
 profile
 symbolize/name
@@ -50,6 +52,7 @@ pipeline/source.h
 pipeline/finished_records.h
 pipeline/record
 pipeline/intake
+pipeline/analysis/epoch
 pipeline/analysis
 pipeline
 agent

@@ -11,7 +11,7 @@
 
 #include "decode/record/sample_frames.h"
 #include "tests/fuzz/seeds.h"
-#include "unwind/runtime_merge.h"
+#include "unwind/runtimes/runtime_merge.h"
 
 SEEDS(4);
 

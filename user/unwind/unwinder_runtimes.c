@@ -6,17 +6,12 @@
 #include <string.h>
 
 #include "decode/record/sample_parts.h"
+#include "unwind/unwinder_functions.h"
 #include "unwind/unwinder_runtimes_state.h"
 
-/* --- functions --------------------------------------------------------------------------- */
-
-/*
- * Returns the recipe by which the runtime frames of a sample were found, or NULL. A recipe of an
- * earlier program may have been followed: the BPF program compares only where the stack ends.
- */
-static struct shared_recipe *recipe_of(struct unwinder *u, const struct process *process,
-				       const struct jitbpf_sample *sample,
-				       const struct jitbpf_runtime_frames **ret)
+struct shared_recipe *runtime_recipe_of(struct unwinder *u, const struct process *process,
+					const struct jitbpf_sample *sample,
+					const struct jitbpf_runtime_frames **ret)
 {
 	const struct recipe_process *one = runtime_recipes_find(&u->recipes, process);
 	bool is_present =
@@ -41,13 +36,12 @@ static struct runtime_function_key key_of(const struct shared_recipe *recipe, ui
 	};
 }
 
-static uint64_t scope_of(const struct shared_recipe *recipe, const struct process *process)
+uint64_t runtime_scope_of(const struct shared_recipe *recipe, const struct process *process)
 {
 	return runtime_function_scope(recipe->number, process->owner.uid);
 }
 
-/* Returns true if the function of a frame can be read: its check is known. */
-static bool can_be_read(const struct runtime_frame *frame)
+bool runtime_frame_can_be_read(const struct runtime_frame *frame)
 {
 	return frame->function && frame->check & ~1ull;
 }
@@ -75,23 +69,15 @@ static int ask_function(struct unwinder *u, const struct process *process,
 	return 0;
 }
 
-#define MEMO_SLOTS 32 /* a power of two */
-
-/* Functions that one stack has again and again. */
-struct function_memo {
-	struct sampled_function *functions[MEMO_SLOTS];
-};
-
 static struct sampled_function **memo_slot(struct function_memo *memo,
 					   const struct runtime_frame *frame)
 {
 	return &memo->functions[(frame->function >> 4 ^ frame->function >> 9) % MEMO_SLOTS];
 }
 
-/* Find a function, or add it. Returns 0 with *ret, or NULL in it (no room), or -ENOMEM. */
-static int get_function(struct unwinder *u, const struct process *process,
-			const struct shared_recipe *recipe, const struct runtime_frame *frame,
-			struct function_memo *memo, struct sampled_function **ret)
+int runtime_get_function(struct unwinder *u, const struct process *process,
+			 const struct shared_recipe *recipe, const struct runtime_frame *frame,
+			 struct function_memo *memo, struct sampled_function **ret)
 {
 	const struct runtime_function_key key =
 		key_of(recipe, process->owner.uid, frame->function, frame->check);
@@ -131,21 +117,18 @@ static int want_function(struct unwinder *u, const struct process *process,
 	return err;
 }
 
-#define RUNTIME_WORD(number) ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (number))
-
-/* Returns true if two frames show the same. */
-static bool is_same_frame(const struct runtime_frame *a, const struct runtime_frame *b)
+bool runtime_frame_is_same(const struct runtime_frame *a, const struct runtime_frame *b)
 {
 	return a->function == b->function && a->position == b->position && a->check == b->check;
 }
 
-static bool is_mark(const struct runtime_frame *frame)
+bool runtime_frame_is_mark(const struct runtime_frame *frame)
 {
 	return !frame->function && frame->check & 1;
 }
 
-static struct runtime_words named_words(const struct sampled_function *one,
-					const struct runtime_frame *frame)
+struct runtime_words runtime_named_words(const struct sampled_function *one,
+					 const struct runtime_frame *frame)
 {
 	return (struct runtime_words){
 		.function = RUNTIME_WORD(one->name->number),
@@ -171,20 +154,20 @@ static int want_functions(struct unwinder *u, const struct process *process,
 	*ret_key = 0;
 	if (!stack)
 		return -ENOMEM;
-	count = known_stack_set(stack, scope_of(recipe, process), part, u->known_ns);
+	count = known_stack_set(stack, runtime_scope_of(recipe, process), part, u->known_ns);
 	words = known_stack_words(stack);
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const struct runtime_frame *frame = &part->frames[i];
 		struct sampled_function *one = NULL;
 		bool waits = false;
 
-		if (i && is_same_frame(frame, frame - 1)) {
+		if (i && runtime_frame_is_same(frame, frame - 1)) {
 			words[i] = words[i - 1];
 			unknown += unknown == i;
 			continue;
 		}
-		if (can_be_read(frame))
-			err = get_function(u, process, recipe, frame, &memo, &one);
+		if (runtime_frame_can_be_read(frame))
+			err = runtime_get_function(u, process, recipe, frame, &memo, &one);
 		if (!err && one)
 			err = want_function(u, process, recipe, part->frames[i].function, one,
 					    &waits);
@@ -192,8 +175,8 @@ static int want_functions(struct unwinder *u, const struct process *process,
 			*ret_key = one->pending ? runtime_function_wait_key(&one->key)
 						: unwind_key(UNWIND_KEY_ROOM, 0, 0);
 		if (one && one->name)
-			words[i] = named_words(one, frame);
-		else if (is_mark(frame))
+			words[i] = runtime_named_words(one, frame);
+		else if (runtime_frame_is_mark(frame))
 			words[i] = (struct runtime_words){0, 0};
 		else
 			unknown = i + 1;
@@ -215,7 +198,7 @@ int unwinder_runtime_sampled(struct unwinder *u, const struct process *process,
 	     program_runtimes_is_plain(&u->recipes.programs, process)))
 		return 0;
 	err = unwind_want_recipe(u, process, sample);
-	recipe = recipe_of(u, process, sample, &part);
+	recipe = runtime_recipe_of(u, process, sample, &part);
 	if (recipe && !err)
 		err = want_functions(u, process, recipe, sample, part, &key);
 	/* Most samples need nothing: they are not looked at again. */
@@ -233,7 +216,7 @@ uint64_t unwinder_runtime_awaits(struct unwinder *u, const struct process *proce
 
 	if (!unwind_has_recipes(u) || (u->ready == sample && u->ready_ns == sample->h.time_ns))
 		return 0;
-	recipe = recipe_of(u, process, sample, &part);
+	recipe = runtime_recipe_of(u, process, sample, &part);
 	if (recipe && want_functions(u, process, recipe, sample, part, &key))
 		return 0;
 	if (recipe && recipe->expected && recipe->processes)
@@ -293,138 +276,6 @@ int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 	}
 	unwind_wake(&u->woken, runtime_function_wait_key(&key));
 	return err == -EDQUOT ? 0 : err;
-}
-
-/* --- merged stacks -------------------------------------------------------------------------- */
-
-/*
- * Returns 0 with the number of the functions of a runtime that are not known, for a user; or
- * -ENOMEM.
- */
-static int unknown_of(struct unwinder *u, const struct engine *engine,
-		      const struct process *process, uint64_t *ret)
-{
-	struct runtime_name *name;
-	int err = runtime_names_get(&u->functions.names, engine, "", "", 0,
-				    process->owner.charged_uid, process->pid, &name);
-
-	if (err)
-		return err;
-	*ret = name->number;
-	runtime_names_put(&u->functions.names, name);
-	return 0;
-}
-
-static int words_of(struct unwinder *u, const struct process *process,
-		    const struct shared_recipe *recipe, const struct runtime_frame *frame,
-		    struct function_memo *memo, struct runtime_words *ret)
-{
-	struct sampled_function *one = NULL;
-	uint64_t number = 0;
-	int err = 0;
-
-	*ret = (struct runtime_words){0, 0};
-	if (is_mark(frame))
-		return 0;
-	if (can_be_read(frame))
-		err = get_function(u, process, recipe, frame, memo, &one);
-	if (err)
-		return err;
-	if (one && one->name) {
-		*ret = named_words(one, frame);
-		return 0;
-	}
-	u->functions_unknown++;
-	err = unknown_of(u, recipe->engine, process, &number);
-	ret->function = RUNTIME_WORD(number);
-	return err;
-}
-
-/* Set *ret to the words of the frames of a sample, borrowed. Returns 0 or -ENOMEM. */
-static int find_words(struct unwinder *u, const struct process *process,
-		      const struct shared_recipe *recipe, const struct jitbpf_sample *sample,
-		      const struct jitbpf_runtime_frames *part, const struct runtime_words **ret)
-{
-	struct known_stack *stack = known_stacks_of(&u->known_stacks, sample->tid);
-	const struct runtime_frame *frames = part->frames;
-	struct runtime_words *words = u->runtime_words;
-	struct function_memo memo = {0};
-	uint32_t count = part->count;
-	int err = 0;
-
-	if (stack && known_stack_is(stack, scope_of(recipe, process), part))
-		count -= stack->known;
-	*ret = stack && !count ? known_stack_words(stack) : words;
-	if (count < part->count && count)
-		memcpy(words + count, known_stack_words(stack) + count,
-		       (part->count - count) * sizeof(*words));
-	for (uint32_t i = 0; i < count && !err; i++) {
-		if (i && is_same_frame(&frames[i], &frames[i - 1]))
-			words[i] = words[i - 1];
-		else
-			err = words_of(u, process, recipe, &frames[i], &memo, &words[i]);
-	}
-	return err;
-}
-
-/*
- * Returns true if the last frame is the outermost one, which is an entry. CPython takes the link to
- * its caller from a generator while it leaves it.
- */
-static bool is_whole(const struct jitbpf_runtime_frames *part)
-{
-	return part->end == JITBPF_RUNTIME_ROOT &&
-	       (!part->count || part->frames[part->count - 1].check & 1);
-}
-
-struct sampled_process {
-	const struct process *process;
-	uint64_t time_ns;
-};
-
-static bool is_unknown_code(const void *sampled_, uint64_t address)
-{
-	const struct sampled_process *sampled = sampled_;
-
-	return code_site_at(sampled->process, address, sampled->time_ns).kind == LOCATION_ANON;
-}
-
-int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
-			   const struct jitbpf_sample *sample, const struct finished_stack *stack,
-			   struct merged_stack *ret)
-{
-	const struct sampled_process sampled = {process, sample->h.time_ns};
-	const struct native_stack native = {
-		.addresses = stack->words,
-		.count = stack->count,
-		.whole = stack->end == JITBPF_END_ROOT,
-		.doubtful = stack->replaced || stack->untold,
-		.is_unknown = is_unknown_code,
-		.context = &sampled,
-	};
-	const struct jitbpf_runtime_frames *part;
-	struct shared_recipe *recipe =
-		unwind_has_recipes(u) ? recipe_of(u, process, sample, &part) : NULL;
-	const struct runtime_words *words;
-	struct runtime_stack runtime;
-	int err = 0;
-
-	if (!recipe || recipe->expected)
-		return 0;
-	err = find_words(u, process, recipe, sample, part, &words);
-	if (err)
-		return err;
-	runtime = (struct runtime_stack){
-		.recipe = &recipe->known.recipe,
-		.own = recipe->own,
-		.frames = part->frames,
-		.words = words,
-		.count = part->count,
-		.whole = is_whole(part),
-		.flags = part->flags,
-	};
-	runtime_merge(&native, &runtime, ret);
-	return 1;
 }
 
 const struct runtime_name *unwinder_take_function(struct unwinder *u)

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "decode/record/sample_frames.h"
-#include "unwind/runtime_merge.h"
-#include "unwind/runtime_names.h"
+#include "unwind/runtimes/runtime_merge.h"
+#include "unwind/runtimes/runtime_names.h"
 #include "unwind/unwinder.h"
 
 /*

@@ -3,17 +3,17 @@
 #ifndef JITBPF_UNWIND_UNWINDER_STATE_H
 #define JITBPF_UNWIND_UNWINDER_STATE_H
 
+#include "locate/code_site.h"
 #include "unwind/code_checks.h"
 #include "unwind/code_copies.h"
-#include "locate/code_site.h"
+#include "unwind/return_sites.h"
+#include "unwind/runtimes/known_stacks.h"
+#include "unwind/runtimes/recipe_templates.h"
+#include "unwind/runtimes/runtime_merge.h"
+#include "unwind/runtimes/runtime_recipes.h"
+#include "unwind/runtimes/sampled_functions.h"
 #include "unwind/tables/unwind_pages.h"
 #include "unwind/tables/unwind_processes.h"
-#include "unwind/known_stacks.h"
-#include "unwind/return_sites.h"
-#include "unwind/sampled_functions.h"
-#include "unwind/runtime_merge.h"
-#include "unwind/runtime_recipes.h"
-#include "unwind/recipe_templates.h"
 #include "unwind/unwind_regions.h"
 #include "unwind/unwinder.h"
 

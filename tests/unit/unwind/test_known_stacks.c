@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/cases.h"
-#include "unwind/known_stacks.h"
+#include "unwind/runtimes/known_stacks.h"
 
 #define DEPTH  60
 #define ROUNDS 20000

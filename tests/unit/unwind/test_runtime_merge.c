@@ -8,7 +8,7 @@
 
 #include "base/vec.h"
 #include "tests/unit/cases.h"
-#include "unwind/runtime_merge.h"
+#include "unwind/runtimes/runtime_merge.h"
 
 #define OWN	 0x100000ull /* the runtime's file, with its loop at the start */
 #define LOOP_END 0x110000ull

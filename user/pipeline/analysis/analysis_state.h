@@ -5,9 +5,9 @@
 
 #include "base/string_pool.h"
 #include "locate/locate.h"
-#include "pipeline/analysis/event_sequences.h"
 #include "pipeline/analysis/analysis.h"
-#include "pipeline/analysis/epoch.h"
+#include "pipeline/analysis/epoch/epoch.h"
+#include "pipeline/analysis/event_sequences.h"
 #include "pipeline/analysis/sample_filter.h"
 #include "state/process/cgroup_table.h"
 #include "state/process/process_table.h"

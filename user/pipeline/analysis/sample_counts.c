@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pipeline/analysis/shared_rows.h"
+#include "pipeline/analysis/epoch/shared_rows.h"
 
 /*
  * If the threads of a shared row are counted together, replace the thread by one with the row's

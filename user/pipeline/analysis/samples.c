@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "decode/record/sample_parts.h"
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/epoch/cut_paths.h"
 #include "pipeline/analysis/hidden_callers.h"
 #include "pipeline/analysis/sample_counts.h"
 

@@ -32,7 +32,7 @@ export function sumsOf({ threads }: Profile, samples: Float64Array): Map<number,
 	return sums;
 }
 
-/** The name of the process of a thread. Shared rows have no pid (user/pipeline/analysis/shared_rows.h). */
+/** The name of the process of a thread. Shared rows have no pid (user/pipeline/analysis/epoch/shared_rows.h). */
 export function processName({ threads, strings }: Profile, row: number): string {
 	return threads.pid[row] ? visible(strings[threads.comm[row]]) : 'Processes counted together';
 }

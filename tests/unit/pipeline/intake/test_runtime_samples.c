@@ -9,8 +9,8 @@
 #include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_run.h"
 #include "tests/unit/unwind/unread_tables.h"
-#include "unwind/runtime_recipes.h"
-#include "unwind/sampled_functions.h"
+#include "unwind/runtimes/runtime_recipes.h"
+#include "unwind/runtimes/sampled_functions.h"
 #include "unwind/unwinder_runtimes.h"
 
 #define PROGRAM	  0x10000000ull /* address of the runtime */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/runtime_recipes.h"
+#include "unwind/runtimes/runtime_recipes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtimes/runtime_readers.h"
-#include "unwind/published_recipes.h"
+#include "unwind/runtimes/published_recipes.h"
 
 /* Pauses before the next request, doubled with each, but for the first ones. */
 #define FIRST_PAUSE_NS	 2000000ull   /* while the runtime starts */

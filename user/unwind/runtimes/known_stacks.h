@@ -5,13 +5,13 @@
  *
  * Words are kept of functions that are named, which never change. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_KNOWN_STACKS_H
-#define JITBPF_UNWIND_KNOWN_STACKS_H
+#ifndef JITBPF_UNWIND_RUNTIMES_KNOWN_STACKS_H
+#define JITBPF_UNWIND_RUNTIMES_KNOWN_STACKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/runtime_merge.h"
+#include "unwind/runtimes/runtime_merge.h"
 
 #define KNOWN_STACKS 4 /* threads share them by number */
 

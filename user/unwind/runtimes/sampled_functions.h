@@ -9,8 +9,8 @@
  * Memory is charged to the owner of the process that had the function first. A function that no
  * sample has had for RUNTIME_FUNCTION_KEEP_NS is forgotten. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_SAMPLED_FUNCTIONS_H
-#define JITBPF_UNWIND_SAMPLED_FUNCTIONS_H
+#ifndef JITBPF_UNWIND_RUNTIMES_SAMPLED_FUNCTIONS_H
+#define JITBPF_UNWIND_RUNTIMES_SAMPLED_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #include "base/owner_budget.h"
 #include "base/vec.h"
 #include "runtimes/runtime_reader.h"
-#include "unwind/runtime_names.h"
+#include "unwind/runtimes/runtime_names.h"
 #include "unwind/unwind_key.h"
 
 #define RUNTIME_FUNCTIONS_BYTES_MAX (32u << 20)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/analysis/shared_rows.h"
+#include "pipeline/analysis/epoch/shared_rows.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/intern.h"
-#include "pipeline/analysis/epoch.h"
+#include "pipeline/analysis/epoch/epoch.h"
 
 static bool equal(const void *items, uint32_t item, const void *key_)
 {

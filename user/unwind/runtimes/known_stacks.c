@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/known_stacks.h"
+#include "unwind/runtimes/known_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

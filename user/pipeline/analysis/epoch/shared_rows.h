@@ -11,8 +11,8 @@
  * changes one of these moves to another row; without room for that row, to the row "[others of user
  * N]". A process that has no row of its own is counted as refused.
  */
-#ifndef JITBPF_PIPELINE_ANALYSIS_SHARED_ROWS_H
-#define JITBPF_PIPELINE_ANALYSIS_SHARED_ROWS_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_SHARED_ROWS_H
+#define JITBPF_PIPELINE_ANALYSIS_EPOCH_SHARED_ROWS_H
 
 #include <stdbool.h>
 #include <stdint.h>

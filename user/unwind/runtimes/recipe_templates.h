@@ -6,8 +6,8 @@
  * process can confirm it. It is not expected of other users' processes: a process can arrange its
  * memory so that its recipe fits no other one.
  */
-#ifndef JITBPF_UNWIND_RECIPE_TEMPLATES_H
-#define JITBPF_UNWIND_RECIPE_TEMPLATES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_RECIPE_TEMPLATES_H
+#define JITBPF_UNWIND_RUNTIMES_RECIPE_TEMPLATES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/runtime_names.h"
+#include "unwind/runtimes/runtime_names.h"
 
 #include <errno.h>
 #include <stdbool.h>

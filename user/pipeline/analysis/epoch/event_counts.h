@@ -3,8 +3,8 @@
  * What an epoch counts for one event. Samples of different events are never added up. Locations,
  * strings, names and ledger rows are those of the epoch, which all events share.
  */
-#ifndef JITBPF_PIPELINE_ANALYSIS_EVENT_COUNTS_H
-#define JITBPF_PIPELINE_ANALYSIS_EVENT_COUNTS_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_EVENT_COUNTS_H
+#define JITBPF_PIPELINE_ANALYSIS_EPOCH_EVENT_COUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *
  * This part decides and keeps; unwind/unwinder_runtimes.c sends requests. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_RUNTIME_RECIPES_H
-#define JITBPF_UNWIND_RUNTIME_RECIPES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_RUNTIME_RECIPES_H
+#define JITBPF_UNWIND_RUNTIMES_RUNTIME_RECIPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 #include "base/owner_budget.h"
 #include "base/vec.h"
 #include "state/process/process_table.h"
-#include "unwind/program_runtimes.h"
-#include "unwind/shared_recipes.h"
+#include "unwind/runtimes/program_runtimes.h"
+#include "unwind/runtimes/shared_recipes.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"

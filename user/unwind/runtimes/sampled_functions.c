@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/sampled_functions.h"
+#include "unwind/runtimes/sampled_functions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/program_runtimes.h"
+#include "unwind/runtimes/program_runtimes.h"
 
 #include <errno.h>
 

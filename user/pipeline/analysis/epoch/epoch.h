@@ -6,8 +6,8 @@
  *
  * The state (processes, mappings, code) belongs to the analysis, and outlives epochs.
  */
-#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_H
-#define JITBPF_PIPELINE_ANALYSIS_EPOCH_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_EPOCH_H
+#define JITBPF_PIPELINE_ANALYSIS_EPOCH_EPOCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@
 #include "base/string_pool.h"
 #include "base/vec.h"
 #include "locate/location.h"
-#include "pipeline/analysis/epoch_memory.h"
-#include "pipeline/analysis/event_counts.h"
-#include "pipeline/analysis/shared_rows.h"
+#include "pipeline/analysis/epoch/epoch_memory.h"
+#include "pipeline/analysis/epoch/event_counts.h"
+#include "pipeline/analysis/epoch/shared_rows.h"
 #include "profile/code_lane.h"
 #include "profile/ledger.h"
 #include "sink/sink_list.h"

@@ -3,8 +3,8 @@
  * Recipes by number. Processes share a recipe with the children that they have forked since.
  * Samples have its number, and can come after its last process has ended, so it is kept for a time.
  */
-#ifndef JITBPF_UNWIND_SHARED_RECIPES_H
-#define JITBPF_UNWIND_SHARED_RECIPES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_SHARED_RECIPES_H
+#define JITBPF_UNWIND_RUNTIMES_SHARED_RECIPES_H
 
 #include <stdbool.h>
 #include <stdint.h>

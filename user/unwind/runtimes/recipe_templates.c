@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/recipe_templates.h"
+#include "unwind/runtimes/recipe_templates.h"
 
 #include <stdlib.h>
 

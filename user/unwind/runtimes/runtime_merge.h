@@ -4,8 +4,8 @@
  * an interpreter stands for a group of runtime frames: from the newest one that no inner loop frame
  * stands for, to the next entry (uapi/runtime_recipe.h). Pure code.
  */
-#ifndef JITBPF_UNWIND_RUNTIME_MERGE_H
-#define JITBPF_UNWIND_RUNTIME_MERGE_H
+#ifndef JITBPF_UNWIND_RUNTIMES_RUNTIME_MERGE_H
+#define JITBPF_UNWIND_RUNTIMES_RUNTIME_MERGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/shared_recipes.h"
+#include "unwind/runtimes/shared_recipes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  *
  * Single-threaded.
  */
-#ifndef JITBPF_UNWIND_PROGRAM_RUNTIMES_H
-#define JITBPF_UNWIND_PROGRAM_RUNTIMES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_PROGRAM_RUNTIMES_H
+#define JITBPF_UNWIND_RUNTIMES_PROGRAM_RUNTIMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

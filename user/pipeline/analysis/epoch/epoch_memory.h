@@ -18,8 +18,8 @@
  * - A name stays unknown.
  * Each of these is counted as refused, and no sample is lost.
  */
-#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_MEMORY_H
-#define JITBPF_PIPELINE_ANALYSIS_EPOCH_MEMORY_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_EPOCH_MEMORY_H
+#define JITBPF_PIPELINE_ANALYSIS_EPOCH_EPOCH_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,6 +68,19 @@ void epoch_pay_beyond(struct epoch *epoch, uint64_t bytes);
 /* Returns true if the present payer uses more than parts/16 of its share. */
 bool epoch_uses_16ths(const struct epoch *epoch, uint32_t parts);
 
+/*
+ * The reserve for paths that are cut, as parts of what an owner is charged: a half for the
+ * innermost frames alone, less for more (cut_paths.c). It is not charged, so it takes no room from
+ * rows and names.
+ */
+#define EPOCH_LEAF_SHARE 2
+
+/* Returns true if the present payer's reserve has room for bytes, up to 1/share of its memory. */
+bool epoch_has_reserve(const struct epoch *epoch, uint64_t bytes, uint64_t share);
+
+/* Use the present payer's reserve. */
+void epoch_pay_from_reserve(struct epoch *epoch, uint64_t bytes);
+
 /* Count something that the present payer had no room for. */
 void epoch_refuse(struct epoch *epoch);
 
@@ -88,28 +101,6 @@ int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
  * -ENOMEM.
  */
 int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret);
-
-/* A call path, leaf first; the first locations are of the kernel. */
-struct epoch_path {
-	uint32_t row, comm; /* comm: a string */
-	uint32_t *locations;
-	uint32_t count, kernel_count;
-};
-
-/* The node of a path that has no room. */
-struct epoch_inner {
-	uint32_t node;
-	uint32_t kept; /* innermost locations that are on the path to the node as they are */
-	bool hides;    /* the others are not there without an order either */
-};
-
-/*
- * Get the node of a path that has no room, from the owner's reserve: all of its locations, or some
- * below LOCATION_UNORDERED or LOCATION_OTHERS. Returns 0 and sets *ret, or returns -ENOMEM or
- * -EDQUOT (no room).
- */
-int epoch_inner_node(struct epoch *epoch, struct event_counts *counts,
-		     const struct epoch_path *path, struct epoch_inner *ret);
 
 /* Get the node for samples of a row whose paths are left out. Returns 0 and sets *ret, or -ENOMEM.
  */

@@ -3,10 +3,10 @@
  * The recipes that are published to the BPF programs: a part of struct runtime_recipes, whose other
  * part decides when they are requested. Each published one is charged to the owner of its process.
  */
-#ifndef JITBPF_UNWIND_PUBLISHED_RECIPES_H
-#define JITBPF_UNWIND_PUBLISHED_RECIPES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_PUBLISHED_RECIPES_H
+#define JITBPF_UNWIND_RUNTIMES_PUBLISHED_RECIPES_H
 
-#include "unwind/runtime_recipes.h"
+#include "unwind/runtimes/runtime_recipes.h"
 
 /* Publish a recipe for a process that has none. Returns 0, -EDQUOT, or an error of the tables. */
 int published_recipes_add(struct runtime_recipes *recipes, struct recipe_process *one,

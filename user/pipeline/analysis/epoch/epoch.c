@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/analysis/epoch.h"
+#include "pipeline/analysis/epoch/epoch.h"
 
 #include <stdlib.h>
 #include <string.h>

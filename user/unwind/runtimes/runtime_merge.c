@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/runtime_merge.h"
+#include "unwind/runtimes/runtime_merge.h"
 
 #include <stddef.h>
 

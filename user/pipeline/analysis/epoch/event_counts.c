@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/analysis/event_counts.h"
+#include "pipeline/analysis/epoch/event_counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/analysis/epoch.h"
+#include "pipeline/analysis/epoch/epoch.h"
 
 /* The fates of a row, its place, and the nodes and counts of epoch_rest_node(). */
 #define EVENT_ROW_BYTES                                                                            \

@@ -9,8 +9,8 @@
  * as a program that runs each minute, has the same numbers. Consumers never forget a number.
  * Single-threaded.
  */
-#ifndef JITBPF_UNWIND_RUNTIME_NAMES_H
-#define JITBPF_UNWIND_RUNTIME_NAMES_H
+#ifndef JITBPF_UNWIND_RUNTIMES_RUNTIME_NAMES_H
+#define JITBPF_UNWIND_RUNTIMES_RUNTIME_NAMES_H
 
 #include <stdint.h>
 
