@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "locate/location.h"
+#include "state/code/code_region.h"
 #include "tests/unit/cases.h"
 
 static uint32_t add(struct location_table *table, enum location_kind kind, uint64_t owner,
@@ -48,19 +49,20 @@ static void counted_free(struct space_value *value)
 /* The table takes one reference to a location's code, however often the location is added. */
 CASE(test_holds_its_code)
 {
-	struct space_value code = {.refs = 1, .free = counted_free};
-	struct location location = {.kind = LOCATION_JIT, .owner = 3, .code = &code};
+	struct code_region region = {.value = {.refs = 1, .free = counted_free}};
+	struct space_value *code = &region.value;
+	struct location location = {.kind = LOCATION_JIT, .owner = 3, .code = code};
 	struct location_table table = {0};
 	uint32_t number;
 
 	assert_int_equal(location_table_add(&table, &location, &number), 0);
 	assert_int_equal(location_table_add(&table, &location, &number), 0);
-	assert_int_equal(code.refs, 2);
+	assert_int_equal(code->refs, 2);
 	location.offset = 1;
 	assert_int_equal(location_table_add(&table, &location, &number), 0);
-	assert_int_equal(code.refs, 3);
-	space_value_put(&code);
-	assert_non_null(code.free);
+	assert_int_equal(code->refs, 3);
+	space_value_put(code);
+	assert_non_null(code->free);
 	location_table_deinit(&table);
-	assert_null(code.free);
+	assert_null(code->free);
 }
