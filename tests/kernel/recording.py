@@ -303,7 +303,10 @@ def script(path):
                 known[line] = frame_of(line)
             if known[line]:
                 if current.cut:
-                    assert not known[line].address, f"native code behind a cut: {line!r}"
+                    # Runtime frames lack the rest: the native stack goes on. Else it is cut itself.
+                    lacks_functions = current.frames and not current.frames[-1].address
+                    assert lacks_functions or not known[line].address, \
+                        f"native code behind a cut: {line!r}"
                     current.frames.append(Frame(0, CUT, "", CUT, False))
                     current = out[-1] = current._replace(cut=False)
                 current.frames.append(known[line])
