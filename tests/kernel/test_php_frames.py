@@ -2,6 +2,7 @@
 """PHP's own functions are in the stacks: with and without its JIT, from the start, late, and of a
 process that does not answer."""
 
+import collections
 import os
 import subprocess
 
@@ -113,6 +114,12 @@ class PhpFrames(harness.KernelTest):
         self.assertLessEqual(set(mapped), {"{closure}", "[unknown php function]"})
         self.assertGreaterEqual(mapped.count("{closure}"), 0.98 * len(mapped),
                                 f"of {len(mapped)}")
+        # So is a closure of a method: convert__main() makes a new one each time.
+        converted = collections.Counter(names[names.index("Shop::convert__main") - 2]
+                                        for names in stacks if "Shop::convert__main" in names[2:])
+        self.assertGreater(converted["Shop::first_class__convert"], 10, converted)
+        self.assertLessEqual(converted["[unknown php function]"],
+                             0.1 * converted["Shop::first_class__convert"], converted)
 
     def test_fiber_switch(self):
         """While the thread is between two native stacks, no frame has a caller of the other one."""

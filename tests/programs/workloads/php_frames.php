@@ -71,6 +71,20 @@ class Shop
         return $total;
     }
 
+    private function first_class__convert(int $value): int
+    {
+        $total = $value;
+        for ($i = 0; $i < 30; $i++) {
+            $total = $total * $value % 89;
+        }
+        return $total;
+    }
+
+    public function convert__main(): array
+    {
+        return array_map($this->first_class__convert(...), $this->items);
+    }
+
     public function map__main(): array
     {
         return array_map([self::class, 'square__map'], $this->items);
@@ -213,6 +227,7 @@ function main(float $seconds): void
         sort__main();
         $shop->total__main();
         $shop->map__main();
+        $shop->convert__main();
         recurse__main();
         consume__main();
         delegate__main();

@@ -26,6 +26,7 @@ struct php_function {
 struct closure {
 	uint64_t object;
 	uint64_t check; /* of the object itself */
+	bool is_method; /* its copies have its class */
 };
 
 /* A function that is being read, with its closures and theirs. */
@@ -35,6 +36,8 @@ struct reading {
 	uint32_t ops_left; /* instructions that may still be read */
 	struct closure closures[PHP_CLOSURES_MAX];
 	uint32_t closure_count;
+	bool converts;	  /* an instruction makes a closure of a function that has a name */
+	bool has_methods; /* those of the class are among the closures */
 };
 
 static void release(struct php_function *f)
@@ -136,15 +139,17 @@ static int read_object(const struct process_memory *memory, uint64_t object, str
 }
 
 /* Add the lines of instructions. An instruction without a line is on that of the one before. */
-static int add_lines(struct runtime_function *ret, const uint8_t *ops, uint32_t first,
-		     uint32_t count)
+static int add_lines(struct reading *reading, struct runtime_function *ret, const uint8_t *ops,
+		     uint32_t first, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct runtime_line line = {.position = (first + i) * PHP_OP_BYTES};
+		const uint8_t *op = ops + i * PHP_OP_BYTES;
 		size_t size = ret->lines.size;
 		int err;
 
-		memcpy(&line.line, ops + i * PHP_OP_BYTES + PHP_OP_LINE, sizeof(line.line));
+		reading->converts = reading->converts || op[PHP_OP_CODE] == PHP_OP_CONVERT;
+		memcpy(&line.line, op + PHP_OP_LINE, sizeof(line.line));
 		if (!line.line || (size && ret->lines.data[size - 1].line == line.line))
 			continue;
 		err = vec_push(&ret->lines, line);
@@ -175,7 +180,7 @@ static int read_lines(struct reading *reading, const struct php_function *f,
 
 		if (err == -EFAULT)
 			break;
-		err = err ?: add_lines(ret, ops, first, count);
+		err = err ?: add_lines(reading, ret, ops, first, count);
 		if (err)
 			return err;
 		end.position = (first + count) * PHP_OP_BYTES;
@@ -226,7 +231,47 @@ static int find_closures(struct reading *reading, uint64_t object)
 	if (err)
 		return err == -EFAULT ? 0 : err;
 	for (uint32_t i = 0; i < count; i++)
-		reading->closures[reading->closure_count++].object = originals[i];
+		reading->closures[reading->closure_count++] =
+			(struct closure){.object = originals[i]};
+	return 0;
+}
+
+/*
+ * Add the methods of a function's class to those that are to be read, if it makes closures of
+ * functions that have a name: most of them are of its class. A closure has a copy of the method.
+ */
+static int find_methods(struct reading *reading, uint64_t object, const struct php_function *f)
+{
+	uint32_t room = PHP_CLOSURES_MAX - reading->closure_count, count;
+	uint64_t class_at = word_at(f, PHP_FUNCTION_SCOPE), at;
+	uint8_t table[8 + 4], buckets[PHP_CLOSURES_MAX * PHP_BUCKET_BYTES];
+	int err;
+
+	if (reading->layout->closure_count == RUNTIME_NO_OFFSET || !reading->converts ||
+	    reading->has_methods || !class_at || !room)
+		return 0;
+	reading->has_methods = true;
+	err = process_memory_read(reading->memory, class_at + PHP_CLASS_METHODS + PHP_TABLE_BUCKETS,
+				  table, sizeof(table));
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	memcpy(&at, table, sizeof(at));
+	memcpy(&count, table + (PHP_TABLE_USED - PHP_TABLE_BUCKETS), sizeof(count));
+	if (count > room)
+		count = room;
+	if (!count)
+		return 0;
+	err = process_memory_read(reading->memory, at, buckets, (size_t)count * PHP_BUCKET_BYTES);
+	if (err)
+		return err == -EFAULT ? 0 : err;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *bucket = buckets + i * PHP_BUCKET_BYTES;
+		struct closure method = {.is_method = true};
+
+		memcpy(&method.object, bucket, sizeof(method.object));
+		if (bucket[PHP_BUCKET_TYPE] && method.object != object)
+			reading->closures[reading->closure_count++] = method;
+	}
 	return 0;
 }
 
@@ -246,6 +291,7 @@ static int make_function(struct reading *reading, uint64_t object, struct php_fu
 		ret->code = word_at(f, reading->layout->opcodes);
 		err = read_lines(reading, f, ret);
 		err = err ?: find_closures(reading, object);
+		err = err ?: find_methods(reading, object, f);
 	}
 	ret->check = check_of(f);
 	return err ?: write_name(f, &ret->name);
@@ -277,7 +323,8 @@ static int read_closure(struct reading *reading, struct closure *closure,
 	if (err)
 		return err;
 	closure->check = check_of(&f);
-	err = set_class(&f, maker);
+	if (!closure->is_method)
+		err = set_class(&f, maker);
 	err = err ?: make_function(reading, closure->object, &f, &function);
 	if (err)
 		return err;

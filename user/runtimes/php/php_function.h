@@ -8,8 +8,8 @@
 
 /* The most that reading a function costs, whatever the process has written. */
 #define PHP_CLOSURES_MAX       64 /* that are read with a function; others are left out */
-#define PHP_FUNCTION_READS_MAX (128 + 34 * (PHP_CLOSURES_MAX + 1))
-#define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u * (PHP_CLOSURES_MAX + 1))
+#define PHP_FUNCTION_READS_MAX (130 + 34 * (PHP_CLOSURES_MAX + 1))
+#define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u * (PHP_CLOSURES_MAX + 2))
 
 /* What identifies a function of PHP, for recipes. */
 struct runtime_check php_function_check(const struct php_layout *layout);
@@ -27,7 +27,8 @@ struct runtime_check php_function_check(const struct php_layout *layout);
  * theirs: ret->copied. What a copy's check is folded from is that of the original, but for the
  * class: it is that of the function that makes the copy. So the name is as sure as that of an
  * object that was read at its address. A copy that is bound to another class later has another
- * check.
+ * check. A closure of a method, as $this->method(...) makes it, is a copy of the method: a function
+ * that makes such closures has the methods of its class in ret->copied, too.
  */
 int php_function_read(const struct process_memory *memory, const struct php_layout *layout,
 		      uint64_t object, struct runtime_function *ret);

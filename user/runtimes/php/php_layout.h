@@ -33,12 +33,16 @@ enum php_function_type {
 /* zend_op */
 #define PHP_OP_BYTES 32
 #define PHP_OP_LINE  24
+#define PHP_OP_CODE  28
+/* ZEND_CALLABLE_CONVERT, since 8.1: makes a closure of a function, as in $this->method(...) */
+#define PHP_OP_CONVERT 202
 
 /* zend_string and zend_class_entry */
 #define PHP_STRING_HASH	  8
 #define PHP_STRING_LENGTH 16
 #define PHP_STRING_BYTES  24
 #define PHP_CLASS_NAME	  8
+#define PHP_CLASS_METHODS 64 /* a zend_array of functions by name */
 
 #define PHP_OBJECT_CLASS 16 /* zend_object */
 
@@ -46,6 +50,7 @@ enum php_function_type {
 #define PHP_TABLE_BUCKETS 16
 #define PHP_TABLE_USED	  24
 #define PHP_BUCKET_BYTES  32
+#define PHP_BUCKET_TYPE	  8 /* of the value, a byte; 0: there is none */
 #define PHP_BUCKET_KEY	  24
 
 struct php_layout {

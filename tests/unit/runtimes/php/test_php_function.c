@@ -15,9 +15,10 @@
 #define CLASS	    0x300
 #define CLASS_NAME  0x400
 #define OPS	    0x8000
-#define ORIGINALS   0x500 /* pointers to the originals of closures */
-#define CLOSURE	    0x600 /* of the method */
-#define INNER	    0x700 /* of the closure */
+#define ORIGINALS   0x500  /* pointers to the originals of closures */
+#define CLOSURE	    0x600  /* of the method */
+#define INNER	    0x700  /* of the closure */
+#define BUCKETS	    0x2000 /* of the table of the class's methods */
 #define LINE_OF(op) (10 + (op) / 2)
 
 static const uint16_t versions[] = {704, 800, 801, 802, 803, 804, 805};
@@ -427,6 +428,66 @@ CASE_WITH(closures_are_read_with_their_maker, set_up, tear_down)
 		assert_int_equal(function.copied.data[1].first_line, 12);
 		check_copy(made, layout, CLOSURE, &function.copied.data[0]);
 		check_copy(made, layout, INNER, &function.copied.data[1]);
+	}
+}
+
+/* The function makes closures of methods of its class: $this->method(...). */
+static void make_methods(struct made *made, const struct php_layout *layout, uint32_t count)
+{
+	make_method(made, layout);
+	memcpy(made->bytes + CLOSURE, made->bytes + OBJECT, 0x100);
+	put(made, CLOSURE + PHP_FUNCTION_NAME, BASE + NAME + 0x40);
+	put_string(made, NAME + 0x40, "price", 5);
+	put_half(made, CLOSURE + (uint64_t)layout->line_start, 11);
+	memset(made->bytes + INNER, 0, 0x100);
+	made->bytes[INNER] = PHP_FUNCTION_INTERNAL;
+	put(made, CLASS + PHP_CLASS_METHODS + PHP_TABLE_BUCKETS, BASE + BUCKETS);
+	put_half(made, CLASS + PHP_CLASS_METHODS + PHP_TABLE_USED, count);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint64_t methods[] = {OBJECT, INNER, CLOSURE, CLOSURE};
+
+		put(made, BUCKETS + i * PHP_BUCKET_BYTES, BASE + methods[i]);
+		made->bytes[BUCKETS + i * PHP_BUCKET_BYTES + PHP_BUCKET_TYPE] = i < 3 ? 13 : 0;
+	}
+	made->bytes[OPS + PHP_OP_CODE] = PHP_OP_CONVERT;
+}
+
+CASE_WITH(closures_of_methods_are_read_with_their_maker, set_up, tear_down)
+{
+	struct made *made = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		CLEANUP(runtime_function_deinit)
+		struct runtime_function function = {0},
+					other = {0};
+		const struct php_layout *layout = layout_of(versions[i]);
+
+		make_methods(made, layout, 4);
+		assert_int_equal(read_made_function(made, layout, &function), 0);
+		assert_string_equal(function.name, "Shop::total");
+		assert_int_equal(function.copied.size, versions[i] < 801 ? 0 : 1);
+		if (!function.copied.size)
+			continue;
+		assert_string_equal(function.copied.data[0].name, "Shop::price");
+		/* A function that makes none has no methods, and any number of them is bounded. */
+		made->bytes[OPS + PHP_OP_CODE] = 0;
+		assert_int_equal(read_made_function(made, layout, &other), 0);
+		assert_int_equal(other.copied.size, 0);
+		make_methods(made, layout, 4);
+		check_copy(made, layout, CLOSURE, &function.copied.data[0]);
+		for (uint32_t count = 1; count; count <<= 4) {
+			CLEANUP(runtime_function_deinit) struct runtime_function hostile = {0};
+
+			make_methods(made, layout, count);
+			for (uint32_t j = 0; j < 0x200; j++)
+				memcpy(made->bytes + BUCKETS + j * PHP_BUCKET_BYTES,
+				       made->bytes + BUCKETS + 2 * PHP_BUCKET_BYTES,
+				       PHP_BUCKET_BYTES);
+			assert_int_equal(read_made_function(made, layout, &hostile), 0);
+			assert_true(hostile.copied.size <= PHP_CLOSURES_MAX);
+			assert_true(made->reads <= PHP_FUNCTION_READS_MAX);
+			assert_true(made->read_bytes <= PHP_FUNCTION_BYTES_MAX);
+		}
 	}
 }
 
