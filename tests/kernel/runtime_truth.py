@@ -10,6 +10,7 @@ FRAME = re.compile(r"\t\s*[0-9a-f]+ (?P<name>.*?)(?:\+0x[0-9a-f]+)?"
                    r" \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\)(?: \[[^\]]*\])?( \(inlined\))?$")
 HEAD = re.compile(r".*? (?P<pid>\d+)/\d+ +\[\d+\]")
 UNKNOWN = re.compile(r"\[unknown \w+ function\]")
+CLOSURE = re.compile(r"\{closure:[^}]*\}")  # from PHP 8.4 on, with its place
 PLACE = re.compile(r"  (?P<file>.*?)(?::(?P<line>\d+))?$")
 Frame = collections.namedtuple("Frame", "name module file line")
 
@@ -22,7 +23,7 @@ def samples(path):
         line = line.rstrip("\n")
         if line.startswith("\t"):
             match = FRAME.match(line)
-            frames.append(Frame(match["name"], match["module"], "", 0) if match
+            frames.append(Frame(CLOSURE.sub("{closure}", match["name"]), match["module"], "", 0) if match
                           else Frame(line.strip(), "", "", 0))
         elif line.startswith("  ") and frames:
             match = PLACE.match(line)

@@ -247,6 +247,7 @@ class Requests(test_live_code.LiveCode):
             self.assertEqual(json.loads(self.patient(f"methods/0/{place}")[1])["lives"]["rows"], 0, place)
 
 
+@harness.needs_php_api
 class OfRuntimes(MethodsTest):
     """JIT code that ran for functions of a runtime: these are in the graph, the JIT code is not."""
     def check_hidden(self, mode, wanted):

@@ -130,7 +130,9 @@ class PhpFrames(harness.KernelTest):
         wrong = [names for names in stacks if not has_callers_of_switch(names)]
         self.assertGreater(len(stacks), 200)
         self.assertEqual(wrong[:5], [], f"{len(wrong)} of {len(stacks)}")
-        cut = [names for names in stacks if "[cut]" in names]
+        # With PHP 8.4, the native stack of a fiber is cut at its end.
+        cut = [names for names in stacks
+               if "[cut]" in names and names[names.index("[cut]") + 1:][:1] != ["{internal}"]]
         self.assertLess(len(cut), 0.4 * len(stacks), cut[:5])
 
     def test_jit(self):
