@@ -212,6 +212,8 @@ class PythonFrames(harness.KernelTest):
         source = os.path.join(os.path.dirname(SOURCE), "sub_interpreter.py")
         run = self.record([PYTHON, source, "2"], ["-F", "999"])
         lines = run.report("-f", "folded").stdout.decode(errors="replace").splitlines()
+        if not any("PyRun_StringFlags" in line for line in lines):
+            self.skipTest("this Python calls the code of an interpreter in another way")
         locked = placed = 0
         for line in lines:
             stack, count = line.rsplit(" ", 1)
