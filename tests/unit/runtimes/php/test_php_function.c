@@ -458,8 +458,7 @@ CASE_WITH(closures_of_methods_are_read_with_their_maker, set_up, tear_down)
 
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
 		CLEANUP(runtime_function_deinit)
-		struct runtime_function function = {0},
-					other = {0};
+		struct runtime_function function = {0}, other = {0};
 		const struct php_layout *layout = layout_of(versions[i]);
 
 		make_methods(made, layout, 4);
