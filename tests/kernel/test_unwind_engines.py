@@ -130,6 +130,13 @@ class Large(Engine):
 
 
 class Node(Engine):
+    def check_has_names(self, run):
+        """What a builtin does with the stack is known by its name. Debian's Node.js has no symbols
+        of its builtins, and from 20 on, --perf-prof does not report them."""
+        if not any(re.match("Builtin(s_|:)", frame.name) for sample in run.script()
+                   for frame in sample.frames):
+            self.skipTest("this Node.js has no names of its builtins")
+
     def test_prologue_in_a_builtin(self):
         """V8's baseline compiler calls a builtin that makes the frame. Its functions are called
         "Function:^leaf" by Node.js 18, and "JS:^leaf" by 20. Only leaf calculates, and for that
@@ -152,6 +159,7 @@ class Node(Engine):
                 self.assertEqual(names, chain)
                 in_builtins += 1
         self.assertGreater(leaves, 200)
+        self.check_has_names(run)
         self.assertGreater(in_builtins, 200)
 
     def test_interpreter(self):
@@ -167,9 +175,7 @@ class Node(Engine):
             if handler:  # Only leaf has such bytecodes.
                 depths[handler.group(1)][sum(frame.name == "Builtins_InterpreterEntryTrampoline"
                                              for frame in frames)] += 1
-        if not any(frame.name.startswith("Builtins_") for sample in run.script()
-                   for frame in sample.frames):
-            self.skipTest("this Node.js has no symbols of its builtins")
+        self.check_has_names(run)
         self.assertEqual(len(depths), 2, depths)
         self.assertEqual(len({depth for of in depths.values() for depth in of}), 1, depths)
         self.assertGreater(min(sum(of.values()) for of in depths.values()), 50, depths)
