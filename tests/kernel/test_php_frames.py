@@ -67,10 +67,11 @@ def has_callers_of_switch(names):
         callers = names[names.index("switch__fiber") + 1:]
         wanted = ["{internal}", "Fiber::resume", "resume__main"]
     else:
-        # On the stack that the program has begun with.
+        # On the stack that the program has begun with; or on that of a fiber that has no function
+        # yet, which is behind no _start.
         callers = names[names.index("Fiber::resume") + 1:]
         wanted = ["resume__main", "{main} php_switch.php"]
-        if "[cut]" not in names and names[-1] not in ("_start", "__libc_start_main"):
+        if "[cut]" not in names and names[-1] not in ("_start", "__libc_start_main", wanted[-1]):
             return False
     known = callers[:callers.index("[cut]")] if "[cut]" in callers else callers[:len(wanted)]
     return known[:len(wanted)] == wanted[:len(known)] and ("[cut]" in callers or known == wanted)
