@@ -35,7 +35,7 @@ struct annotate_options {
 	struct code_line_rules line_rules;
 };
 
-/* State of a run, without the functions of annotate_run(). */
+/* The caller sets the members up to `out`, and the run the others. */
 struct annotate_run {
 	const struct annotate_options *options;
 	const char *name;     /* of the function */
@@ -43,10 +43,10 @@ struct annotate_run {
 	struct source_reader
 		*reader; /* of source files, owned by the caller; NULL: none are read */
 	FILE *out;
-	struct function_samples samples; /* these three are set by the run */
-	function_list list;		 /* the functions of that name */
-	struct sink *history;		 /* owned by the pipeline */
-	struct json json;		 /* of `out`, from the first piece on */
+	struct function_samples samples;
+	function_list list;   /* the functions of that name */
+	struct sink *history; /* owned by the pipeline */
+	struct json json;     /* of `out`, from the first piece on */
 };
 
 /* Replay the recording and write the function. Returns 0, or a negative errno after a message. */

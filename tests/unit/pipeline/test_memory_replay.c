@@ -13,24 +13,6 @@
 #define SEEDS	100
 #define OTHER	(MADE_PID + 1)
 
-/* End a run of one part, and replay it without a limit: both have the same results. */
-static void assert_replays(struct made_run *run, struct parts *parts, uint64_t end_ns,
-			   struct ledger *ret)
-{
-	struct ledger live = {0}, replayed = live;
-	struct made_run again = {0};
-
-	end_run(run, parts, end_ns, &live);
-	replay(&parts->all[0], &again, &replayed);
-	assert_int_equal(again.seen_count, run->seen_count);
-	for (size_t i = 0; i < run->seen_count; i++)
-		assert_same(&run->seen[i], &again.seen[i]);
-	assert_same_ledger(&live, &replayed);
-	*ret = live;
-	free(parts->all[0].bytes);
-	made_run_end(run);
-}
-
 /* Processes, mappings, code of several publishers and names of threads, at any degree of want. */
 CASE(test_random_runs)
 {

@@ -65,20 +65,12 @@ static void begin(struct made_run *run, struct parts *parts, bool only_sampled)
 	make_owner(run, VICTIM, VICTIM);
 }
 
-/* End the run and replay it: the samples are the same, and so are the counts. */
+/* The counts of the run itself are not looked at. */
 static void end(struct made_run *run, struct parts *parts, uint64_t time_ns)
 {
-	struct ledger live = {0}, replayed = live;
-	struct made_run again = {0};
+	struct ledger ignored;
 
-	end_run(run, parts, time_ns, &live);
-	replay(&parts->all[0], &again, &replayed);
-	assert_int_equal(again.seen_count, run->seen_count);
-	for (size_t i = 0; i < run->seen_count; i++)
-		assert_same(&run->seen[i], &again.seen[i]);
-	assert_same_ledger(&live, &replayed);
-	free(parts->all[0].bytes);
-	made_run_end(run);
+	assert_replays(run, parts, time_ns, &ignored);
 }
 
 /* The first owner uses nearly all. The second one gets all that it needs, up to the same amount. */
