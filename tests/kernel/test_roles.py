@@ -49,6 +49,9 @@ ALLOWED = {
     "jitbpf-outputs": ({"CAP_DAC_OVERRIDE", "CAP_FOWNER"}, 2),  # of root
 }
 
+# Those that every live recording of all has.
+LIVE = {"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve", "jitbpf-sources", "jitbpf-read"}
+
 
 def mask(names):
     return sum(1 << CAPABILITIES[name] for name in names)
@@ -180,6 +183,13 @@ class Roles(Recording):
         self.assertEqual(int(seen["NoNewPrivs"]), 1, name)
         self.assertEqual(int(seen["Seccomp"]), seccomp, name)
 
+    def complete(self, recorder):
+        """Returns the status of each process of a live recording of all, or None before the last
+        of them has begun and has dropped its privileges."""
+        seen = list(statuses([recorder.pid, *children(recorder.pid)]))
+        begun = all(int(one["Seccomp"]) == ALLOWED[one["Name"]][1] for one in seen)
+        return seen if begun and LIVE <= {one["Name"] for one in seen} else None
+
     def test_privileges(self):
         """Each process has the privileges of its role, and no more."""
         engine = subprocess.Popen([ENGINE, "hot", "--seconds", "20", "--name", "hot"],
@@ -187,13 +197,7 @@ class Roles(Recording):
         self.addCleanup(engine.wait)
         self.addCleanup(engine.kill)
         recorder = self.start(options=["-a", "-F", "499", "--live"])
-        self.readers(recorder)
-        begun = [recorder.pid, *children(recorder.pid)]  # a new one drops its privileges first
-        self.wait_for(lambda: all(int(one["Seccomp"]) == ALLOWED[one["Name"]][1]
-                                  for one in statuses(begun)))
-        seen = list(statuses(begun))
-        names = {one["Name"] for one in seen}
-        self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve", "jitbpf-sources"}, names)
+        seen = self.wait_for(lambda: self.complete(recorder))
         for one in seen:
             self.check(one)
         self.assertGreater(self.finish(recorder).summary()["samples"]["taken"], 0)
