@@ -2,10 +2,11 @@
 /*
  * How to find the frames that a runtime, such as an interpreter, keeps of its own: its runtime
  * frames. User space makes a recipe for each process that runs a known runtime. A BPF program
- * follows it, and knows no runtime.
+ * (bpf/runtime_walk.h) follows it, and knows no runtime.
  *
  * A runtime frame is an object in the memory of the process. It has pointers to its function and to
- * its caller's frame.
+ * its caller's frame. The newest one is found from a fixed address or the thread pointer. Where a
+ * runtime keeps it only in objects of the program, as Lua does its states, no recipe leads to it.
  */
 #ifndef JITBPF_UAPI_RUNTIME_RECIPE_H
 #define JITBPF_UAPI_RUNTIME_RECIPE_H

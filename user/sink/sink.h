@@ -2,6 +2,10 @@
 /*
  * The interface of output formats. A sink reads the complete view in finish(). A sink that needs
  * single samples or changes of JIT code also gets these as they come.
+ *
+ * A format is a struct sink_ops in sink/format/ (folded.c is a short one), declared at the end of
+ * this file and listed in sink.c. Options find it there by name and extension; help texts and the
+ * messages of run/outputs/outputs.c have lists of their own.
  */
 #ifndef JITBPF_SINK_SINK_H
 #define JITBPF_SINK_SINK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keys: what a stack waits for. Two things may have the same key, so a stack whose key is woken may
- * have to wait again.
+ * Keys: what a stack waits for. The module that takes an answer wakes its key. Two things may have
+ * the same key, so a stack whose key is woken may have to wait again.
  */
 #ifndef JITBPF_UNWIND_UNWIND_KEY_H
 #define JITBPF_UNWIND_UNWIND_KEY_H

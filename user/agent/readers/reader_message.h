@@ -3,6 +3,9 @@
  * Messages between the recorder and a reader process. The recorder sends a
  * request; until the reader answers, it may call back for files, one call at a
  * time.
+ *
+ * reader_service.c answers a request. The recorder sends it from name_reader.c, rows_reader.c or
+ * code_reader.c, by reader_client.h.
  */
 #ifndef JITBPF_AGENT_READERS_READER_MESSAGE_H
 #define JITBPF_AGENT_READERS_READER_MESSAGE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The samples that wait in intake, in order of arrival. A sample waits in one stage after the
- * other, for something that has a key (unwind/unwind_key.h), or for a change of its process's code.
- * When either comes, or the sample is older than the limit of the stage, intake goes on with it.
+ * other: for something that has a key (unwind/unwind_key.h), for a change of its process's code, or
+ * (WAIT_HOLD) for time alone. When that comes, or the sample is older than the limit of the stage
+ * (is_over() in waiting_rounds.c), intake goes on with it.
  *
  * A sample is one allocation, charged to the owner of its process. During a round, samples from
  * full rings can exceed the budget. At its end, the oldest samples of each owner that has more than
@@ -24,6 +25,12 @@
 #define WAITING_BYTES_MAX (24u << 20)
 #define WAITING_LISTS	  1024 /* of samples, by key, and by process */
 
+/*
+ * step() in stacks.c decides in which stage a sample has to wait. Only samples for which
+ * record_is_unfinished() or intake_doubts() is true get there, or whose stack has a word that is no
+ * address. Before WAIT_HOLD, a wait that ends is followed by another step(). The end of a round
+ * waits for the answers of the stages in waiting_samples_need_answers() only.
+ */
 enum wait_stage {
 	WAIT_WALK,	/* for rows; at its limit, the stack is cut */
 	WAIT_LOADS,	/* for code that may be reported late; then it is unknown */

@@ -10,6 +10,9 @@
  * any request. For a file, a helper returns an O_PATH descriptor, which is safe
  * to keep and to close; reading needs another request. A file that cannot block
  * (file_direct.h) is returned open for reading.
+ *
+ * file_service.c answers a request. The recorder sends it by a function of reading/file_reader.h;
+ * file_reader_ask.c has, for each kind, its name in messages and whether a late answer can be used.
  */
 #ifndef JITBPF_AGENT_FILES_HELPER_FILE_HELPER_H
 #define JITBPF_AGENT_FILES_HELPER_FILE_HELPER_H

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The events that can be sampled beside CPU time: software events of the kernel. */
+/*
+ * The events that can be sampled beside CPU time (-e): software events of the kernel. Each has the
+ * type PERF_TYPE_SOFTWARE; hardware events and tracepoints cannot be rows. CPU time is the event of
+ * cpu_events.h.
+ */
 #ifndef JITBPF_AGENT_KERNEL_EVENTS_SOFTWARE_EVENTS_H
 #define JITBPF_AGENT_KERNEL_EVENTS_SOFTWARE_EVENTS_H
 
