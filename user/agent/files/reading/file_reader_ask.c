@@ -60,22 +60,20 @@ static size_t request_bytes(const struct file_request *request)
 }
 
 /*
- * Returns true if a late answer can be used. An answer with contents cannot: they may have changed.
+ * Returns true if a late answer can be used: one with a descriptor. Contents may have changed.
  */
 static bool may_be_late(const struct file_request *request)
 {
 	switch (request->kind) {
-	case FILE_READ:
-	case FILE_READ_GROWING:
-	case FILE_READ_MEMORY:
-	case FILE_COMPARE_MEMORY:
-	case FILE_READ_CGROUP:
-	case FILE_READ_CONTAINER:
-	case FILE_READ_USER_CONTAINER:
-	case FILE_READ_PACKAGES:
-		return false;
-	default:
+	case FILE_OPEN_MAPPING:
+	case FILE_OPEN_MEMFD:
+	case FILE_FIND_MAPPED:
+	case FILE_FIND_GROWING:
+	case FILE_FIND_PATH:
+	case FILE_FIND_SERVED:
 		return true;
+	default:
+		return false;
 	}
 }
 
