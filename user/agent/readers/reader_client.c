@@ -152,7 +152,7 @@ static bool has_number(const void *modules, uint32_t item, const void *number)
 	return ((const struct module *const *)modules)[item]->number == *(const uint32_t *)number;
 }
 
-/* Let the process forget modules that nobody else holds. Returns 0 or the socket's error. */
+/* Let the process forget modules that have left the table. Returns 0 or the socket's error. */
 static int forget_modules(struct reader_client *client, const struct reader_limit *limit)
 {
 	size_t kept = 0;
@@ -163,7 +163,7 @@ static int forget_modules(struct reader_client *client, const struct reader_limi
 		uint64_t hash = hash_mix(module->number, 0);
 
 		index_map_remove(&client->index, hash, (uint32_t)(at - client->known.data));
-		if (module_is_last(module)) {
+		if (module_is_dropped(module)) {
 			err = err
 				      ?: reader_send(client->socket, READER_FORGET, &module->number,
 						     sizeof(module->number), -1, limit);

@@ -110,6 +110,16 @@ bool module_is_last(const struct module *module)
 	return !atomic_load_explicit(held_of(module), memory_order_acquire);
 }
 
+void module_drop(struct module *module)
+{
+	atomic_store_explicit(&module->dropped, true, memory_order_relaxed);
+}
+
+bool module_is_dropped(const struct module *module)
+{
+	return atomic_load_explicit(&module->dropped, memory_order_relaxed);
+}
+
 /* --- slots ------------------------------------------------------------------------- */
 
 #define SLOT_MASK ((1u << MODULE_SLOT_BITS) - 1)
@@ -155,6 +165,7 @@ static void leave(struct module_table *table, uint32_t number)
 		owner_budget_release(&table->budget, slot->owner, cost_of(slot->module));
 		owner_budget_put(&table->budget, slot->owner);
 	}
+	module_drop(slot->module);
 	module_release(slot->module);
 	*slot = (struct module_slot){.uses = slot->uses};
 	if (slot->uses < USES_MAX)

@@ -34,6 +34,7 @@ struct module {
 	const char *path; /* in the mount namespace of that process, or "[vdso]" and the like */
 	struct engine_file file; /* what it is, by its path */
 	atomic_uint held;	 /* references besides the table's */
+	atomic_bool dropped;	 /* it has left the table for good */
 	/*
 	 * The first owners of processes that mapped it. Work for the module is charged to one of
 	 * them that has room. Only the table's thread adds owners, behind the others.
@@ -114,6 +115,13 @@ void module_release(const struct module *module);
 
 /* Returns true if the caller has the only reference: the module has left the table for good. */
 bool module_is_last(const struct module *module);
+
+/*
+ * Mark a module that leaves the table. Threads that keep something about a module end that when it
+ * is dropped: several of them can hold it, so none of them may have the only reference.
+ */
+void module_drop(struct module *module);
+bool module_is_dropped(const struct module *module);
 
 /* Returns the number of valid entries in module->owners. On any thread. */
 static inline uint32_t module_owner_count(const struct module *module)

@@ -293,9 +293,11 @@ CASE(test_held_beyond_the_table)
 		module_hold(add(&table, made_mapping(&made, "/bin/held", 1, "")));
 
 	assert_false(module_is_last(module));
+	assert_false(module_is_dropped(module));
 	forget(&table, 0, &time_ns);
 	assert_int_equal(table.count, 0);
 	assert_true(module_is_last(module));
+	assert_true(module_is_dropped(module));
 	assert_string_equal(module->path, "/bin/held");
 	module_release(module);
 	assert_null(module_hold(NULL));
