@@ -164,7 +164,7 @@ static int record_until_told(struct run *run)
 	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
 	struct pollfd waiting[] = {
 		{.fd = run->signals.fd, .events = POLLIN},
-		{.fd = unwind_worker_fd(run->unwind_worker), .events = POLLIN},
+		{.fd = unwind_workers_fd(&run->unwind_workers), .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = target_fd(&run->target), .events = POLLIN},
 		{.fd = -1, .events = POLLIN}, /* of the live page, and of the screen */

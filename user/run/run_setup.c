@@ -46,17 +46,17 @@ static struct reader_options reader_options(struct run *run, uint32_t answer_ms)
 
 static int build_unwinding(struct run *run)
 {
-	struct reader_options reading = reader_options(run, UNWINDING_MS);
-	struct memory_source memory;
-	struct unwind_maker maker;
+	struct reader_options of_rows = reader_options(run, UNWINDING_MS), of_runtimes = of_rows;
+	struct unwind_sources rows, runtimes;
 	int err;
 
-	file_store_unwind_source(run->files, &reading.files);
-	file_store_memory_source(run->files, &memory);
+	file_store_unwind_sources(run->files, &of_rows.files, &rows.memory);
+	file_store_runtime_sources(run->files, &of_runtimes.files, &runtimes.memory);
 	live_source_init_unwind_tables(run->live, &run->unwind_tables);
-	err = rows_reader_create(&reading, &run->rows, &maker);
+	err = rows_reader_create(&of_rows, &run->rows, &rows.maker);
+	err = err ?: rows_reader_create(&of_runtimes, &run->runtimes, &runtimes.maker);
 	return err
-		       ?: unwind_worker_create(&maker, &memory, &run->unwind_worker,
+		       ?: unwind_workers_start(&rows, &runtimes, &run->unwind_workers,
 					       &run->unwind_service);
 }
 
@@ -291,8 +291,9 @@ void run_release(struct run *run)
 	page_recording_deinit(&run->page_recording);
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);
-	unwind_worker_destroy(run->unwind_worker);
+	unwind_workers_stop(&run->unwind_workers);
 	rows_reader_destroy(run->rows);
+	rows_reader_destroy(run->runtimes);
 	pipeline_destroy(run->pipeline);
 	file_packages_deinit(&run->packages);
 	refresh_destroy(run->refresh);

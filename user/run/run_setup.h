@@ -13,7 +13,7 @@
 #include "agent/readers/rows_reader.h"
 #include "agent/roles/broker.h"
 #include "agent/workers/symbol_worker.h"
-#include "agent/workers/unwind_worker.h"
+#include "agent/workers/unwind_workers.h"
 #include "pipeline/pipeline.h"
 #include "run/messages/jvm_reports.h"
 #include "run/messages/status_line.h"
@@ -36,11 +36,11 @@ struct run {
 	struct probe_site jvm_agent; /* path: empty if there is none */
 	struct file_store *files;
 	struct name_reader *names;
-	struct rows_reader *rows;
+	struct rows_reader *rows, *runtimes;
 	_Atomic uint64_t readers_failed;
 	struct symbol_worker *worker;
 	struct symbol_service symbols;
-	struct unwind_worker *unwind_worker;
+	struct unwind_workers unwind_workers;
 	struct unwind_service unwind_service;
 	struct unwind_tables unwind_tables;
 	struct pipeline *pipeline;

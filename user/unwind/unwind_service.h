@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An asynchronous source of unwind rows. `record` runs it on a worker thread
- * (agent/workers/unwind_worker.h), since reading files can be slow.
+ * An asynchronous source of unwind rows. `record` runs it on worker threads
+ * (agent/workers/unwind_workers.h), since reading files can be slow.
  */
 #ifndef JITBPF_UNWIND_UNWIND_SERVICE_H
 #define JITBPF_UNWIND_UNWIND_SERVICE_H

@@ -17,24 +17,6 @@ void file_store_source(struct file_store *store, struct file_source *ret)
 	};
 }
 
-/* The thread reads memory of processes as well: file_store_memory_source(). */
-static void begin_unwinding(void *context)
-{
-	const struct file_user *user = context;
-
-	file_reader_begin(user->reader);
-	file_reader_begin(user->store->memory);
-}
-
-void file_store_unwind_source(struct file_store *store, struct file_source *ret)
-{
-	*ret = (struct file_source){
-		.open_module = module_files_open,
-		.begin = begin_unwinding,
-		.context = &store->unwinding,
-	};
-}
-
 void file_store_code_source(struct file_store *store, struct file_source *ret)
 {
 	*ret = (struct file_source){
@@ -45,32 +27,59 @@ void file_store_code_source(struct file_store *store, struct file_source *ret)
 	};
 }
 
+static void begin_unwinding(void *context)
+{
+	const struct file_user *user = context;
+
+	file_reader_begin(user->reader);
+	file_reader_begin(user->memory);
+}
+
 static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint64_t address,
 		       void *buf, size_t size_bytes, size_t *ret_bytes)
 {
-	struct file_store *store = context;
+	const struct file_user *user = context;
 
-	return file_reader_memory(store->memory, pid, owner, address, buf, size_bytes, ret_bytes);
+	return file_reader_memory(user->memory, pid, owner, address, buf, size_bytes, ret_bytes);
 }
 
 /* A later request takes the answer of a process that holds the lock of its maps. */
 static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
 		       size_t *ret_count)
 {
-	struct file_store *store = context;
+	const struct file_user *user = context;
+	struct process_maps *maps = user->store->runtime_maps;
 	process_text text = {0};
 	int err;
 
-	process_maps_begin_turn(store->worker_maps);
-	err = process_maps_read(store->worker_maps, pid, &text);
+	process_maps_begin_turn(maps);
+	err = process_maps_read(maps, pid, &text);
 	if (!err)
 		*ret_count = shared_code_find(text.data, text.size, ret, max);
 	vec_deinit(&text);
 	return err == -EINPROGRESS ? -ETIMEDOUT : err;
 }
 
-void file_store_memory_source(struct file_store *store, struct memory_source *ret)
+static void set_sources(struct file_user *user, struct file_source *ret_files,
+			struct memory_source *ret_memory)
 {
-	*ret = (struct memory_source){
-		.read = read_memory, .shared_code = shared_code, .context = store};
+	*ret_files = (struct file_source){
+		.open_module = module_files_open,
+		.begin = begin_unwinding,
+		.context = user,
+	};
+	*ret_memory = (struct memory_source){.read = read_memory, .context = user};
+}
+
+void file_store_unwind_sources(struct file_store *store, struct file_source *ret_files,
+			       struct memory_source *ret_memory)
+{
+	set_sources(&store->unwinding, ret_files, ret_memory);
+}
+
+void file_store_runtime_sources(struct file_store *store, struct file_source *ret_files,
+				struct memory_source *ret_memory)
+{
+	set_sources(&store->runtimes, ret_files, ret_memory);
+	ret_memory->shared_code = shared_code;
 }

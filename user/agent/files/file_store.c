@@ -78,6 +78,7 @@ static int create_users(struct file_store *store, const struct broker *broker)
 		{&store->meeting, meeting_patience, mapping_patience},
 		{&store->naming, reading_patience, worker_mapping_patience},
 		{&store->unwinding, unwinding_patience, worker_mapping_patience},
+		{&store->runtimes, unwinding_patience, worker_mapping_patience},
 		{&store->annotating, unwinding_patience, worker_mapping_patience},
 		{&store->packaging, reading_patience, worker_mapping_patience},
 		{&store->following, following_patience, mapping_patience},
@@ -105,6 +106,7 @@ static void destroy_user(struct file_user *user)
 {
 	file_reader_destroy(user->reader);
 	file_reader_destroy(user->mappings);
+	file_reader_destroy(user->memory);
 	owner_rates_deinit(&user->checks);
 }
 
@@ -164,11 +166,12 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		err = broker_start(functions, &store->own_broker);
 	}
 	err = err ?: create_users(store, broker);
-	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
+	err = err ?: file_reader_create(broker, memory_patience, &store->unwinding.memory);
+	err = err ?: file_reader_create(broker, memory_patience, &store->runtimes.memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	err = err ?: file_reader_create(broker, following_patience, &store->comparing);
 	err = err ?: process_maps_create(broker, &store->maps);
-	err = err ?: process_maps_create(broker, &store->worker_maps);
+	err = err ?: process_maps_create(broker, &store->runtime_maps);
 	if (err)
 		return err;
 	set_turns(store);
@@ -197,16 +200,16 @@ void file_store_destroy(struct file_store *store)
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
 	destroy_user(&store->unwinding);
+	destroy_user(&store->runtimes);
 	destroy_user(&store->annotating);
 	destroy_user(&store->packaging);
 	destroy_user(&store->following);
-	file_reader_destroy(store->memory);
 	file_reader_destroy(store->writers);
 	file_reader_destroy(store->comparing);
 	copied_texts_deinit(&store->texts);
 	owner_rates_deinit(&store->compared);
 	process_maps_destroy(store->maps);
-	process_maps_destroy(store->worker_maps);
+	process_maps_destroy(store->runtime_maps);
 	broker_stop(&store->own_broker);
 	free(store);
 }
@@ -319,9 +322,10 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 	 * its files are searched by path.
 	 */
 	const struct file_reader *readers[] = {
-		store->meeting.reader,	  store->naming.reader,	   store->unwinding.reader,
-		store->annotating.reader, store->following.reader, store->memory,
-		store->writers,		  store->packaging.reader, store->comparing,
+		store->meeting.reader,	 store->naming.reader,	   store->unwinding.reader,
+		store->unwinding.memory, store->runtimes.reader,   store->runtimes.memory,
+		store->packaging.reader, store->annotating.reader, store->following.reader,
+		store->writers,		 store->comparing,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

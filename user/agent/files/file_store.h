@@ -2,10 +2,10 @@
 /*
  * The files of executable mappings, opened when a mapping is first seen: later
  * the process may have exited, or the file may have been replaced. All accesses
- * go through helper processes (file_helper.h) and have time limits. Four threads
- * use the store: the event loop, the symbol worker, the unwind worker and the
- * thread of annotations. Each has a file reader of its own; the files that they
- * share are locked (kept_files.h).
+ * go through helper processes (file_helper.h) and have time limits. Five threads
+ * use the store: the event loop, the symbol worker, the unwind worker, the
+ * runtime worker and the thread of annotations. Each has a file reader of its
+ * own; the files that they share are locked (kept_files.h).
  */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_H
@@ -185,11 +185,13 @@ struct file_store_counts file_store_counts(const struct file_store *store);
 void file_store_source(struct file_store *store, struct file_source *ret);
 
 /*
- * Set *ret to sources for the unwind worker's thread: files of modules, and memory of processes.
- * *ret borrows store.
+ * Set files of modules and memory of processes as sources: for the unwind worker's thread, and for
+ * that of the runtime worker. They borrow store.
  */
-void file_store_unwind_source(struct file_store *store, struct file_source *ret);
-void file_store_memory_source(struct file_store *store, struct memory_source *ret);
+void file_store_unwind_sources(struct file_store *store, struct file_source *ret_files,
+			       struct memory_source *ret_memory);
+void file_store_runtime_sources(struct file_store *store, struct file_source *ret_files,
+				struct memory_source *ret_memory);
 
 /*
  * Set *ret to a source of modules, and of debug files on this machine, for the thread of

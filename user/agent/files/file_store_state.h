@@ -19,24 +19,24 @@ struct file_user {
 	struct file_reader *reader;
 	struct file_reader *mappings; /* for file_reader_mapping() only */
 	struct owner_rates checks;    /* bytes of debug files that were read for a check */
+	/*
+	 * For the memory of processes, with its own time limits: a blocked read of memory does not
+	 * reduce the time for files. NULL: the thread reads none.
+	 */
+	struct file_reader *memory;
 };
 
 struct file_store {
 	struct file_store_options options;
 	struct broker own_broker;
-	struct file_user meeting, naming, unwinding, annotating, packaging;
-	/*
-	 * Also of the unwind worker, with its own time limits: a blocked read of memory does not
-	 * reduce the time for files.
-	 */
-	struct file_reader *memory;
+	struct file_user meeting, naming, unwinding, runtimes, annotating, packaging;
 	/* Of the event loop: for files that grow, and for the memory of their writers. */
 	struct file_user following;
 	struct file_reader *writers;
 	copied_texts texts;
 	struct file_reader *comparing; /* of the event loop: memory with files (copied_text.h) */
-	struct process_maps *maps, *worker_maps; /* of the event loop, and of the unwind worker */
-	uint64_t turn_end_ns;			 /* of the event loop; 0: no turn has begun */
+	struct process_maps *maps, *runtime_maps; /* of the event loop, and of the runtime worker */
+	uint64_t turn_end_ns;			  /* of the event loop; 0: no turn has begun */
 	struct late_files late;
 	uint64_t again_ns;			 /* when these files are searched again */
 	VEC(struct jitbpf_mapping *) identified; /* of them, for file_store_take_identified() */

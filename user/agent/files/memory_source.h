@@ -20,7 +20,7 @@ struct memory_source {
 	/*
 	 * Find executable memory that the process shares (shared_code.h): at most max ranges. Sets
 	 * *ret_count. Returns 0; -ETIMEDOUT if the process holds its lock of it; or a negative
-	 * errno.
+	 * errno. NULL: only recipes of runtimes need it.
 	 */
 	int (*shared_code)(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
 			   size_t *ret_count);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwind service of `record`, on a thread of its own. It makes rows of
- * files from call frame information, and rows of JIT code from its machine
- * code. Requests of the process that has used the least of the thread's time
+ * An unwind service on a thread of its own; `record` has two of them
+ * (unwind_workers.h). It makes rows of files from call frame information, and
+ * rows of JIT code from its machine code; and it reads recipes and functions of
+ * runtimes. Requests of the process that has used the least of the thread's time
  * come first. For equal use, small regions come first, since their code may not
  * exist for long, then pages of files, then large regions, then rows of pages that take long.
  */

@@ -101,8 +101,9 @@ static void *open_often(void *stored_)
 {
 	struct stored *stored = stored_;
 	struct file_source source;
+	struct memory_source ignored;
 
-	file_store_unwind_source(stored->store, &source);
+	file_store_unwind_sources(stored->store, &source, &ignored);
 	for (unsigned i = 0; i < 200; i++)
 		check_opens(&source, &stored->module);
 	return NULL;
@@ -218,9 +219,10 @@ CASE_WITH(test_vdso, setup, teardown)
 	struct module vdso = {.path = "[vdso]"};
 	struct stored *stored = *state;
 	struct file_source source;
+	struct memory_source ignored;
 	char magic[4];
 
-	file_store_unwind_source(stored->store, &source);
+	file_store_unwind_sources(stored->store, &source, &ignored);
 	assert_int_equal(source.open_module(source.context, &vdso, &blob), 0);
 	assert_int_equal(blob_read(&blob, 0, magic, sizeof(magic)), 0);
 	assert_memory_equal(magic, "\177ELF", sizeof(magic));
@@ -235,9 +237,10 @@ CASE_WITH(test_vdso_of_32_bit_programs, setup, teardown)
 	struct stored *stored = *state;
 	struct elf_symbols symbols;
 	struct file_source source;
+	struct memory_source ignored;
 	bool found = false;
 
-	file_store_unwind_source(stored->store, &source);
+	file_store_unwind_sources(stored->store, &source, &ignored);
 	assert_int_equal(source.open_module(source.context, &vdso, &blob), 0);
 	assert_int_equal(elf_file_init_any(&elf, &blob), 0);
 	assert_int_equal(elf.machine, EM_386);
@@ -371,6 +374,7 @@ CASE_WITH(test_memory, setup, teardown)
 	AUTO_FREE uint8_t *copy = malloc(bytes + page);
 	struct stored *stored = *state;
 	struct memory_source source;
+	struct file_source ignored;
 	uint32_t pid = (uint32_t)getpid();
 
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* Yama may forbid it otherwise */
@@ -378,7 +382,7 @@ CASE_WITH(test_memory, setup, teardown)
 	for (size_t i = 0; i < bytes; i++)
 		memory[i] = (uint8_t)(i * 7 + i / 251);
 	assert_int_equal(munmap(memory + bytes, page), 0);
-	file_store_memory_source(stored->store, &source);
+	file_store_runtime_sources(stored->store, &ignored, &source);
 	assert_int_equal(source.read(source.context, pid, FILE_OWNER_UNKNOWN, (uint64_t)memory,
 				     copy, bytes, &got),
 			 0);
