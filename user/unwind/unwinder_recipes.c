@@ -181,7 +181,7 @@ int unwind_runtimes_go_on(struct unwinder *u)
 	bool asked = false;
 	int err = 0;
 
-	u->runtimes_start = false;
+	u->runtimes_start = u->runtimes_young = false;
 	if (unwind_has_recipes(u))
 		u->tables.found_functions(u->tables.context, u->functions_found);
 	u->functions_found = false;
@@ -199,6 +199,9 @@ int unwind_runtimes_go_on(struct unwinder *u)
 			err = err ?: ask_recipe(u, one);
 		if (one->wait != RUNTIME_RESTS && one->tries <= RUNTIME_SOON_TRIES)
 			u->runtimes_start = true;
+		else if (one->wait != RUNTIME_RESTS &&
+			 u->known_ns - one->first_ns < RUNTIME_YOUNG_NS)
+			u->runtimes_young = true;
 		asked = asked || one->wait == RUNTIME_ASKED;
 	}
 	if (asked && u->runtimes_start && !err)
@@ -229,6 +232,11 @@ int unwinder_forked(struct unwinder *u, const struct process *parent, const stru
 bool unwinder_runtimes_start(const struct unwinder *u)
 {
 	return u->runtimes_start;
+}
+
+bool unwinder_runtimes_young(const struct unwinder *u)
+{
+	return u->runtimes_young;
 }
 
 bool unwinder_take_runtime(struct unwinder *u, struct runtime_news *ret)

@@ -46,6 +46,9 @@ int unwinder_forked(struct unwinder *unwinder, const struct process *parent,
 /* Returns true while a runtime is about to start, or has been asked for. */
 bool unwinder_runtimes_start(const struct unwinder *unwinder);
 
+/* Returns true while a runtime that has not started will be asked for again before long. */
+bool unwinder_runtimes_young(const struct unwinder *unwinder);
+
 /* What has become known of a process. */
 struct runtime_news {
 	const struct process *process;

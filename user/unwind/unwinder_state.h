@@ -74,6 +74,7 @@ struct unwinder {
 	uint64_t ready_ns;
 	bool functions_found;	    /* the round has samples with functions that were not known */
 	bool runtimes_start;	    /* recipes are pending, or will be requested soon */
+	bool runtimes_young;	    /* see unwinder_runtimes_young() */
 	uint64_t functions_unknown; /* runtime frames that were merged without a function */
 };
 

@@ -279,6 +279,11 @@ int unwinder_program(struct unwinder *unwinder, const struct process *process,
 	return 0;
 }
 
+bool unwinder_runtimes_young(const struct unwinder *unwinder)
+{
+	return false;
+}
+
 bool unwinder_runtimes_start(const struct unwinder *unwinder)
 {
 	return false;

@@ -296,7 +296,8 @@ int intake_round(struct intake *intake, const struct source *source)
 bool intake_waits(const struct intake *intake)
 {
 	return waiting_samples_need_answers(&intake->waiting) ||
-	       intake->round_ns < intake->soon_until_ns;
+	       intake->round_ns < intake->soon_until_ns ||
+	       (intake->unwinder && unwinder_runtimes_young(intake->unwinder));
 }
 
 bool intake_is_urgent(const struct intake *intake)

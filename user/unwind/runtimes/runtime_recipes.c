@@ -8,9 +8,14 @@
 #include "runtimes/runtime_readers.h"
 #include "unwind/runtimes/published_recipes.h"
 
-/* Pauses before the next request, doubled with each, but for the first ones. */
-#define FIRST_PAUSE_NS	 2000000ull   /* while the runtime starts */
-#define MAPPED_PAUSE_NS	 200000000ull /* after the process has mapped more code */
+/*
+ * The pause before the next request, while the runtime starts, is this part of the time since the
+ * first answer. So a recipe comes late by a known share of the time that the program has run or, on
+ * a busy machine, waited for a CPU. The first requests have no pause.
+ */
+#define STARTING_PART	 16
+#define STARTING_MAX_NS	 200000000000ull /* structures that look wrong for so long stay so */
+#define MAPPED_PAUSE_NS	 200000000ull	 /* after the process has mapped more code; then doubled */
 #define LONGEST_PAUSE_NS 10000000000ull
 #define EXPECTED_NS	 200000000ull
 #define DOUBLINGS_MAX	 16
@@ -235,16 +240,22 @@ struct recipe_process *runtime_recipes_asker(const struct runtime_recipes *recip
 	return one && one->wait == RUNTIME_ASKED && one->ticket == ticket ? one : NULL;
 }
 
-static void pause_for(struct runtime_recipes *recipes, struct recipe_process *one,
-		      enum runtime_wait wait, uint64_t first_ns, uint64_t now_ns)
+static uint64_t pause_of(const struct recipe_process *one, enum runtime_wait wait, uint64_t now_ns)
 {
-	uint32_t first = wait == RUNTIME_PAUSES ? RUNTIME_SOON_TRIES : 1;
-	uint32_t doublings = one->tries > first ? one->tries - first : 0;
-	uint64_t pause_ns = first_ns << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
+	uint32_t doublings = one->tries > 1 ? one->tries - 1 : 0;
 
+	if (wait == RUNTIME_RESTS)
+		return MAPPED_PAUSE_NS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
 	/* While the runtime starts, each round requests it once. */
-	if (wait == RUNTIME_PAUSES && one->tries <= RUNTIME_SOON_TRIES)
-		pause_ns = 1;
+	if (one->tries <= RUNTIME_SOON_TRIES)
+		return 1;
+	return (now_ns - one->first_ns) / STARTING_PART;
+}
+
+static void pause_for(struct runtime_recipes *recipes, struct recipe_process *one,
+		      enum runtime_wait wait, uint64_t now_ns)
+{
+	uint64_t pause_ns = pause_of(one, wait, now_ns);
 
 	one->wait = wait;
 	one->due_ns = now_ns + (pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS);
@@ -271,10 +282,10 @@ int runtime_recipes_expect(struct runtime_recipes *recipes, struct recipe_proces
  * Returns true if a later request may get a recipe. While a runtime starts, its structures can also
  * look wrong: a list has a thread that has not begun.
  */
-static bool may_change(const struct recipe_process *one, int err)
+static bool may_change(const struct recipe_process *one, int err, uint64_t now_ns)
 {
 	return err == -ENODATA || err == -ETIMEDOUT ||
-	       ((err == -EBADMSG || err == -EAGAIN) && one->tries < 2 * RUNTIME_SOON_TRIES);
+	       ((err == -EBADMSG || err == -EAGAIN) && now_ns - one->first_ns < STARTING_MAX_NS);
 }
 
 /* Returns true if all that a recipe lacks is a runtime that has started. */
@@ -290,22 +301,23 @@ int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_an
 	const struct engine_version none = {0};
 	const struct engine_version *version = answer->known ? &answer->known->version : &none;
 	int err = answer->error;
+	bool changes;
 
 	if (!one)
 		return 0;
+	if (one->tries == 1)
+		one->first_ns = now_ns;
 	if (err == -ENODATA && is_expected(one, answer->known))
 		return runtime_recipes_expect(recipes, one, answer->known, own, now_ns);
 	if (!err && answer->known)
 		err = published_recipes_take(recipes, one, answer->known, own, now_ns);
 	if (err == -ENOMEM && !answer->error) {
-		pause_for(recipes, one, RUNTIME_PAUSES, MAPPED_PAUSE_NS, now_ns);
+		pause_for(recipes, one, RUNTIME_PAUSES, now_ns);
 		return err;
 	}
-	if (may_change(one, err))
-		pause_for(recipes, one, RUNTIME_PAUSES, FIRST_PAUSE_NS, now_ns);
-	else
-		pause_for(recipes, one, RUNTIME_RESTS, MAPPED_PAUSE_NS, now_ns);
-	if (one->recipe && one->recipe->expected && err && !may_change(one, err))
+	changes = may_change(one, err, now_ns);
+	pause_for(recipes, one, changes ? RUNTIME_PAUSES : RUNTIME_RESTS, now_ns);
+	if (one->recipe && one->recipe->expected && err && !changes)
 		published_recipes_end(recipes, one, now_ns);
 	/* A recipe in force stays if a later request fails. */
 	if (one->recipe && !one->recipe->expected)

@@ -25,9 +25,11 @@
 
 /*
  * Requests of a recipe that come soon after each other: a runtime starts in some 10 to 50 ms, and
- * its samples have no runtime frames until then.
+ * its samples have no runtime frames until then. On a busy machine, a program waits longer than
+ * that for a CPU, so for RUNTIME_YOUNG_NS rounds still come sooner than usual.
  */
 #define RUNTIME_SOON_TRIES 32
+#define RUNTIME_YOUNG_NS   2000000000ull
 
 /* A program has loaded the library of its runtime so soon after its exec, or it is not expected. */
 #define RUNTIME_LOOK_OUT_NS 25000000ull
@@ -48,6 +50,7 @@ struct recipe_process {
 	enum runtime_wait wait;
 	uint64_t ticket;	   /* of the last request */
 	uint64_t asked_ns, due_ns; /* when it was, and will be requested */
+	uint64_t first_ns;	   /* when the first answer came */
 	uint64_t mapped_ns;	   /* value of process->mapped_ns at the last request */
 	uint32_t tries;
 	struct shared_recipe *recipe; /* that is published; NULL: none */

@@ -532,7 +532,7 @@ CASE_WITH(test_starting, set_up, tear_down)
 	round_of(50);
 	for (int i = 0; i < 100; i++)
 		round_of(50);
-	assert_in_range(f.recipes_asked, RUNTIME_SOON_TRIES, RUNTIME_SOON_TRIES + 14);
+	assert_in_range(f.recipes_asked, RUNTIME_SOON_TRIES, RUNTIME_SOON_TRIES + 22);
 	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
 			 JITBPF_RUNTIME_STARTING);
 	f.recipe_error = 0;
@@ -542,6 +542,23 @@ CASE_WITH(test_starting, set_up, tear_down)
 	assert_non_null(published_of(MADE_PID));
 	assert_int_equal(((const struct jitbpf_runtime *)last_record(JITBPF_RUNTIME))->status,
 			 JITBPF_RUNTIME_SHOWN);
+}
+
+/* A program that waits long for a CPU starts long after the first requests: it is not missed. */
+CASE_WITH(test_starts_late, set_up, tear_down)
+{
+	f.recipe_error = -ENODATA;
+	f.known.recipe.loop_count = 0;
+	add_first_sample(MADE_PID);
+	for (int i = 0; i < 200; i++)
+		round_of(2);
+	assert_true(f.recipes_asked > RUNTIME_SOON_TRIES);
+	assert_in_range(f.recipes_asked, RUNTIME_SOON_TRIES, RUNTIME_SOON_TRIES + 32);
+	f.recipe_error = 0;
+	f.known.recipe.loop_count = 1;
+	for (int i = 0; i < 24; i++)
+		round_of(2);
+	assert_non_null(published_of(MADE_PID));
 }
 
 static uint32_t last_status(void)
