@@ -14,7 +14,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       a->owner == b->owner && a->offset == b->offset;
 }
 
-/* The table holds a reference, so it may change the reference count of a const value. */
+/* Holders of a value change its base, whatever they may not change in the value. */
 static struct space_value *held(const struct location *location)
 {
 	return (struct space_value *)location->code;
@@ -54,8 +54,8 @@ int location_table_add(struct location_table *table, const struct location *loca
 {
 	int added;
 
-	if (location->kind == LOCATION_JIT && location->code)
-		((struct code_region *)location->code)->sampled = true;
+	if (location->code)
+		held(location)->sampled = true;
 	added = vec_intern_item_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
 				   hash_of(location, 0), hash_of, equal, location, ret);
 

@@ -65,8 +65,8 @@ struct location_table {
 #define LOCATION_NO_ROOM UINT32_MAX /* instead of a number */
 
 /*
- * Find or add a location. A new location takes a reference to its code. Returns
- * 0 and sets *ret to its number, or -ENOMEM, or -EDQUOT (no room).
+ * Find or add a location. Its code is marked as sampled in any case; a new location takes a
+ * reference to it. Returns 0 and sets *ret to its number, or -ENOMEM, or -EDQUOT (no room).
  */
 int location_table_add(struct location_table *table, const struct location *location,
 		       uint32_t *ret);

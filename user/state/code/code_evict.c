@@ -8,7 +8,7 @@
 static bool can_give_way(const struct code_record *record, const struct budget_owner *owner,
 			 uint64_t before_ns)
 {
-	return !record->region.sampled && record->account->owner == owner &&
+	return !record->region.value.sampled && record->account->owner == owner &&
 	       record->region.loaded_ns < before_ns;
 }
 

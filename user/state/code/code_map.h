@@ -91,8 +91,7 @@ struct code_region {
 	const void *tables;	    /* a scope table, then lines: see below; NULL: none */
 	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 	uint32_t claim_count, line_count, scope_bytes;
-	uint32_t arch : 31;   /* 0: native, 1: 32-bit, 2: 64-bit */
-	uint32_t sampled : 1; /* a sample was located in it, or in an earlier version */
+	uint32_t arch; /* 0: native, 1: 32-bit, 2: 64-bit */
 };
 
 static inline const char *code_region_class(const struct code_region *region)
