@@ -49,8 +49,8 @@ MADE void made_life(struct made_lives *m, uint64_t identity, uint64_t time_ns, u
 	strcpy(m->texts, name);
 	m->claim = (struct code_claim){.time_ns = time_ns, .before_run = !time_ns};
 	m->record = (struct code_record){
-		.identity = identity,
 		.region = {.value.refs = 1, /* it is not on the heap: never the last one */
+			   .number = identity - 1,
 			   .address = 0x5000,
 			   .size_bytes = size_bytes,
 			   .claims = &m->claim,
@@ -66,7 +66,7 @@ MADE uint32_t made_life_sample(struct made_lives *m, uint64_t count, const char 
 			       const char *module)
 {
 	struct location location = {.kind = LOCATION_JIT,
-				    .owner = m->record.identity,
+				    .owner = code_region_identity(&m->record.region),
 				    .offset = 4,
 				    .code = &m->record.region.value};
 	struct frame frame = made_frame(&m->made, FRAME_KIND_JIT, name, module);

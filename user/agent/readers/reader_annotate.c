@@ -25,8 +25,7 @@ static int make_region(struct made_region *made, const struct reader_annotate *h
 {
 	const void *code;
 
-	*made = (struct made_region){.record = {.identity = 1,
-						.region = {.address = head->address,
+	*made = (struct made_region){.record = {.region = {.address = head->address,
 							   .size_bytes = head->size_bytes,
 							   .arch = head->arch,
 							   .name = CODE_NO_TEXTS}}};

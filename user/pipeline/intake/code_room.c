@@ -3,7 +3,6 @@
 
 #include "state/code/code_evict.h"
 #include "state/code/code_region.h"
-#include "state/space/cow_pool.h"
 #include "uapi/code_event.h"
 
 /* More than the profile of an owner grows by in a round without a new large stack. */
@@ -116,15 +115,15 @@ static const struct process *payer_of(const struct process_table *processes,
 		if (event->kind == JITBPF_CODE_EVICTED || event->kind == JITBPF_CODE_REPLACED ||
 		    event->kind == JITBPF_CODE_UNLOAD)
 			return NULL;
-		*bytes = sizeof(struct code_record) + record->size_bytes + 4 * COW_CELL_BYTES;
+		*bytes = sizeof(struct code_record) + record->size_bytes + 2 * CODE_ENTRY_BYTES;
 		return process_table_find(processes, event->pid, event->start_ns,
 					  event->reported_ns);
 	case JITBPF_MAPPING:
-		*bytes = sizeof(struct mapping) + 4 * COW_CELL_BYTES;
+		*bytes = sizeof(struct mapping) + 2 * CODE_ENTRY_BYTES;
 		return process_table_find(processes, mapping->pid, mapping->start_ns,
 					  record->time_ns);
 	case JITBPF_FORK:
-		*bytes = PROCESS_BYTES + PROCESS_MAPS_BYTES + 8 * COW_CELL_BYTES;
+		*bytes = PROCESS_BYTES + PROCESS_MAPS_BYTES + 4 * CODE_ENTRY_BYTES;
 		return task->pid == task->parent_pid
 			       ? NULL
 			       : process_table_find(processes, task->parent_pid, 0,

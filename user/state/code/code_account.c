@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "state/code/code_map.h"
-#include "state/space/cow_pool.h"
 #include "state/space/space_history.h"
 
 const struct code_budget code_budget_default = {
@@ -61,16 +60,16 @@ int code_account_set_owner(struct code_account *account, struct owner_budget *me
 }
 
 /*
- * What the allocator takes for an object, and two cells of trees. When the object has ended, it has
- * an entry in the history instead, which is smaller.
+ * What the allocator takes for an object, and its entries in trees. When the object has ended, it
+ * has an entry in the history instead, which is smaller.
  */
 static uint64_t allocated_bytes(uint64_t bytes)
 {
-	return (bytes + sizeof(size_t) + 15) / 16 * 16 + 2 * COW_CELL_BYTES;
+	return (bytes + sizeof(size_t) + 15) / 16 * 16 + CODE_ENTRY_BYTES;
 }
 
-_Static_assert(2 * sizeof(struct space_entry) <= 2 * COW_CELL_BYTES,
-	       "an entry of a history that has just grown");
+_Static_assert(4 * sizeof(struct space_entry) / 3 <= CODE_ENTRY_BYTES,
+	       "an entry of a history that is three quarters full");
 
 int code_account_charge(struct code_account *account, uint64_t bytes)
 {

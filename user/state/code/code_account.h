@@ -16,6 +16,7 @@
 #include "base/charge_log.h"
 #include "base/owner_budget.h"
 #include "base/scope.h"
+#include "state/space/cow_tree.h"
 #include "uapi/code_event.h"
 
 #define CODE_OWN_LINES_BITS 28
@@ -121,8 +122,11 @@ DEFINE_CLEANUP(struct code_account *, code_account_put);
 int code_account_set_owner(struct code_account *account, struct owner_budget *memory,
 			   struct owner_key key);
 
+/* What a region takes in the trees of a map: by address and by method. */
+#define CODE_ENTRY_BYTES (COW_ITEM_BYTES + COW_KEY_BYTES)
+
 /*
- * Charge or release the memory of one object of `bytes`, plus its nodes in trees and history.
+ * Charge or release the memory of one object of `bytes`, plus CODE_ENTRY_BYTES.
  * Charging returns 0 or -EDQUOT: the owner has no room, or had none when the record was recorded.
  */
 int code_account_charge(struct code_account *account, uint64_t bytes);

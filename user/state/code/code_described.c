@@ -23,7 +23,7 @@ uint64_t code_late_claim_key(const struct code_record *record, enum jitbpf_publi
 {
 	_Static_assert(JITBPF_PUBLISHER_COUNT <= 8, "three bits");
 
-	return record->identity << 3 | publisher;
+	return code_region_identity(&record->region) << 3 | publisher;
 }
 
 static bool has_claim(const struct code_map *map, const struct code_record *record,
@@ -98,9 +98,9 @@ static int consider(void *context, const struct space_entry *entry)
 	bool same;
 
 	if (region->address != event->address || region->size_bytes != event->size_bytes ||
-	    record->identity == search->last_identity)
+	    code_region_identity(region) == search->last_identity)
 		return 0;
-	search->last_identity = record->identity;
+	search->last_identity = code_region_identity(region);
 	if (has_claim(search->map, record, event->origin.publisher) ||
 	    (region->loaded_ns < search->map->cleared_ns &&
 	     event->time_ns >= search->map->cleared_ns))

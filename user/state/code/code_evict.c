@@ -15,7 +15,7 @@ static bool can_give_way(const struct code_record *record, const struct budget_o
 /* What the region itself is charged. Its layout, if any, is more. */
 static uint64_t bytes_of(const struct code_record *record)
 {
-	return code_record_bytes(record) + 2 * COW_CELL_BYTES;
+	return code_record_bytes(record) + CODE_ENTRY_BYTES;
 }
 
 bool code_map_next_evictable(struct code_map *map, const struct budget_owner *owner,

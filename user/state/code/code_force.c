@@ -121,14 +121,11 @@ int code_map_drop_gathered(struct code_map *map)
 	return err;
 }
 
-static void index_claims(struct code_map *map, struct code_region *region, uint64_t time_ns)
+static void index_claims(struct code_map *map, struct code_region *region)
 {
 	for (uint32_t i = 0; i < region->claim_count; i++) {
 		uint64_t key = region->claims[i].method_key;
-		struct cow_item item = {.start = key,
-					.end = key + 1,
-					.from_ns = time_ns,
-					.value = space_value_get(&region->value)};
+		struct cow_item item = {.start = key, .value = space_value_get(&region->value)};
 
 		cow_tree_insert(&map->methods, &item);
 	}
@@ -140,13 +137,11 @@ static void entered(struct code_map *map, struct code_record *record, uint64_t t
 	struct code_region *region = &record->region;
 
 	region->number = (*map->next_number)++;
-	if (!record->identity)
-		record->identity = region->number + 1;
 	unindex_ended(map);
 	/* A late record may be in history only. */
 	if (is_in_force(map, region->address, &region->value)) {
 		code_map_count_live(map, record, true);
-		index_claims(map, region, time_ns);
+		index_claims(map, region);
 	}
 	if (map->newest_ns < time_ns)
 		map->newest_ns = time_ns;
@@ -230,7 +225,7 @@ int code_change_begin(struct code_map *map, struct code_account *account,
 	change.is_new = as_new || record->region.value.refs > own_refs ||
 			record->region.number < map->own_number;
 	if (change.is_new)
-		err = code_record_copy(record, account, &change.record);
+		err = code_record_copy(record, account, map->first_number, &change.record);
 	if (err)
 		return err;
 	change.has_new_layout = !change.record->region.layout;

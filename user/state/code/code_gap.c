@@ -81,9 +81,10 @@ static int find_dead(void *context, const struct cow_item *item)
 }
 
 /* An inherited claim has a sequence number of the parent, and gap->live has none of these. */
-static bool claim_lives(const struct sifting *sifting, const struct code_claim *claim)
+static bool claim_lives(const struct sifting *sifting, const struct code_region *region,
+			const struct code_claim *claim)
 {
-	return claim->made >= sifting->map->first_number &&
+	return region->number >= sifting->map->first_number && !claim->inherited &&
 	       lives(sifting->gap, claim->origin.sequence);
 }
 
@@ -96,7 +97,7 @@ static int sift(void *context, const struct space_entry *entry)
 	if (entry->from_ns > sifting->gap->from_ns || !claim ||
 	    !is_about(sifting->gap, &claim->origin))
 		return 0;
-	if (!claim_lives(sifting, claim))
+	if (!claim_lives(sifting, region, claim))
 		return vec_push(&sifting->map->hit,
 				((struct space_key){entry->start, entry->value}));
 	if (region->layout &&

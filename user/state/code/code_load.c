@@ -67,12 +67,11 @@ static int enter_region(struct code_map *map, struct code_account *account,
 
 	if (!code_map_next_key(map, event->method_id, &key))
 		return -EDQUOT;
-	err = code_record_create(event, first, map->line_rules, account, &record);
+	err = code_record_create(event, first, 0, map->line_rules, account, &record);
 	if (err)
 		return err;
 	record->region.loaded_ns = from_ns;
 	record->own_claim.method_key = key;
-	record->own_claim.made = *map->next_number;
 	return code_map_enter(map, record, from_ns, NULL);
 }
 

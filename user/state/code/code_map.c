@@ -20,6 +20,7 @@ static struct code_map *map_alloc(uint64_t *next_number)
 		return NULL;
 	map->next_number = next_number;
 	map->own_number = map->first_number = *next_number;
+	map->methods.keys = true;
 	return map;
 }
 

@@ -65,34 +65,36 @@ static inline bool code_engine_same_process(uint64_t a, uint64_t b)
 struct code_claim {
 	struct code_origin origin; /* of its load or its last move */
 	uint64_t method_id;	   /* 0: none */
-	uint64_t time_ns;	   /* of that event */
 	uint64_t method_key;	   /* in the code map's index of methods */
-	/* next region number when it was made; distinguishes inherited claims */
-	uint64_t made : 63;
-	bool before_run : 1; /* loaded before the profiler ran: time_ns is not exact */
+	uint64_t time_ns : 62;	   /* of that event */
+	uint64_t before_run : 1;   /* loaded before the profiler ran: time_ns is not exact */
+	uint64_t inherited : 1;	   /* from a region that the map had inherited */
 };
 
-_Static_assert(sizeof(struct code_claim) == 56, "there may be millions");
+_Static_assert(sizeof(struct code_claim) == 48, "there may be millions");
 
 #define CODE_NO_TEXTS "\0\0\0" /* with the NUL of the literal: four empty texts */
 
 struct code_region {
 	struct space_value value;
-	uint64_t number;
+	uint64_t number : 48;	      /* of a method without code, the one of the next region */
+	uint64_t arch : 8;	      /* 0: native, 1: 32-bit, 2: 64-bit */
+	uint64_t claim_count : 3;     /* at least 1 */
+	uint64_t is_version : 1;      /* see struct code_version */
 	uint64_t address, size_bytes; /* for shared memory, see state/process/shared_code.h */
 	uint64_t loaded_ns;
-	/* One per publisher that describes the region, the richest first; at least one. */
+	/* One per publisher that describes the region, the richest first. */
 	const struct code_claim *claims;
 	/*
 	 * Name, class, source and module, one behind the other, each with a NUL: there may be
 	 * millions of regions. "" if no publisher gives one.
 	 */
 	const char *name;
-	const void *tables;	    /* a scope table, then lines: see below; NULL: none */
 	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
-	uint32_t claim_count, line_count, scope_bytes;
-	uint32_t arch; /* 0: native, 1: 32-bit, 2: 64-bit */
+	uint32_t line_count, scope_bytes;
 };
+
+_Static_assert(JITBPF_PUBLISHER_COUNT <= 7, "claim_count has 3 bits");
 
 static inline const char *code_region_class(const struct code_region *region)
 {
@@ -114,10 +116,7 @@ static inline const char *code_region_module(const struct code_region *region)
 }
 
 /* Returns the checked scope table of a region, or NULL. */
-static inline const void *code_region_scopes(const struct code_region *region)
-{
-	return region->scope_bytes ? region->tables : NULL;
-}
+const void *code_region_scopes(const struct code_region *region);
 
 /* Returns the bytes of a scope table with padding: lines follow it. */
 static inline uint64_t code_scopes_room(uint64_t scope_bytes)
@@ -126,13 +125,7 @@ static inline uint64_t code_scopes_room(uint64_t scope_bytes)
 }
 
 /* Returns the line table of a region, which is settled (code_lines.h), or NULL. */
-static inline const struct jitbpf_code_line *code_region_lines(const struct code_region *region)
-{
-	const char *tables = region->tables;
-
-	return region->line_count ? (const void *)(tables + code_scopes_room(region->scope_bytes))
-				  : NULL;
-}
+const struct jitbpf_code_line *code_region_lines(const struct code_region *region);
 
 /* The publisher's claim on a region, or NULL. Borrowed. */
 const struct code_claim *code_region_claim(const struct code_region *region,

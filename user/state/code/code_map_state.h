@@ -19,7 +19,7 @@ struct code_map {
 	struct space_map *space;
 	/*
 	 * The regions in force by method id, in order of arrival; one entry for each
-	 * claim. A tree, so that a fork can share it. See code_methods.h.
+	 * claim. A tree of keys, so that a fork can share it. See code_methods.h.
 	 */
 	struct cow_tree methods;
 	struct cow_tree registered; /* methods without code by id: see code_registered.c */

@@ -46,16 +46,15 @@ static void keep_lines(struct code_event *event, const struct code_region *regio
  * Returns true if the result differs from the region.
  */
 static bool combine(struct code_event *event, const struct code_record *record,
-		    const struct code_record *first)
+		    struct code_record *first)
 {
 	const struct code_region *region = &record->region;
 	uint32_t rank = code_publisher_of(event->origin.publisher)->rank;
 	bool richer = rank > code_publisher_of(region->claims[0].origin.publisher)->rank;
 	bool changed = false;
 
-	while (first && first->lender)
-		first = first->lender;
 	if (first) {
+		first = code_record_namer(first);
 		event->name = string_of(first->region.name);
 		event->class_name = string_of(code_region_class(&first->region));
 		event->module = string_of(code_region_module(&first->region));
@@ -90,14 +89,14 @@ static int make_version(const struct code_map *map, struct code_account *account
 			struct code_record **ret)
 {
 	CLEANUP(code_record_putp) struct code_record *record = NULL;
-	int err = code_record_create(event, NULL, map->line_rules, account, &record);
+	int err = code_record_create(event, NULL, code_region_identity(&old->region),
+				     map->line_rules, account, &record);
 
-	err = err ?: code_record_set_claims(record, old->region.claims, old->region.claim_count);
+	err = err ?: code_record_take_claims(record, old, map->first_number);
 	err = err ?: code_layout_copy(old->region.layout, &record->region.layout);
 	if (err)
 		return err;
 	record->region.loaded_ns = old->region.loaded_ns;
-	record->identity = old->identity;
 	*ret = TAKE_PTR(record);
 	return 0;
 }
@@ -127,14 +126,11 @@ static int claim_region(struct code_map *map, struct code_account *account,
 {
 	struct code_record *record = code_record_of(entry->value);
 	CLEANUP(code_record_putp) struct code_record *copy = NULL;
-	struct cow_item item = {.start = claim->method_key,
-				.end = claim->method_key + 1,
-				.from_ns = entry->from_ns,
-				.value = entry->value};
+	struct cow_item item = {.start = claim->method_key, .value = entry->value};
 	int err;
 
 	if (record->region.number < map->own_number) {
-		err = code_record_copy(record, account, &copy);
+		err = code_record_copy(record, account, map->first_number, &copy);
 		err = err ?: add_claim(copy, claim);
 		return err ?: code_map_enter_version(map, copy, entry, entry->from_ns);
 	}
@@ -205,15 +201,14 @@ static void extend_back(struct code_map *map, const struct code_event *event)
 
 static int merge_in_force(struct code_map *map, struct code_account *account,
 			  const struct space_entry *entry, const struct code_event *event,
-			  const struct code_record *first)
+			  struct code_record *first)
 {
 	struct code_event combined = *event;
 	struct code_claim claim = {
 		.origin = event->origin,
 		.method_id = event->method_id,
 		.time_ns = event->time_ns,
-		.made = *map->next_number,
-		.before_run = event->flags & JITBPF_EVENT_BEFORE_RUN,
+		.before_run = !!(event->flags & JITBPF_EVENT_BEFORE_RUN),
 	};
 	bool has_key = code_map_next_key(map, event->method_id, &claim.method_key);
 	bool refused = !has_key;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The index of a code map's regions by method id. It is a tree; a key is 32 bits of the id (ids of
- * 64 bits are folded) and a number that counts up. So regions of one id are in order of arrival.
- * Engines and publishers with the same id share these keys. A region has one entry per claim.
+ * The index of a code map's regions by method id. It is a tree of keys; a key is 32 bits of the id
+ * (ids of 64 bits are folded) and a number that counts up. So regions of one id are in order of
+ * arrival. Engines and publishers with the same id share these keys. A region has one entry per
+ * claim.
  */
 #ifndef JITBPF_STATE_CODE_CODE_METHODS_H
 #define JITBPF_STATE_CODE_CODE_METHODS_H

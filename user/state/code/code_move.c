@@ -57,24 +57,25 @@ static int make_moved(const struct code_map *map, const struct code_event *event
 	struct code_claim claims[JITBPF_PUBLISHER_COUNT];
 	struct code_record *record;
 	uint32_t count = old->region.claim_count;
-	int err = code_record_copy(old, account, &record);
+	int err = code_record_copy(old, account, map->first_number, &record);
 
 	if (err)
 		return err;
-	memcpy(claims, old->region.claims, count * sizeof(*claims));
+	memcpy(claims, record->region.claims, count * sizeof(*claims));
 	for (uint32_t i = 0; i < count; i++) {
 		if (claims[i].origin.publisher != event->origin.publisher)
 			continue;
 		claims[i].origin = event->origin;
 		claims[i].time_ns = event->time_ns;
-		claims[i].made = *map->next_number;
+		claims[i].inherited = false;
 	}
 	err = code_record_set_claims(record, claims, count);
 	if (err) {
 		code_record_put(record);
 		return err;
 	}
-	record->identity = 0; /* relative addresses in its code may have changed */
+	code_record_version(record)->identity =
+		0; /* relative addresses in its code may have changed */
 	record->region.address = event->address;
 	record->region.loaded_ns = event->time_ns;
 	*ret = record;

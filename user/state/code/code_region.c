@@ -73,19 +73,59 @@ int code_record_set_claims(struct code_record *record, const struct code_claim *
 	memcpy(copy, claims, count * sizeof(*copy));
 	free_claims(record);
 	record->region.claims = copy;
-	record->region.claim_count = count;
+	record->region.claim_count = count & 7;
 	return 0;
 }
 
-static uint64_t record_bytes(uint64_t line_room, uint64_t name_bytes)
+int code_record_take_claims(struct code_record *record, const struct code_record *old,
+			    uint64_t first_number)
 {
-	return sizeof(struct code_record) + line_room * sizeof(struct jitbpf_code_line) +
-	       name_bytes;
+	struct code_claim claims[JITBPF_PUBLISHER_COUNT];
+	const struct code_region *region = &old->region;
+
+	for (uint32_t i = 0; i < region->claim_count; i++) {
+		claims[i] = region->claims[i];
+		claims[i].inherited |= region->number < first_number;
+	}
+	return code_record_set_claims(record, claims, region->claim_count);
+}
+
+static uint64_t head_bytes(bool is_version)
+{
+	return sizeof(struct code_record) + (is_version ? sizeof(struct code_version) : 0);
+}
+
+static uint64_t record_bytes(bool is_version, uint64_t line_room, uint64_t name_bytes)
+{
+	return head_bytes(is_version) + line_room * sizeof(struct jitbpf_code_line) + name_bytes;
 }
 
 uint64_t code_record_bytes(const struct code_record *record)
 {
-	return record_bytes(record->own_lines, record->own_name_bytes);
+	return record_bytes(record->region.is_version, record->own_lines, record->own_name_bytes);
+}
+
+/* Returns the tables of a record: scopes, then lines. */
+static const char *tables_of(const struct code_record *record)
+{
+	const struct code_version *version = code_record_version(record);
+
+	if (version && version->tables)
+		return version->tables;
+	return (const char *)record + head_bytes(version);
+}
+
+const void *code_region_scopes(const struct code_region *region)
+{
+	return region->scope_bytes ? tables_of(code_record_of(&region->value)) : NULL;
+}
+
+const struct jitbpf_code_line *code_region_lines(const struct code_region *region)
+{
+	const char *tables = tables_of(code_record_of(&region->value));
+
+	return region->line_count ? (const void *)(tables + code_scopes_room(region->scope_bytes))
+				  : NULL;
 }
 
 static void record_free(struct space_value *value)
@@ -99,19 +139,19 @@ static void record_free(struct space_value *value)
 	code_record_drop_layout(record);
 	code_account_put(record->account);
 	free_claims(record);
-	if (record->lender)
-		code_record_put(record->lender);
+	if (record->region.is_version && code_record_version(record)->lender)
+		code_record_put(code_record_version(record)->lender);
 	free(record);
 }
 
 /*
- * Allocate a record, with room for line_room lines and then name_bytes behind it. Returns 0,
- * -EDQUOT or -ENOMEM.
+ * Allocate a record, with a version if it is not NULL, and room for line_room lines and then
+ * name_bytes behind it. Returns 0, -EDQUOT or -ENOMEM.
  */
-static int record_alloc(struct code_account *account, struct code_record *lender,
+static int record_alloc(struct code_account *account, const struct code_version *version,
 			uint64_t line_room, uint64_t name_bytes, struct code_record **ret)
 {
-	uint64_t bytes = record_bytes(line_room, name_bytes);
+	uint64_t bytes = record_bytes(version, line_room, name_bytes);
 	struct code_record *record;
 
 	if (code_account_charge(account, bytes))
@@ -123,14 +163,16 @@ static int record_alloc(struct code_account *account, struct code_record *lender
 	}
 	*record = (struct code_record){
 		.region.value = {.refs = 1, .free = record_free},
+		.region.is_version = version != NULL,
 		.region.claims = &record->own_claim,
 		.account = code_account_get(account),
-		.lender = lender,
 		.own_name_bytes = (uint32_t)name_bytes,
 		.own_lines = line_room & CODE_OWN_LINES_MAX,
 	};
-	if (lender)
-		space_value_get(&lender->region.value);
+	if (version)
+		*code_record_version(record) = *version;
+	if (version && version->lender)
+		space_value_get(&version->lender->region.value);
 	account->methods++;
 	account->name_bytes += name_bytes;
 	account->lines += line_room;
@@ -179,9 +221,9 @@ static size_t name_bytes_of(const struct code_event *event, const struct code_re
 	return bytes;
 }
 
-static void put_texts(struct code_record *record, const struct code_event *event, char *at)
+static void put_texts(struct code_record *record, const struct code_event *event,
+		      const struct code_record *first, char *at)
 {
-	const struct code_record *first = record->lender;
 	struct texts texts;
 
 	if (!get_texts(event, first, &texts)) {
@@ -196,19 +238,20 @@ static void put_texts(struct code_record *record, const struct code_event *event
 }
 
 /* Put the tables and strings behind a record. Returns 0 or -ENOMEM. */
-static int put_parts(struct code_record *record, const struct code_event *event, size_t line_room,
+static int put_parts(struct code_record *record, const struct code_event *event,
+		     const struct code_record *first, size_t line_room,
 		     const struct code_line_rules *rules)
 {
 	struct code_region *region = &record->region;
-	char *tables = (char *)(record + 1);
+	char *tables = (char *)record + head_bytes(region->is_version);
+	uint32_t arch = first ? first->region.arch : event->arch;
 	struct jitbpf_code_line *lines = (void *)(tables + code_scopes_room(event->scope_bytes));
 	int err = code_lines_copy(lines, event->lines, event->line_count);
 
 	if (err)
 		return err;
-	put_texts(record, event, (char *)(lines + line_room));
-	region->arch = record->lender ? record->lender->region.arch : event->arch;
-	region->tables = tables;
+	put_texts(record, event, first, (char *)(lines + line_room));
+	region->arch = arch <= UINT8_MAX ? arch : UINT8_MAX;
 	if (event->scope_bytes)
 		memcpy(tables, event->scopes, event->scope_bytes);
 	region->scope_bytes = (uint32_t)event->scope_bytes;
@@ -219,8 +262,8 @@ static int put_parts(struct code_record *record, const struct code_event *event,
 	return 0;
 }
 
-/* A layout, with the first block of each of its trees' pools. */
-#define LAYOUT_BYTES (sizeof(struct code_layout) + 3 * (16 * COW_CELL_BYTES + 128))
+/* A layout, with the first cell of each of its trees' pools. */
+#define LAYOUT_BYTES (sizeof(struct code_layout) + 3 * (COW_CELL_BYTES + 128))
 
 int code_record_add_layout(struct code_record *record)
 {
@@ -245,7 +288,7 @@ void code_record_drop_layout(struct code_record *record)
 	record->region.layout = NULL;
 }
 
-int code_record_create(const struct code_event *event, struct code_record *first,
+int code_record_create(const struct code_event *event, struct code_record *first, uint64_t identity,
 		       const struct code_line_rules *rules, struct code_account *account,
 		       struct code_record **ret)
 {
@@ -255,24 +298,24 @@ int code_record_create(const struct code_event *event, struct code_record *first
 		.origin = event->origin,
 		.method_id = event->method_id,
 		.time_ns = event->time_ns,
-		.before_run = event->flags & JITBPF_EVENT_BEFORE_RUN,
+		.before_run = !!(event->flags & JITBPF_EVENT_BEFORE_RUN),
 	};
+	struct code_version version = {.identity = identity};
 	int err;
 
 	/* Use the record that owns the strings, so that the others can be freed. */
-	while (first && first->lender)
-		first = first->lender;
+	version.lender = first = first ? code_record_namer(first) : NULL;
 	names = name_bytes_of(event, first);
 	if (account->methods >= account->budget.methods ||
 	    !code_account_fits(account, names, line_room))
 		return -EDQUOT;
-	err = record_alloc(account, first, line_room, names, &record);
+	err = record_alloc(account, first || identity ? &version : NULL, line_room, names, &record);
 	if (err)
 		return err;
 	record->region.address = event->address;
 	record->region.size_bytes = event->size_bytes;
 	record->region.loaded_ns = event->time_ns;
-	err = put_parts(record, event, line_room, rules);
+	err = put_parts(record, event, first, line_room, rules);
 	err = err ?: code_record_set_claims(record, &claim, 1);
 	if (!err)
 		*ret = TAKE_PTR(record);
@@ -280,27 +323,34 @@ int code_record_create(const struct code_event *event, struct code_record *first
 }
 
 int code_record_copy(struct code_record *record, struct code_account *account,
-		     struct code_record **ret)
+		     uint64_t first_number, struct code_record **ret)
 {
 	/* All versions borrow from the first one, which avoids chains of lenders. */
-	struct code_record *lender = record->own_name_bytes || record->own_lines || !record->lender
-					     ? record
-					     : record->lender;
+	const struct code_version *old = code_record_version(record);
+	struct code_version version = {
+		.lender = record->own_name_bytes || record->own_lines || !old || !old->lender
+				  ? record
+				  : old->lender,
+		.tables = record->region.line_count || record->region.scope_bytes
+				  ? tables_of(record)
+				  : NULL,
+		.identity = code_region_identity(&record->region),
+	};
 	CLEANUP(code_record_putp) struct code_record *copy = NULL;
 	int err;
 
 	if (account->methods >= account->budget.methods)
 		return -EDQUOT;
-	err = record_alloc(account, lender, 0, 0, &copy);
+	err = record_alloc(account, &version, 0, 0, &copy);
 	if (err)
 		return err;
 	copy->region = record->region;
 	copy->region.value.refs = 1;
+	copy->region.is_version = true;
 	copy->region.layout = NULL;
 	copy->region.claims = &copy->own_claim;
-	copy->identity = record->identity;
 	copy->line_publisher = record->line_publisher;
-	err = code_record_set_claims(copy, record->region.claims, record->region.claim_count);
+	err = code_record_take_claims(copy, record, first_number);
 	err = err ?: code_layout_copy(record->region.layout, &copy->region.layout);
 	if (!err)
 		*ret = TAKE_PTR(copy);

@@ -87,7 +87,7 @@ static int insert(struct code_map *map, struct code_record *record, uint64_t tim
 		return -EDQUOT;
 	if (cow_tree_reserve(&map->registered, 0, 1))
 		return -ENOMEM;
-	record->own_claim.made = *map->next_number;
+	record->region.number = *map->next_number;
 	space_value_get(item.value);
 	cow_tree_insert(&map->registered, &item);
 	return 0;
@@ -108,7 +108,7 @@ int code_map_register(struct code_map *map, struct code_account *account,
 	/* The first report of a method counts. The shim drops strings if its journal is full. */
 	if (code_string_bytes(&event->name) && !code_map_registered(map, event) &&
 	    !code_map_first_part(map, &plain, event->time_ns)) {
-		err = code_record_create(&plain, NULL, map->line_rules, account, &record);
+		err = code_record_create(&plain, NULL, 0, map->line_rules, account, &record);
 		err = err ?: insert(map, record, event->time_ns);
 	}
 	if (err == -ENOMEM)
@@ -125,12 +125,12 @@ int code_map_sift_registered(struct code_map *map, const struct code_gap *gap)
 	const struct cow_item *item;
 
 	for (uint64_t at = 0; (item = cow_tree_next(&map->registered, at));) {
-		const struct code_claim *claim = &code_record_of(item->value)->own_claim;
-		bool inherited = claim->made < map->first_number;
+		const struct code_record *record = code_record_of(item->value);
+		bool inherited = record->region.number < map->first_number;
 
 		at = item->end;
 		if (item->from_ns > gap->to_ns ||
-		    !(inherited || code_gap_ends(gap, &claim->origin)))
+		    !(inherited || code_gap_ends(gap, &record->own_claim.origin)))
 			continue;
 		if (cow_tree_reserve(&map->registered, 1, 0))
 			return -ENOMEM;

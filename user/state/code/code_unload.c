@@ -3,6 +3,15 @@
 
 #include "state/code/code_methods.h"
 
+/* Returns true if an indexed region was in force at a time. */
+static bool in_force_at(const struct code_map *map, const struct cow_item *item, uint64_t time_ns)
+{
+	struct space_entry entry;
+
+	return space_map_next(map->space, code_record_of(item->value)->region.address, &entry) &&
+	       entry.value == item->value && entry.from_ns <= time_ns;
+}
+
 /*
  * Choose the engine whose regions an unload ends: the event's own, if it has regions of the id;
  * else that of the latest region of the id which can be the engine's own.
@@ -16,7 +25,7 @@ static bool choose_engine(const struct code_map *map, uint64_t id, const struct 
 	for (size_t left = CODE_METHOD_REGIONS_MAX; item && left; left--) {
 		const struct code_claim *claim = code_method_claim(item, id, origin->publisher);
 
-		if (!claim || item->from_ns > time_ns)
+		if (!claim || !in_force_at(map, item, time_ns))
 			claim = NULL;
 		if (claim && claim->origin.engine == origin->engine) {
 			*ret = origin->engine;

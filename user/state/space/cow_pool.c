@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CELLS_MIN 16   /* most processes have few mappings and no JIT code */
-#define CELLS_MAX 4096 /* in a block */
+#define CELLS_MIN 1   /* most processes have few mappings and no JIT code */
+#define CELLS_MAX 512 /* in a block */
 
 struct cow_pool *cow_pool_create(void)
 {

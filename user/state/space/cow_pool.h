@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 
-#define COW_CELL_BYTES 56
+#define COW_CELL_BYTES 264
 
 struct cow_cell {
 	struct cow_cell *next;

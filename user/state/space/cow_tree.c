@@ -2,190 +2,350 @@
 #include "state/space/cow_tree.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
+#define ITEMS_MAX 8  /* in a leaf */
+#define KEYS_MAX  16 /* in a leaf of a tree of keys */
+#define CHILD_MAX 16
+
+/* A child of an inner node, with the lowest start in it. Nodes are not empty. */
+struct cow_child {
+	uint64_t start;
+	struct cow_node *node;
+};
+
+/* A leaf has items or keys, an inner node children, by start. */
 struct cow_node {
-	struct cow_item item;
-	struct cow_node *left, *right;
-	uint32_t refs;	 /* parents and trees that point to it */
-	uint32_t height; /* 1: a leaf */
+	uint32_t refs;	/* parents and trees that point to it */
+	uint16_t level; /* 0: a leaf */
+	uint16_t count; /* of its entries */
+	union {
+		struct cow_item items[ITEMS_MAX];
+		struct cow_key keys[KEYS_MAX];
+		struct cow_child children[CHILD_MAX];
+	};
 };
 
 _Static_assert(sizeof(struct cow_node) == COW_CELL_BYTES, "a node is a cell");
+_Static_assert(offsetof(struct cow_item, start) == offsetof(struct cow_key, start) &&
+		       offsetof(struct cow_item, value) == offsetof(struct cow_key, value),
+	       "a key is the first part of an item");
 
-static uint32_t height(const struct cow_node *node)
+static size_t entry_bytes(const struct cow_tree *tree, const struct cow_node *node)
 {
-	return node ? node->height : 0;
+	return node->level || tree->keys ? sizeof(struct cow_key) : sizeof(struct cow_item);
 }
 
-static void measure(struct cow_node *node)
+static uint16_t entries_max(const struct cow_tree *tree, const struct cow_node *node)
 {
-	uint32_t left = height(node->left), right = height(node->right);
-
-	node->height = 1 + (left > right ? left : right);
+	return node->level || tree->keys ? CHILD_MAX : ITEMS_MAX;
 }
 
-/* Returns the node if it has no other holder; else a copy, which replaces it in this tree. */
-static struct cow_node *own(struct cow_tree *tree, struct cow_node *node)
+_Static_assert(sizeof(struct cow_child) == sizeof(struct cow_key) && KEYS_MAX == CHILD_MAX,
+	       "keys and children have the same room");
+
+static void *entry_at(const struct cow_tree *tree, const struct cow_node *node, size_t i)
 {
-	struct cow_node *copy;
+	return (char *)node->items + i * entry_bytes(tree, node);
+}
+
+static const struct cow_item *item_at(const struct cow_tree *tree, const struct cow_node *leaf,
+				      size_t i)
+{
+	return entry_at(tree, leaf, i);
+}
+
+static uint64_t end_of(const struct cow_tree *tree, const struct cow_item *item)
+{
+	return tree->keys ? item->start + 1 : item->end;
+}
+
+/* Both kinds of entries of both kinds of nodes begin with their start. */
+static uint64_t start_at(const struct cow_tree *tree, const struct cow_node *node, size_t i)
+{
+	return *(const uint64_t *)entry_at(tree, node, i);
+}
+
+/*
+ * Returns the number of entries of a node that start at or below address. All are compared: nodes
+ * are small, and a search would wait for each comparison.
+ */
+static size_t entries_until(const struct cow_tree *tree, const struct cow_node *node,
+			    uint64_t address)
+{
+	size_t count = node->count, until = 0;
+
+	if (node->level || tree->keys) {
+		for (size_t i = 0; i < count; i++)
+			until += node->keys[i].start <= address;
+		return until;
+	}
+	for (size_t i = 0; i < count; i++)
+		until += node->items[i].start <= address;
+	return until;
+}
+
+/* Returns the child in which an item that starts at an address is, or belongs. */
+static size_t child_for(const struct cow_tree *tree, const struct cow_node *node, uint64_t address)
+{
+	size_t until = entries_until(tree, node, address);
+
+	return until ? until - 1 : 0;
+}
+
+/* --- nodes that trees share ----------------------------------------------------------- */
+
+static void get_entries(const struct cow_tree *tree, struct cow_node *node)
+{
+	for (size_t i = 0; i < node->count; i++) {
+		if (node->level)
+			node->children[i].node->refs++;
+		else if (item_at(tree, node, i)->value)
+			space_value_get(item_at(tree, node, i)->value);
+	}
+}
+
+/* Replace the node at *at by a copy if it has another holder. Returns the node at *at. */
+static struct cow_node *own(struct cow_tree *tree, struct cow_node **at)
+{
+	struct cow_node *node = *at, *copy;
 
 	if (node->refs == 1)
 		return node;
 	copy = cow_pool_take(tree->pool);
 	*copy = *node;
 	copy->refs = 1;
-	space_value_get(copy->item.value);
-	if (copy->left)
-		copy->left->refs++;
-	if (copy->right)
-		copy->right->refs++;
+	get_entries(tree, copy);
 	node->refs--;
-	return copy;
+	return *at = copy;
 }
 
-static void node_put(struct cow_pool *pool, struct cow_node *node)
+static void node_put(const struct cow_tree *tree, struct cow_node *node)
 {
-	while (node && !--node->refs) {
-		struct cow_node *right = node->right;
-
-		node_put(pool, node->left);
-		space_value_put(node->item.value);
-		cow_pool_give(pool, node);
-		node = right;
+	if (!node || --node->refs)
+		return;
+	for (size_t i = 0; i < node->count; i++) {
+		if (node->level)
+			node_put(tree, node->children[i].node);
+		else
+			space_value_put(item_at(tree, node, i)->value);
 	}
+	cow_pool_give(tree->pool, node);
 }
 
-/* Rotations need a node that is not shared. They copy the child that rises if it is shared. */
-static struct cow_node *rotate_right(struct cow_tree *tree, struct cow_node *node)
+/* --- insertion ------------------------------------------------------------------------ */
+
+static struct cow_node *node_create(struct cow_tree *tree, uint16_t level)
 {
-	struct cow_node *up = own(tree, node->left);
+	struct cow_node *node = cow_pool_take(tree->pool);
 
-	node->left = up->right;
-	up->right = node;
-	measure(node);
-	measure(up);
-	return up;
-}
-
-static struct cow_node *rotate_left(struct cow_tree *tree, struct cow_node *node)
-{
-	struct cow_node *up = own(tree, node->right);
-
-	node->right = up->left;
-	up->left = node;
-	measure(node);
-	measure(up);
-	return up;
-}
-
-/* Restore the balance of an unshared node after the height of a child has changed. */
-static struct cow_node *balance(struct cow_tree *tree, struct cow_node *node)
-{
-	uint32_t left = height(node->left), right = height(node->right);
-
-	if (left > right + 1) {
-		if (height(node->left->left) < height(node->left->right)) {
-			node->left = own(tree, node->left);
-			node->left = rotate_left(tree, node->left);
-		}
-		return rotate_right(tree, node);
-	}
-	if (right > left + 1) {
-		if (height(node->right->right) < height(node->right->left)) {
-			node->right = own(tree, node->right);
-			node->right = rotate_right(tree, node->right);
-		}
-		return rotate_left(tree, node);
-	}
-	measure(node);
+	node->refs = 1;
+	node->level = level;
+	node->count = 0;
 	return node;
 }
 
-static struct cow_node *insert(struct cow_tree *tree, struct cow_node *node,
-			       const struct cow_item *item)
+/* Move the entries of a node from `from` on to the end of another one of that level. */
+static void move_entries(const struct cow_tree *tree, struct cow_node *node, size_t from,
+			 struct cow_node *to)
 {
-	struct cow_node **child;
-	uint32_t before;
+	size_t count = node->count - from;
 
-	if (!node) {
-		node = cow_pool_take(tree->pool);
-		*node = (struct cow_node){.item = *item, .refs = 1, .height = 1};
-		return node;
-	}
-	node = own(tree, node);
-	child = item->start < node->item.start ? &node->left : &node->right;
-	before = height(*child);
-	*child = insert(tree, *child, item);
-	/* If the height is the same, siblings need not be loaded into the cache. */
-	return (*child)->height == before ? node : balance(tree, node);
+	memcpy(entry_at(tree, to, to->count), entry_at(tree, node, from),
+	       count * entry_bytes(tree, node));
+	to->count += (uint16_t)count;
+	node->count = (uint16_t)from;
 }
 
-/* Remove the lowest node of a subtree. The caller owns it, unshared. */
-static struct cow_node *take_lowest(struct cow_tree *tree, struct cow_node *node,
-				    struct cow_node **ret)
+static void put_entry(const struct cow_tree *tree, struct cow_node *node, size_t i,
+		      const void *entry)
 {
-	uint32_t before;
+	size_t bytes = entry_bytes(tree, node);
+	char *at = entry_at(tree, node, i);
 
-	node = own(tree, node);
-	if (!node->left) {
-		*ret = node;
-		return node->right;
-	}
-	before = height(node->left);
-	node->left = take_lowest(tree, node->left, ret);
-	return height(node->left) == before ? node : balance(tree, node);
+	memmove(at + bytes, at, (node->count - i) * bytes);
+	memcpy(at, entry, bytes);
+	node->count++;
 }
 
-static struct cow_node *take(struct cow_tree *tree, struct cow_node *node, uint64_t start,
-			     struct cow_item *ret)
-{
-	struct cow_node *heir;
-	uint32_t before;
-
-	node = own(tree, node);
-	if (start != node->item.start) {
-		struct cow_node **child = start < node->item.start ? &node->left : &node->right;
-
-		before = height(*child);
-		*child = take(tree, *child, start, ret);
-		return height(*child) == before ? node : balance(tree, node);
-	}
-	*ret = node->item;
-	if (!node->left || !node->right) {
-		heir = node->left ? node->left : node->right;
-	} else {
-		struct cow_node *right = take_lowest(tree, node->right, &heir);
-
-		heir->left = node->left;
-		heir->right = right;
-		heir = balance(tree, heir);
-	}
-	cow_pool_give(tree->pool, node);
-	return heir;
-}
-
-/* The greatest height of an AVL tree of size nodes: 1.44 log2(size + 2), rounded up. */
-static size_t height_limit(size_t size)
-{
-	size_t bits = 64 - (size_t)__builtin_clzll((unsigned long long)size + 2);
-
-	return bits + bits / 2;
-}
+/* A node on the path of an insertion, and whether it is the first or last one of its level. */
+struct cow_place {
+	struct cow_node *node; /* not shared */
+	bool first, last;
+};
 
 /*
- * In a tree that was cloned, a change copies the shared nodes on its path, and up to two more
- * at each level to restore the balance. A copy is not shared, so no node is copied twice, and
- * any number of changes copies no more than all nodes.
+ * Put an entry before entry i of a node. Returns NULL, or a new node, which follows that one, if
+ * there was no room. Entries that come in order leave full nodes behind.
+ */
+static struct cow_node *put_or_split(struct cow_tree *tree, const struct cow_place *place, size_t i,
+				     const void *entry)
+{
+	struct cow_node *node = place->node, *right;
+	size_t count = node->count, cut = count / 2;
+
+	if (count < entries_max(tree, node)) {
+		put_entry(tree, node, i, entry);
+		return NULL;
+	}
+	if (place->last && i == count)
+		cut = count;
+	else if (place->first && !i)
+		cut = 0;
+	right = node_create(tree, node->level);
+	move_entries(tree, node, cut, right);
+	if (i <= cut && cut < count)
+		put_entry(tree, node, i, entry);
+	else
+		put_entry(tree, right, i - cut, entry);
+	return right;
+}
+
+static struct cow_node *insert(struct cow_tree *tree, const struct cow_place *place,
+			       const struct cow_item *item)
+{
+	struct cow_node *node = place->node, *right;
+	struct cow_child added;
+	struct cow_place below;
+	size_t i;
+
+	if (!node->level)
+		return put_or_split(tree, place, entries_until(tree, node, item->start), item);
+	i = child_for(tree, node, item->start);
+	below = (struct cow_place){.node = own(tree, &node->children[i].node),
+				   .first = place->first && !i,
+				   .last = place->last && i + 1 == node->count};
+	right = insert(tree, &below, item);
+	node->children[i].start = start_at(tree, below.node, 0);
+	if (!right)
+		return NULL;
+	added = (struct cow_child){start_at(tree, right, 0), right};
+	return put_or_split(tree, place, i + 1, &added);
+}
+
+void cow_tree_insert(struct cow_tree *tree, const struct cow_item *item)
+{
+	struct cow_place place = {.first = true, .last = true};
+	struct cow_node *right, *root;
+
+	if (!tree->root)
+		tree->root = node_create(tree, 0);
+	place.node = own(tree, &tree->root);
+	right = insert(tree, &place, item);
+	tree->size++;
+	if (!right)
+		return;
+	root = node_create(tree, place.node->level + 1);
+	root->children[0] = (struct cow_child){start_at(tree, place.node, 0), place.node};
+	root->children[1] = (struct cow_child){start_at(tree, right, 0), right};
+	root->count = 2;
+	tree->root = root;
+}
+
+/* --- removal -------------------------------------------------------------------------- */
+
+static void drop_entry(const struct cow_tree *tree, struct cow_node *node, size_t i)
+{
+	size_t bytes = entry_bytes(tree, node);
+	char *at = entry_at(tree, node, i);
+
+	node->count--;
+	memmove(at, at + bytes, (node->count - i) * bytes);
+}
+
+/* Merge child i + 1 of a node into child i, if they fit into one with some room. */
+static bool merge(struct cow_tree *tree, struct cow_node *node, size_t i)
+{
+	struct cow_node *left = node->children[i].node, *right = node->children[i + 1].node;
+
+	if (left->count + right->count > entries_max(tree, left) * 3 / 4)
+		return false;
+	left = own(tree, &node->children[i].node);
+	right = own(tree, &node->children[i + 1].node);
+	move_entries(tree, right, 0, left);
+	cow_pool_give(tree->pool, right);
+	drop_entry(tree, node, i + 1);
+	return true;
+}
+
+/* After a removal from child i, which is not shared. */
+static void settle_child(struct cow_tree *tree, struct cow_node *node, size_t i)
+{
+	struct cow_node *child = node->children[i].node;
+
+	if (!child->count) {
+		cow_pool_give(tree->pool, child);
+		drop_entry(tree, node, i);
+		return;
+	}
+	node->children[i].start = start_at(tree, child, 0);
+	if (child->count >= entries_max(tree, child) / 2 || (i && merge(tree, node, i - 1)))
+		return;
+	if (i + 1 < node->count)
+		merge(tree, node, i);
+}
+
+static struct cow_item take(struct cow_tree *tree, struct cow_node *node, uint64_t start)
+{
+	struct cow_item item = {0};
+	size_t i = child_for(tree, node, start);
+
+	if (node->level) {
+		item = take(tree, own(tree, &node->children[i].node), start);
+		settle_child(tree, node, i);
+		return item;
+	}
+	memcpy(&item, item_at(tree, node, i), entry_bytes(tree, node));
+	item.end = end_of(tree, &item);
+	drop_entry(tree, node, i);
+	return item;
+}
+
+/* Replace the root by its only child, or by nothing. */
+static void drop_root(struct cow_tree *tree)
+{
+	struct cow_node *root = tree->root, *child = root->count ? root->children[0].node : NULL;
+
+	tree->root = child;
+	if (--root->refs)
+		child->refs++;
+	else
+		cow_pool_give(tree->pool, root);
+}
+
+struct cow_item cow_tree_remove(struct cow_tree *tree, uint64_t start)
+{
+	struct cow_item item = take(tree, own(tree, &tree->root), start);
+
+	tree->size--;
+	while (tree->root && tree->root->count < (tree->root->level ? 2 : 1))
+		drop_root(tree);
+	return item;
+}
+
+/* --- memory --------------------------------------------------------------------------- */
+
+/*
+ * An insertion can split a node at each level, and the root. In a tree that was cloned, a change
+ * copies the shared nodes on its path, and a removal a neighbour at each level, too. A copy is not
+ * shared, so no node is copied twice, and any number of changes copies no more than all nodes.
  */
 static size_t nodes_wanted(const struct cow_tree *tree, size_t removals, size_t insertions)
 {
-	size_t all = tree->size + insertions;
-	size_t each = 3 * height_limit(all) + 1, changes = removals + insertions;
+	const struct cow_node *root = tree->root;
+	size_t levels = root ? root->level + 1u : 0, copies, used;
+	size_t room = levels > 1 ? 0 : (tree->keys ? KEYS_MAX : ITEMS_MAX);
+	size_t wanted = insertions * (levels + 1);
 
+	if (levels == 1)
+		room -= root->count;
+	if (insertions && insertions <= room)
+		wanted = !root; /* the first leaf */
 	if (!tree->shared)
-		return insertions;
-	return changes < all / each ? changes * each : all;
+		return wanted;
+	copies = (removals + insertions) * 2 * levels;
+	used = tree->pool->cells - tree->pool->free_count;
+	return wanted + (copies < used ? copies : used);
 }
 
 int cow_tree_reserve(struct cow_tree *tree, size_t removals, size_t insertions)
@@ -197,76 +357,10 @@ int cow_tree_reserve(struct cow_tree *tree, size_t removals, size_t insertions)
 	return cow_pool_reserve(tree->pool, nodes_wanted(tree, removals, insertions));
 }
 
-void cow_tree_insert(struct cow_tree *tree, const struct cow_item *item)
-{
-	tree->root = insert(tree, tree->root, item);
-	tree->size++;
-}
-
-struct cow_item cow_tree_remove(struct cow_tree *tree, uint64_t start)
-{
-	struct cow_item item;
-
-	tree->root = take(tree, tree->root, start, &item);
-	tree->size--;
-	return item;
-}
-
-const struct cow_item *cow_tree_next(const struct cow_tree *tree, uint64_t address)
-{
-	const struct cow_item *best = NULL;
-
-	/* The items do not overlap, so their ends ascend as well. */
-	for (const struct cow_node *node = tree->root; node;) {
-		if (node->item.end > address) {
-			best = &node->item;
-			node = node->left;
-		} else {
-			node = node->right;
-		}
-	}
-	return best;
-}
-
-const struct cow_item *cow_tree_last(const struct cow_tree *tree, uint64_t address)
-{
-	const struct cow_item *best = NULL;
-
-	for (const struct cow_node *node = tree->root; node;) {
-		if (node->item.start <= address) {
-			best = &node->item;
-			node = node->right;
-		} else {
-			node = node->left;
-		}
-	}
-	return best;
-}
-
-static int each(const struct cow_node *node, int (*fn)(void *, const struct cow_item *),
-		void *context)
-{
-	for (; node; node = node->right) {
-		int err = each(node->left, fn, context);
-
-		if (!err)
-			err = fn(context, &node->item);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-int cow_tree_for_each(const struct cow_tree *tree,
-		      int (*fn)(void *context, const struct cow_item *item), void *context)
-{
-	return each(tree->root, fn, context);
-}
-
 struct cow_tree cow_tree_clone(struct cow_tree *tree)
 {
 	if (!tree->root)
-		return (struct cow_tree){0};
+		return (struct cow_tree){.keys = tree->keys};
 	tree->shared = true;
 	tree->root->refs++;
 	tree->pool->refs++;
@@ -275,7 +369,66 @@ struct cow_tree cow_tree_clone(struct cow_tree *tree)
 
 void cow_tree_deinit(struct cow_tree *tree)
 {
-	node_put(tree->pool, tree->root);
+	node_put(tree, tree->root);
 	cow_pool_put(tree->pool);
-	*tree = (struct cow_tree){0};
+	*tree = (struct cow_tree){.keys = tree->keys};
+}
+
+/* --- look-ups ------------------------------------------------------------------------- */
+
+const struct cow_item *cow_tree_next(const struct cow_tree *tree, uint64_t address)
+{
+	const struct cow_node *node = tree->root, *above = NULL;
+	const struct cow_item *item;
+	size_t until;
+
+	if (!node)
+		return NULL;
+	while (node->level) {
+		size_t i = child_for(tree, node, address);
+
+		if (i + 1 < node->count)
+			above = node->children[i + 1].node;
+		node = node->children[i].node;
+	}
+	until = entries_until(tree, node, address);
+	item = item_at(tree, node, until ? until - 1 : 0);
+	/* The items do not overlap, so only the last one that starts below can cover address. */
+	if (end_of(tree, item) > address)
+		return item;
+	if (until < node->count)
+		return item_at(tree, node, until);
+	if (!above)
+		return NULL;
+	for (node = above; node->level;)
+		node = node->children[0].node;
+	return item_at(tree, node, 0);
+}
+
+const struct cow_item *cow_tree_last(const struct cow_tree *tree, uint64_t address)
+{
+	const struct cow_node *node = tree->root;
+	size_t until;
+
+	while (node && node->level)
+		node = node->children[child_for(tree, node, address)].node;
+	until = node ? entries_until(tree, node, address) : 0;
+	return until ? item_at(tree, node, until - 1) : NULL;
+}
+
+static int each(const struct cow_tree *tree, const struct cow_node *node,
+		int (*fn)(void *, const struct cow_item *), void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < node->count && !err; i++)
+		err = node->level ? each(tree, node->children[i].node, fn, context)
+				  : fn(context, item_at(tree, node, i));
+	return err;
+}
+
+int cow_tree_for_each(const struct cow_tree *tree,
+		      int (*fn)(void *context, const struct cow_item *item), void *context)
+{
+	return tree->root ? each(tree, tree->root, fn, context) : 0;
 }

@@ -3,14 +3,16 @@
 #include <stdint.h>
 
 #include "pipeline/intake/code_room.h"
+#include "state/code/code_region.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/pipeline/random_run.h"
 #include "tests/unit/pipeline/recorded_parts.h"
 
-#define HOARDER (MADE_PID + 1) /* pids; each user's id is its pid */
-#define VICTIM	(MADE_PID + 2)
-#define LIMIT	(1u << 20)
-#define OLD_NS	10000000000ull
+#define HOARDER	     (MADE_PID + 1) /* pids; each user's id is its pid */
+#define VICTIM	     (MADE_PID + 2)
+#define METHOD_BYTES (sizeof(struct code_record) + 32 + CODE_ENTRY_BYTES)
+#define LIMIT	     (3277 * METHOD_BYTES) /* not all of it is for one owner */
+#define OLD_NS	     10000000000ull
 
 static void make_owner(struct made_run *run, uint32_t pid, uint32_t uid)
 {

@@ -29,8 +29,8 @@ static void change(struct code_lives *lives, const struct loading *of, uint64_t 
 	const char *name = of->name ?: "f";
 	AUTO_FREE char *texts = calloc(1, strlen(name) + sizeof("\0C\0\0m"));
 	struct code_record record = {
-		.identity = of->identity,
 		.region = {.address = CODE,
+			   .number = of->identity - 1,
 			   .size_bytes = of->size_bytes ?: 0x100,
 			   .claims = &claim,
 			   .claim_count = 1,
@@ -228,8 +228,8 @@ CASE(an_owner_cannot_evict_others)
 CASE(the_history_says_when_code_ended)
 {
 	const struct code_claim claim = {.time_ns = 10};
-	struct code_record record = {.identity = 5,
-				     .region = {.address = CODE,
+	struct code_record record = {.region = {.address = CODE,
+						.number = 4,
 						.size_bytes = 16,
 						.claims = &claim,
 						.claim_count = 1,

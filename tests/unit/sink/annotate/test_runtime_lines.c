@@ -61,8 +61,8 @@ static void fixture_init(struct fixture *f)
 {
 	struct made_view *m = &f->m;
 
-	*f = (struct fixture){.code = {.identity = 7,
-				       .region = {.value = {.refs = 1},
+	*f = (struct fixture){.code = {.region = {.value = {.refs = 1},
+						  .number = 6,
 						  .address = 0x1000,
 						  .size_bytes = 64,
 						  .name = "JIT$Search.run\0\0\0"}}};

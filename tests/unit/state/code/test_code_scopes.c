@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "tests/unit/cases.h"
+#include "state/code/code_region.h"
 #include "tests/unit/decode/record/scope_bytes.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
@@ -285,7 +286,10 @@ CASE(test_look_up_in_a_large_table)
 	struct jitbpf_scope *scopes =
 		(void *)(bytes + sizeof(counts) + sizeof(struct jitbpf_scope_method));
 	const struct jitbpf_scope_range range = {.scope = 1};
-	struct code_region region = {.name = "\0\0\0"};
+	struct {
+		struct code_record record;
+		struct code_version version;
+	} made = {.record.region = {.name = "\0\0\0", .is_version = true}};
 	struct code_level levels[CODE_LEVELS_MAX];
 
 	assert_true(bytes != MAP_FAILED);
@@ -293,10 +297,10 @@ CASE(test_look_up_in_a_large_table)
 	scopes[0] = (struct jitbpf_scope){.caller = JITBPF_NO_SCOPE, .depth = 1, .line = 7};
 	scopes[1] = (struct jitbpf_scope){.caller = 0, .depth = 2, .line = 8};
 	memcpy(scopes + SCOPES, &range, sizeof(range));
-	region.tables = bytes;
-	region.scope_bytes = size_bytes;
+	made.version.tables = bytes;
+	made.record.region.scope_bytes = size_bytes;
 	assert_int_equal(mprotect(bytes + PAGE, scopes_bytes / PAGE / 2 * PAGE, PROT_NONE), 0);
-	assert_int_equal(code_region_levels(&region, 5, levels), 2);
+	assert_int_equal(code_region_levels(&made.record.region, 5, levels), 2);
 	assert_int_equal(levels[0].line, 8);
 	assert_int_equal(levels[1].line, 7);
 	munmap(bytes, size_bytes);
