@@ -7,6 +7,8 @@
 #include "agent/clock.h"
 #include "agent/quiet_thread.h"
 
+#define KEPT_BYTES (64u << 10) /* memory of an empty queue that stays allocated */
+
 static void *request_at(const struct work_thread *thread, size_t number)
 {
 	return thread->requests.data + number * thread->kind.request_bytes;
@@ -40,6 +42,13 @@ static void do_next(struct work_thread *thread, void *request)
 		pthread_cond_signal(&thread->done);
 }
 
+static void forget_all(struct work_thread *thread)
+{
+	thread->count = thread->told = thread->begun = thread->forgotten = 0;
+	if (thread->requests.capacity > KEPT_BYTES)
+		vec_deinit(&thread->requests);
+}
+
 static void *work(void *thread_)
 {
 	struct work_thread *thread = thread_;
@@ -54,7 +63,7 @@ static void *work(void *thread_)
 			continue;
 		}
 		if (thread->begun == thread->count)
-			thread->count = thread->told = thread->begun = 0;
+			forget_all(thread);
 		pthread_cond_wait(&thread->asked, &thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -118,13 +127,32 @@ void work_thread_stop(struct work_thread *thread)
 	release(thread);
 }
 
+/*
+ * Make room for one more request. If most of the requests are done, these are forgotten: under
+ * load, the queue may never be empty. Returns 0 or -ENOMEM.
+ */
+static int make_room(struct work_thread *thread)
+{
+	size_t bytes = thread->kind.request_bytes, done = thread->begun - thread->busy;
+
+	if ((thread->count + 1) * bytes > thread->requests.capacity && done > thread->count / 2) {
+		memmove(request_at(thread, 0), request_at(thread, done),
+			(thread->count - done) * bytes);
+		thread->forgotten += done;
+		thread->begun -= done;
+		thread->told -= done;
+		thread->count -= done;
+	}
+	return vec_reserve(&thread->requests, (thread->count + 1) * bytes);
+}
+
 int work_thread_add(struct work_thread *thread, const void *request)
 {
 	size_t bytes = thread->kind.request_bytes;
 	int err;
 
 	pthread_mutex_lock(&thread->lock);
-	err = vec_reserve(&thread->requests, (thread->count + 1) * bytes);
+	err = make_room(thread);
 	if (!err)
 		memcpy(request_at(thread, thread->count++), request, bytes);
 	pthread_mutex_unlock(&thread->lock);
@@ -181,8 +209,8 @@ struct work_progress work_thread_progress(struct work_thread *thread)
 
 	pthread_mutex_lock(&thread->lock);
 	progress = (struct work_progress){
-		.done = thread->begun - thread->busy,
-		.all = thread->count,
+		.done = thread->forgotten + thread->begun - thread->busy,
+		.all = thread->forgotten + thread->count,
 		.request = thread->busy ? request_at(thread, thread->begun - 1) : NULL,
 	};
 	pthread_mutex_unlock(&thread->lock);

@@ -47,6 +47,7 @@ struct work_thread {
 	pthread_cond_t asked, done;
 	VEC(uint8_t) requests;	   /* requests[begun..] are pending; so is the one before if busy */
 	size_t begun, told, count; /* requests up to `told` are visible to the thread, and sorted */
+	size_t forgotten;	   /* requests that are done and not in `requests` any more */
 	struct work_result *results, **results_end;
 	bool started, busy, stop;
 	int error;

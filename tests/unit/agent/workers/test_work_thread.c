@@ -169,6 +169,40 @@ CASE_WITH(test_while_one_is_done, setup, teardown)
 	assert_null(results);
 }
 
+/* A queue that is never empty keeps the requests that wait, and not all that there ever were. */
+CASE_WITH(test_never_empty, setup, teardown)
+{
+	struct squares *squares = *state;
+	const uint32_t rounds = 2000;
+	struct work_progress progress;
+	struct work_result *results;
+
+	add(squares, WAITS);
+	work_thread_go(&squares->thread);
+	for (uint32_t i = 0; i < rounds; i++) {
+		sem_wait(&squares->begun);
+		add(squares, i % FAILS);
+		add(squares, WAITS);
+		work_thread_go(&squares->thread);
+		progress = work_thread_progress(&squares->thread);
+		assert_int_equal(progress.done, 2 * i);
+		assert_int_equal(progress.all, 2 * i + 3);
+		assert_int_equal(*(const uint32_t *)progress.request, WAITS);
+		sem_post(&squares->told);
+	}
+	sem_wait(&squares->begun);
+	sem_post(&squares->told);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_true(squares->thread.requests.capacity <= 8 * sizeof(uint32_t));
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	expect(&results, WAITS);
+	for (uint32_t i = 0; i < rounds; i++) {
+		expect(&results, i % FAILS);
+		expect(&results, WAITS);
+	}
+	assert_null(results);
+}
+
 /* After an error, later requests are still handled, and the error is kept. */
 CASE_WITH(test_that_fails, setup, teardown)
 {
