@@ -79,6 +79,29 @@ static void remove_unused(struct known_files *files)
 	files->sweep_at = 2 * kept > KNOWN_FILES_SWEEP ? 2 * kept : KNOWN_FILES_SWEEP;
 }
 
+void known_files_forget(struct known_files *files, const struct module *module)
+{
+	struct known_file key = {.module = module}, *file, *last;
+	uint32_t item = index_map_find(&files->index, hash_of(module), is_same_module,
+				       files->files.data, &key);
+
+	if (item == INDEX_MAP_NONE)
+		return;
+	file = &files->files.data[item];
+	last = &files->files.data[files->files.size - 1];
+	index_map_remove(&files->index, hash_of(module), item);
+	discharge(files, file);
+	deinit(file);
+	if (file != last) {
+		index_map_remove(&files->index, hash_of(last->module),
+				 (uint32_t)files->files.size - 1);
+		*file = *last;
+		/* Cannot fail: the removals have made room. */
+		(void)index_map_insert(&files->index, hash_of(file->module), item);
+	}
+	files->files.size--;
+}
+
 /* Find or add the file of a module. Borrowed until the next file is added. */
 static int file_of_module(struct known_files *files, const struct module *module,
 			  struct known_file **ret)

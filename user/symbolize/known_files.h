@@ -2,8 +2,8 @@
 /*
  * The cache of files that a symbolizer has used, with their symbols and debug
  * info. Symbols and debug info have separate budgets. Over budget, the least
- * recently used data are freed, and read again on the next request. A file whose
- * module has left the module table is removed.
+ * recently used data are freed, and read again on the next request. Of many files,
+ * those whose modules have left the module table are removed.
  */
 #ifndef JITBPF_SYMBOLIZE_KNOWN_FILES_H
 #define JITBPF_SYMBOLIZE_KNOWN_FILES_H
@@ -85,6 +85,12 @@ void known_files_deinit(struct known_files *files);
  */
 int known_files_get(struct known_files *files, const struct module *module,
 		    struct known_file **ret);
+
+/*
+ * Remove the file of a module, which is released; no-op if there is none. Without this, it stays
+ * as long as the module has another holder, or there are few files.
+ */
+void known_files_forget(struct known_files *files, const struct module *module);
 
 /* Update the memory use of a file after a look-up, and evict others if over budget. */
 void known_files_settle(struct known_files *files, struct known_file *file);

@@ -50,6 +50,11 @@ void symbolizer_set_no_demangle(struct symbolizer *symbolizer)
 	symbolizer->no_demangle = true;
 }
 
+void symbolizer_forget(struct symbolizer *symbolizer, const struct module *module)
+{
+	known_files_forget(&symbolizer->files, module);
+}
+
 size_t symbolizer_file_count(const struct symbolizer *symbolizer)
 {
 	return symbolizer->files.files.size;

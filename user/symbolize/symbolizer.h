@@ -96,6 +96,9 @@ int symbolizer_range(struct symbolizer *symbolizer, const struct module *module,
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
 
+/* Forget the file of a module, with all of its data. There will be no more requests of it. */
+void symbolizer_forget(struct symbolizer *symbolizer, const struct module *module);
+
 /* Returns the number of files that the cache has, with or without data in memory. */
 size_t symbolizer_file_count(const struct symbolizer *symbolizer);
 

@@ -326,6 +326,29 @@ CASE_WITH(files_of_modules_that_are_gone_are_removed, setup, teardown)
 	module_table_deinit(&table);
 }
 
+/* The other files keep their data. */
+CASE_WITH(a_file_can_be_forgotten, setup, teardown)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t opened, count;
+
+	for (unsigned i = 0; i < 2; i++) {
+		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
+		assert_int_equal(
+			symbolizer_native(symbolizer, &modules[i], IMAGE_TEXT, frames, &count), 0);
+	}
+	opened = files.opened;
+	symbolizer_forget(symbolizer, &modules[0]);
+	assert_int_equal(symbolizer_file_count(symbolizer), 1);
+	symbolizer_forget(symbolizer, &modules[0]);
+	assert_int_equal(symbolizer_file_count(symbolizer), 1);
+	assert_int_equal(symbolizer_native(symbolizer, &modules[1], IMAGE_TEXT, frames, &count), 0);
+	assert_string_equal(frames[0].name, "f");
+	assert_int_equal(files.opened, opened);
+	symbolizer_forget(symbolizer, &modules[1]);
+	assert_int_equal(symbolizer_file_count(symbolizer), 0);
+}
+
 #define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
 
 static void put_source(const char *name)

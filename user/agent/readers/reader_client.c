@@ -15,9 +15,9 @@
 #include "base/index_map.h"
 #include "base/scope.h"
 
-#define START_NS     30000000000ull /* limit for the start of a process */
-#define RETRY_NS     1000000000ull  /* after a start that failed */
-#define MODULES_KEPT 256	    /* up to so many modules, none is forgotten */
+#define START_NS  30000000000ull /* limit for the start of a process */
+#define RETRY_NS  1000000000ull	 /* after a start that failed */
+#define LOOKED_AT 8		 /* known modules that a request looks at: they may be gone */
 
 /* A module for which processes have failed. */
 struct strike {
@@ -33,7 +33,7 @@ struct reader_client {
 	message_bytes in;
 	VEC(const struct module *) known; /* modules that the process knows, held */
 	struct index_map index;		  /* of them, by number */
-	size_t sweep_at;
+	uint32_t next;			  /* of them, to look at */
 	VEC(struct strike) strikes;
 	uint64_t failures;
 };
@@ -59,7 +59,6 @@ int reader_client_create(const struct reader_options *options, struct reader_cli
 	client->calls.source = options->files;
 	client->socket = client->pidfd = -1;
 	client->meter = reader_meter_unknown;
-	client->sweep_at = MODULES_KEPT;
 	*ret = client;
 	return 0;
 }
@@ -77,7 +76,6 @@ static void end_process(struct reader_client *client)
 		module_release(*module);
 	client->known.size = 0;
 	index_map_deinit(&client->index);
-	client->sweep_at = MODULES_KEPT;
 }
 
 void reader_client_destroy(struct reader_client *client)
@@ -152,51 +150,62 @@ static bool has_number(const void *modules, uint32_t item, const void *number)
 	return ((const struct module *const *)modules)[item]->number == *(const uint32_t *)number;
 }
 
-/* Let the process forget modules that have left the table. Returns 0 or the socket's error. */
-static int forget_modules(struct reader_client *client, const struct reader_limit *limit)
+/* Remove a module from the known ones, and release it. */
+static void remove_known(struct reader_client *client, uint32_t at)
 {
-	size_t kept = 0;
+	uint32_t last = (uint32_t)client->known.size - 1;
+	const struct module *module = client->known.data[at], *moved = client->known.data[last];
+
+	index_map_remove(&client->index, hash_mix(module->number, 0), at);
+	if (at != last) {
+		index_map_remove(&client->index, hash_mix(moved->number, 0), last);
+		client->known.data[at] = moved;
+		/* Two entries were removed, so there is room. */
+		(void)index_map_insert(&client->index, hash_mix(moved->number, 0), at);
+	}
+	client->known.size--;
+	module_release(module);
+}
+
+/*
+ * Let the process forget modules that are gone: no request will be about these any more. Looks at
+ * some of the known ones, those that were not looked at for longest. requested: it stays. Returns 0
+ * or the socket's error.
+ */
+static int forget_modules(struct reader_client *client, const struct module *requested,
+			  const struct reader_limit *limit)
+{
 	int err = 0;
 
-	vec_for_each (at, &client->known) {
-		const struct module *module = *at;
-		uint64_t hash = hash_mix(module->number, 0);
+	for (uint32_t i = 0; i < LOOKED_AT && client->known.size && !err; i++) {
+		uint32_t at = client->next < client->known.size ? client->next : 0;
+		const struct module *module = client->known.data[at];
 
-		index_map_remove(&client->index, hash, (uint32_t)(at - client->known.data));
-		if (module_is_dropped(module)) {
-			err = err
-				      ?: reader_send(client->socket, READER_FORGET, &module->number,
-						     sizeof(module->number), -1, limit);
-			module_release(module);
+		client->next = at + 1;
+		if (module == requested || !module_is_dropped(module))
 			continue;
-		}
-		/* The removal made the room that this takes. */
-		(void)index_map_insert(&client->index, hash, (uint32_t)kept);
-		client->known.data[kept++] = module;
+		err = reader_send(client->socket, READER_FORGET, &module->number,
+				  sizeof(module->number), -1, limit);
+		remove_known(client, at);
+		client->next = at; /* there is another one in its place */
 	}
-	client->known.size = kept;
-	client->sweep_at = 2 * kept > MODULES_KEPT ? 2 * kept : MODULES_KEPT;
 	return err;
 }
 
-/* The request makes the process know a module. */
-static int know(struct reader_client *client, const struct module *module,
-		const struct reader_limit *limit)
+/* The request makes the process know a module. Returns 0 or -ENOMEM. */
+static int know(struct reader_client *client, const struct module *module)
 {
 	uint32_t at;
-	int err = 0;
 
 	if (!module || index_map_find(&client->index, hash_mix(module->number, 0), has_number,
 				      client->known.data, &module->number) != INDEX_MAP_NONE)
 		return 0;
-	if (client->known.size >= client->sweep_at)
-		err = forget_modules(client, limit);
 	at = (uint32_t)client->known.size;
 	if (vec_reserve(&client->known, at + 1) ||
 	    index_map_insert(&client->index, hash_mix(module->number, 0), at))
 		return -ENOMEM;
 	client->known.data[client->known.size++] = module_hold(module);
-	return err;
+	return 0;
 }
 
 /* Serve calls until the answer is there. The time that they take is the files', not the reader's.
@@ -205,8 +214,9 @@ static int converse(struct reader_client *client, const struct reader_request *r
 {
 	struct reader_limit limit =
 		reader_limit_begin(&client->meter, client->options.answer_ms * 1000000ull);
-	int err = know(client, request->module, &limit), kind;
+	int err = forget_modules(client, request->module, &limit), kind;
 
+	err = err ?: know(client, request->module);
 	err = err
 		      ?: reader_send(client->socket, request->kind, request->bytes,
 				     request->size_bytes, -1, &limit);

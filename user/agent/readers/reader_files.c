@@ -157,6 +157,13 @@ static uint32_t find(const struct reader_files *files, uint32_t number)
 			      &number);
 }
 
+const struct module *reader_files_find(const struct reader_files *files, uint32_t number)
+{
+	uint32_t at = find(files, number);
+
+	return at != INDEX_MAP_NONE ? files->modules.data[at] : NULL;
+}
+
 static struct module *make_module(const struct reader_module *from, const char *path)
 {
 	size_t path_bytes = strlen(path) + 1;

@@ -21,6 +21,8 @@ void reader_files_source(struct reader_files *files, struct file_source *ret);
 /* Returns the module of a request, which is kept until reader_files_forget(), or NULL. */
 const struct module *reader_files_module(struct reader_files *files, const void *module,
 					 const char *path);
+/* Returns NULL if there is no such module. */
+const struct module *reader_files_find(const struct reader_files *files, uint32_t number);
 void reader_files_forget(struct reader_files *files, uint32_t number);
 
 #endif

@@ -235,11 +235,17 @@ static int set(struct reader *reader)
 
 static int forget(struct reader *reader)
 {
+	const struct module *module;
 	uint32_t number;
 
 	if (reader->request.size != sizeof(number))
 		return -EBADMSG;
 	memcpy(&number, reader->request.data, sizeof(number));
+	module = reader_files_find(&reader->files, number);
+	if (!module)
+		return 0;
+	symbolizer_forget(reader->symbolizer, module);
+	unwind_files_forget(reader->unwinding, module);
 	reader_files_forget(&reader->files, number);
 	return 0;
 }

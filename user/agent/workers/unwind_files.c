@@ -61,6 +61,19 @@ static void close_first(struct unwind_files *files)
 	memmove(&files->open[0], &files->open[1], files->open_count * sizeof(files->open[0]));
 }
 
+void unwind_files_forget(struct unwind_files *files, const struct module *module)
+{
+	for (uint32_t i = 0; i < files->open_count; i++) {
+		if (files->open[i]->module != module)
+			continue;
+		close_file(files->open[i]);
+		files->open_count--;
+		memmove(&files->open[i], &files->open[i + 1],
+			(files->open_count - i) * sizeof(files->open[0]));
+		return;
+	}
+}
+
 static size_t bytes_of(const struct open_file *file)
 {
 	return file->file ? unwind_file_bytes(file->file) + go_rows_bytes(file->go) +

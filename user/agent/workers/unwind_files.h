@@ -59,6 +59,9 @@ struct unwind_files; /* see unwind_files.c */
 /* source is copied. *ret_maker borrows *ret. Returns 0 or -ENOMEM. */
 int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
 			struct unwind_maker *ret_maker);
+/* Close the file of a module, if it is open. There will be no more requests of it. */
+void unwind_files_forget(struct unwind_files *files, const struct module *module);
+
 void unwind_files_destroy(struct unwind_files *files); /* NULL is allowed */
 
 #endif

@@ -42,8 +42,8 @@ struct fixture {
 
 static struct module module = {.number = 1, .path = "/"}, other = {.number = 2, .path = "/"};
 
-/* Requests that the processes of a test had; shared with them. */
-static volatile uint32_t *requests;
+/* Requests that the processes of a test had, and modules to forget; shared with them. */
+static volatile uint32_t *requests, *forgotten;
 
 static void sleep_ms(int ms)
 {
@@ -82,13 +82,18 @@ static void serve(int socket)
 {
 	message_bytes bytes = {0};
 	pid_t pid = getpid();
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), none;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), none, kind;
 	uint32_t behaviour;
 
 	if (reader_send(socket, READER_STARTED, &pid, sizeof(pid), pidfd, NULL) ||
 	    reader_receive(socket, &bytes, &none, NULL) != READER_SETTINGS)
 		_exit(1);
-	while (reader_receive(socket, &bytes, &none, NULL) == READER_NAMES) {
+	while ((kind = reader_receive(socket, &bytes, &none, NULL)) == READER_NAMES ||
+	       kind == READER_FORGET) {
+		if (kind == READER_FORGET) {
+			++*forgotten;
+			continue;
+		}
 		memcpy(&behaviour, bytes.data, sizeof(behaviour));
 		++*requests;
 		behave(behaviour);
@@ -109,10 +114,11 @@ static int setup(void **state)
 	};
 
 	*state = fixture;
-	requests = mmap(NULL, sizeof(*requests), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
+	requests = mmap(NULL, 2 * sizeof(*requests), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (requests == MAP_FAILED)
 		return -1;
+	forgotten = requests + 1;
 	return broker_start(functions, &fixture->broker)
 		       ?: reader_client_create(&options, &fixture->client);
 }
@@ -123,7 +129,7 @@ static int teardown(void **state)
 
 	reader_client_destroy(fixture->client);
 	broker_stop(&fixture->broker);
-	munmap((void *)requests, sizeof(*requests));
+	munmap((void *)requests, 2 * sizeof(*requests));
 	free(fixture);
 	return 0;
 }
@@ -147,6 +153,34 @@ static pid_t ask(struct fixture *fixture, const struct module *of, uint32_t beha
 	assert_int_equal(answer->size, sizeof(pid));
 	memcpy(&pid, answer->data, sizeof(pid));
 	return pid;
+}
+
+/* However few there are: each can cost a process megabytes. */
+CASE_WITH(modules_that_are_gone_are_forgotten, setup, teardown)
+{
+	struct fixture *fixture = *state;
+	const uint32_t gone = 20;
+	struct module *gone_modules[20];
+
+	for (uint32_t i = 0; i < gone; i++) {
+		struct module *made = calloc(1, sizeof(*made));
+
+		*made = (struct module){.number = 100 + i, .path = "/"};
+		assert_true(ask(fixture, made, ANSWERS) > 0);
+		/* Two clients know it, and the table drops it. */
+		module_hold(made);
+		gone_modules[i] = made;
+		module_drop(made);
+		module_release(made);
+	}
+	for (uint32_t i = 0; i < gone; i++)
+		assert_true(ask(fixture, &other, ANSWERS) > 0);
+	assert_int_equal(*forgotten, gone);
+	for (uint32_t i = 0; i < gone; i++)
+		module_release(gone_modules[i]);
+	/* What is in use stays known. */
+	assert_true(ask(fixture, &other, ANSWERS) > 0);
+	assert_int_equal(*forgotten, gone);
 }
 
 /* All processes fail that get the request; then the module is given up, and no other one. */
