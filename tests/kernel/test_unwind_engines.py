@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Stacks of real engines without frame pointers, down to their roots."""
 
+import bisect
 import collections
 import os
 import re
+import shutil
+import subprocess
 
 import harness
 import recording
@@ -131,8 +134,8 @@ class Large(Engine):
 
 class Node(Engine):
     def check_has_names(self, run, names):
-        """What a builtin does with the stack is known by its name. Debian's Node.js has no symbols
-        of its builtins, and from 20 on, --perf-prof does not report them."""
+        """Debian's Node.js has no symbols of its builtins, and from 20 on, --perf-prof does not
+        report them. So its samples in builtins cannot be recognized."""
         if not any(re.fullmatch(names, frame.name) for sample in run.script()
                    for frame in sample.frames):
             self.skipTest("this Node.js has no names of its builtins")
@@ -169,16 +172,46 @@ class Node(Engine):
         run = self.record(["node", "--no-opt", "--no-sparkplug",
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
                           ["-F", "1999", "--no-inline"], cwd=self.folder)
-        depths = collections.defaultdict(collections.Counter)
-        for frames in self.whole_stacks(run, "node", 0.98, 0.4):
-            handler = re.match(r"Builtins_(Mul|ModSmi)\w*Handler$", frames[-1].name)
-            if handler:  # Only leaf has such bytecodes.
-                depths[handler.group(1)][sum(frame.name == "Builtins_InterpreterEntryTrampoline"
-                                             for frame in frames)] += 1
         self.check_has_names(run, r"Builtins_\w+Handler")
+        self.check_leaf_is_on_stack(run, "node", lambda frame: frame.name)
+
+    def check_leaf_is_on_stack(self, run, comm, name_of):
+        depths = collections.defaultdict(collections.Counter)
+        for frames in self.whole_stacks(run, comm, 0.98, 0.4):
+            names = [name_of(frame) for frame in frames]
+            handler = re.match(r"Builtins_(Mul|ModSmi)\w*Handler$", names[-1])
+            if handler:  # Only leaf has such bytecodes.
+                depths[handler.group(1)][names.count("Builtins_InterpreterEntryTrampoline")] += 1
         self.assertEqual(len(depths), 2, depths)
         self.assertEqual(len({depth for of in depths.values() for depth in of}), 1, depths)
         self.assertGreater(min(sum(of.values()) for of in depths.values()), 50, depths)
+
+    def test_stripped(self):
+        """Without symbols, as Debian's, the file still has a table of its builtins."""
+        program = os.path.realpath(shutil.which("node"))
+        symbols = self.symbols_of_builtins(program)
+        if not symbols:
+            self.skipTest("this Node.js has no names of its builtins")
+        stripped = os.path.join(self.folder, "node")
+        subprocess.run(["strip", "-s", "-o", stripped, program], check=True)
+        run = self.record([stripped, "--no-opt", "--no-sparkplug",
+                           os.path.join(WORKLOADS, "baseline.js"), "2"],
+                          ["-F", "1999", "--no-inline"], cwd=self.folder)
+        self.check_leaf_is_on_stack(run, "node", lambda frame: self.symbol_at(symbols, frame))
+
+    def symbols_of_builtins(self, program):
+        """Returns (address, name) of builtins, ascending, of a program with fixed addresses."""
+        listed = subprocess.run(["nm", "-n", program], check=True, capture_output=True, text=True)
+        if "DYN" in subprocess.run(["readelf", "-h", program], check=True, capture_output=True,
+                                   text=True).stdout:
+            return []
+        words = [line.split() for line in listed.stdout.splitlines() if " Builtins_" in line]
+        return [(int(address, 16), name) for address, _, name in words]
+
+    def symbol_at(self, symbols, frame):
+        at = bisect.bisect(symbols, (frame.address, "~")) - 1
+        builtin = at >= 0 and frame.address - symbols[at][0] < 1 << 14
+        return symbols[at][1] if builtin else frame.name
 
     def test_replaced_frames(self):
         """V8 makes functions return to the start of a builtin, which no call precedes."""

@@ -7,11 +7,14 @@
 
 #include "base/scope.h"
 #include "base/search.h"
+#include "decode/elf/v8_builtins_table.h"
+#include "decode/x86/builtin_calls.h"
 #include "decode/x86/code_unwind.h"
 
 #define NAMES_MAX     65536 /* that are read */
 #define NAME_BYTES    128   /* of each of them */
 #define WORK_PER_BYTE 4	    /* of the page's work budget, since following costs more than reading */
+#define FOLLOWED_MAX  8	    /* jumps to one builtin */
 
 struct search {
 	const struct elf_file *elf;
@@ -87,17 +90,45 @@ static void arrange(struct builtins *builtins)
 	builtins->all.size = count;
 }
 
-int builtins_init(struct builtins *ret, const struct elf_file *elf, uint64_t low, uint64_t high)
+static int take_symbols(struct builtins *builtins, const struct elf_file *elf, uint64_t low,
+			uint64_t high)
 {
-	CLEANUP(builtins_deinit) struct builtins builtins = {0};
 	struct elf_symbol_table table;
-	struct search search = {elf, &table, low, high, NAMES_MAX, &builtins};
+	struct search search = {elf, &table, low, high, NAMES_MAX, builtins};
 	int err = elf_symbol_table_find(elf, false, &table);
 
 	err = err ?: elf_symbol_table_each(elf, elf->blob, &table, take_symbol, &search);
-	if (err && err != -ENOENT && err != -EBADMSG && err != -E2BIG)
+	arrange(builtins);
+	return err == -ENOENT || err == -EBADMSG || err == -E2BIG ? 0 : err;
+}
+
+static int take_table(struct builtins *builtins, const struct elf_file *elf, uint64_t low,
+		      uint64_t high)
+{
+	v8_builtin_codes codes = {0};
+	int err = v8_builtins_table_find(elf, low, high, &codes);
+
+	for (size_t i = 0; i < codes.size && !err; i++) {
+		const struct v8_builtin_code *code = &codes.data[i];
+
+		err = vec_push(&builtins->all,
+			       ((struct builtin){code->start, code->size_bytes, V8_BUILTIN}));
+	}
+	vec_deinit(&codes);
+	builtins->unnamed = true;
+	return err == -ENOENT ? 0 : err;
+}
+
+int builtins_init(struct builtins *ret, const struct elf_file *elf, uint64_t low, uint64_t high)
+{
+	CLEANUP(builtins_deinit) struct builtins builtins = {0};
+	int err = take_symbols(&builtins, elf, low, high);
+
+	if (!err && !builtins.all.size)
+		err = take_table(&builtins, elf, low, high);
+	err = err ?: builtin_calls_search(&builtins, elf);
+	if (err)
 		return err;
-	arrange(&builtins);
 	*ret = builtins;
 	builtins = (struct builtins){0};
 	return 0;
@@ -106,10 +137,11 @@ int builtins_init(struct builtins *ret, const struct elf_file *elf, uint64_t low
 void builtins_deinit(struct builtins *builtins)
 {
 	vec_deinit(&builtins->all);
+	vec_deinit(&builtins->jumps);
 }
 
 /* Returns 0, -ENOENT (the entry is unknown, or the code is not in the file), or another error. */
-static int follow(const struct builtin *builtin, const struct elf_file *elf,
+static int follow(const struct builtin *builtin, const struct elf_file *elf, bool doubted,
 		  struct unwind_rows *ret)
 {
 	AUTO_FREE uint8_t *code = malloc(builtin->size_bytes);
@@ -124,8 +156,77 @@ static int follow(const struct builtin *builtin, const struct elf_file *elf,
 	err = blob_read(elf->blob, offset, code, builtin->size_bytes);
 	if (err)
 		return err == -EBADMSG ? -ENOENT : err;
-	entry.doubted = builtin->kind != V8_CALLED_BUILTIN;
+	entry.doubted = doubted;
 	return code_unwind(code, builtin->size_bytes, builtin->start, &entry, ret);
+}
+
+/*
+ * Find out whether a builtin whose name is not known is called: another one, whose entry holds,
+ * jumps to it with its own return address on the stack. Returns 0, -ENOENT or another error.
+ */
+static int find_jump(const struct builtins *builtins, const struct builtin *to,
+		     const struct elf_file *elf, uint64_t *work_bytes)
+{
+	const struct builtin_jump *jumps = builtins->jumps.data;
+	size_t first = partition_point((size_t)0, builtins->jumps.size, next,
+				       jumps[next].target < to->start);
+
+	for (size_t i = first; i < builtins->jumps.size && i - first < FOLLOWED_MAX; i++) {
+		CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+		const struct builtin *from = builtin_at(builtins, jumps[i].site);
+		struct unwind_row row;
+		int err;
+
+		if (jumps[i].target != to->start)
+			break;
+		if (!from || from->kind != V8_CALLED_BUILTIN ||
+		    (uint64_t)from->size_bytes * WORK_PER_BYTE > *work_bytes)
+			continue;
+		*work_bytes -= (uint64_t)from->size_bytes * WORK_PER_BYTE;
+		err = follow(from, elf, false, &rows);
+		if (err == -ENOENT)
+			continue;
+		if (err)
+			return err;
+		row = unwind_rows_at(&rows, (uint32_t)(jumps[i].site - from->start));
+		if (row.cfa == code_entry_called.cfa && row.rbp == code_entry_called.rbp)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/*
+ * Make the rows of a builtin without a name, whose entry nothing confirms. It is called, or it
+ * continues in the frame of other code, which rbp points to. Where it has made a frame of its own,
+ * both are the same; the rest is unknown.
+ */
+static int follow_doubted(const struct builtin *builtin, const struct elf_file *elf,
+			  struct unwind_rows *ret)
+{
+	int err = follow(builtin, elf, false, ret);
+
+	vec_for_each (row, &ret->rows) {
+		if (row->cfa != UNWIND_CFA(UNWIND_CFA_RBP, 16)) {
+			row->cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
+			row->rbp = UNWIND_RBP_KEPT;
+		}
+	}
+	return err;
+}
+
+/* Make the rows of a builtin. Returns as follow(). */
+static int make_rows(const struct builtins *builtins, const struct builtin *builtin,
+		     const struct elf_file *elf, uint64_t *work_bytes, struct unwind_rows *ret)
+{
+	bool doubted = builtin->kind != V8_CALLED_BUILTIN;
+	int err = follow(builtin, elf, doubted, ret);
+
+	if (err != -ENOENT || !doubted || !builtins->unnamed)
+		return err;
+	err = find_jump(builtins, builtin, elf, work_bytes);
+	if (!err)
+		return follow(builtin, elf, false, ret);
+	return err == -ENOENT ? follow_doubted(builtin, elf, ret) : err;
 }
 
 static int add_command(const struct frame_window *window, uint64_t address,
@@ -135,11 +236,12 @@ static int add_command(const struct frame_window *window, uint64_t address,
 }
 
 /* Add the rows of a builtin that are in the window, of which `at` is the first address. */
-static int add_builtin(const struct builtin *builtin, const struct elf_file *elf,
-		       const struct frame_window *window, uint64_t at)
+static int add_builtin(const struct builtins *builtins, const struct builtin *builtin,
+		       const struct elf_file *elf, const struct frame_window *window, uint64_t at,
+		       uint64_t *work_bytes)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
-	int err = follow(builtin, elf, &rows);
+	int err = make_rows(builtins, builtin, elf, work_bytes, &rows);
 	struct unwind_row first;
 
 	if (err == -ENOENT)
@@ -179,7 +281,7 @@ int builtins_add(const struct builtins *builtins, const struct elf_file *elf,
 		if (work > *work_bytes)
 			return err ?: add_command(window, at, UNWIND_UNKNOWN);
 		*work_bytes -= work;
-		err = err ?: add_builtin(&all[i], elf, window, at);
+		err = err ?: add_builtin(builtins, &all[i], elf, window, at, work_bytes);
 		at = all[i].start + all[i].size_bytes;
 	}
 	if (!err && at < window->end)

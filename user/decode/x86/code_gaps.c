@@ -393,6 +393,7 @@ size_t code_gaps_bytes(const struct code_gaps *gaps)
 	return sizeof(*gaps) + (gaps->counted ? BLOCKS_KEPT * sizeof(*gaps->counted) : 0) +
 	       gaps->starts.starts.capacity * sizeof(*gaps->starts.starts.data) +
 	       gaps->builtins.all.capacity * sizeof(*gaps->builtins.all.data) +
+	       gaps->builtins.jumps.capacity * sizeof(*gaps->builtins.jumps.data) +
 	       gaps->rows.rows.capacity * sizeof(*gaps->rows.rows.data) +
 	       gaps->elf.sections.capacity * sizeof(*gaps->elf.sections.data);
 }

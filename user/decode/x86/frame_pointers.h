@@ -13,8 +13,8 @@ enum frame_pointers {
 	FRAME_POINTERS_KEPT, /* many functions set up rbp */
 	/*
 	 * The same, and few of them end by popping rbp and returning: builtins of an engine, whose
-	 * functions also pop a variable number of arguments, or jump to each other. If no symbols
-	 * name them (decode/x86/builtins.h), nothing but rbp leads to their callers.
+	 * functions also pop a variable number of arguments, or jump to each other. If nothing says
+	 * where they start (decode/x86/builtins.h), only rbp leads to their callers.
 	 */
 	FRAME_POINTERS_ONLY,
 };

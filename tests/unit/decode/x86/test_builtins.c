@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of builtins, which symbols name, in a file without call frame information. */
+/* Rows of builtins in a file without call frame information: by symbols, and by V8's table. */
 #include <stdint.h>
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "decode/x86/builtins.h"
 #include "tests/unit/cases.h"
-#include "tests/unit/decode/elf_image.h"
+#include "tests/unit/decode/v8_image.h"
 #include "tests/unit/decode/x86/assembled.h"
 
 #define LOCAL ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
@@ -145,4 +145,96 @@ CASE_WITH(test_budget, setup, teardown)
 	assert_int_equal(cfa_at(0x40), UNWIND_CFA(UNWIND_CFA_RSP, 8));
 	assert_int_equal(cfa_at(0x80), UNKNOWN);
 	assert_int_equal(cfa_at(IMAGE_TEXT_BYTES - 1), UNKNOWN);
+}
+
+#define ENTRY 12 /* bytes of one in the table */
+
+/* Ends without a return, so nothing confirms its entry; makes a frame behind its first byte. */
+CODE(throw_error, "nop\n push %rbp\n mov %rsp,%rbp\n ud2");
+
+static void put_unnamed(uint32_t number, const void *begin, const void *end)
+{
+	v8_image_code(&image, ENTRY, number, begin,
+		      (uint32_t)((const uint8_t *)end - (const uint8_t *)begin));
+}
+
+#define PUT_UNNAMED(number, code) put_unnamed(number, code##_begin, code##_end)
+
+/* Put an instruction with the distance to another builtin at the end of one. */
+static void put_lead(uint32_t number, uint8_t opcode, uint32_t to)
+{
+	uint8_t code[] = {0x90, opcode, 0, 0, 0, 0, 0xc3};
+	int32_t distance = (int32_t)(to * V8_SLOT_BYTES) - (int32_t)(number * V8_SLOT_BYTES + 6);
+
+	memcpy(code + 2, &distance, sizeof(distance));
+	v8_image_code(&image, ENTRY, number, code, opcode == 0xe9 ? 6 : sizeof(code));
+}
+
+static int32_t unnamed_at(uint32_t number, uint32_t offset)
+{
+	return cfa_at(number * V8_SLOT_BYTES + offset);
+}
+
+static int add_unnamed(uint64_t work_bytes)
+{
+	search(IMAGE_TEXT_ADDRESS, IMAGE_TEXT_ADDRESS + V8_TEXT_BYTES);
+	assert_int_equal(builtins.all.size, V8_IMAGE_BUILTINS);
+	assert_true(builtins.unnamed);
+	return add_window(V8_CODE, V8_CODE + V8_CODE_BYTES, work_bytes);
+}
+
+/* What returns, and what another builtin calls, is known; else it matters whether it was called. */
+CASE_WITH(test_without_names, setup, teardown)
+{
+	const int32_t called = UNWIND_CFA(UNWIND_CFA_RSP, 8),
+		      framed = UNWIND_CFA(UNWIND_CFA_RBP, 16);
+
+	v8_image_init(&image, ENTRY);
+	PUT_UNNAMED(1, add);
+	PUT_UNNAMED(2, throw_error);
+	PUT_UNNAMED(3, varargs);
+	PUT_UNNAMED(4, varargs);
+	PUT_UNNAMED(5, varargs);
+	PUT_UNNAMED(6, varargs);
+	put_lead(10, 0xe8, 4); /* is not called itself, but returns */
+	put_lead(11, 0xe8, 12);
+	put_lead(12, 0xe9, 5); /* is called, and passes its return address on */
+	put_lead(13, 0xe9, 6); /* may continue in the frame of other code, and so may 6 */
+	assert_int_equal(add_unnamed(UINT64_MAX), 0);
+	assert_int_equal(unnamed_at(1, 7), called);
+	assert_int_equal(unnamed_at(1, 12), framed);
+	assert_int_equal(unnamed_at(2, 0), UNKNOWN);
+	assert_int_equal(unnamed_at(2, 5), framed);
+	assert_int_equal(unnamed_at(3, 0), UNKNOWN);
+	assert_int_equal(unnamed_at(4, 0), called);
+	assert_int_equal(unnamed_at(5, 0), called);
+	assert_int_equal(unnamed_at(6, 0), UNKNOWN);
+	assert_int_equal(unnamed_at(11, 1), called);
+	/* Padding never runs. */
+	assert_int_equal(unnamed_at(3, V8_SLOT_BYTES - 1), BY_POINTER);
+}
+
+/* Without the work for the builtin that jumps there, nothing confirms it. */
+CASE_WITH(test_budget_of_jumps, setup, teardown)
+{
+	v8_image_init(&image, ENTRY);
+	PUT_UNNAMED(0, varargs);
+	put_lead(40, 0xe8, 50);
+	put_lead(50, 0xe9, 0);
+	assert_int_equal(add_unnamed(UINT64_MAX), 0);
+	assert_int_equal(unnamed_at(0, 0), UNWIND_CFA(UNWIND_CFA_RSP, 8));
+	assert_int_equal(add_unnamed(4 * (varargs_end - varargs_begin)), 0);
+	assert_int_equal(unnamed_at(0, 0), UNKNOWN);
+}
+
+/* A builtin that another one calls is called, whatever its name is. */
+CASE_WITH(test_called_by_name, setup, teardown)
+{
+	static const uint8_t calls[] = {0xe8, 0x7b, 0, 0, 0, 0xc3};
+
+	PUT(0x180, varargs, "Builtins_CEntry");
+	put(0x100, calls, calls + sizeof(calls), "Builtins_Add");
+	search(TEXT, TEXT + IMAGE_TEXT_BYTES);
+	assert_int_equal(add_window(TEXT, TEXT + IMAGE_TEXT_BYTES, UINT64_MAX), 0);
+	assert_int_equal(cfa_at(0x180), UNWIND_CFA(UNWIND_CFA_RSP, 8));
 }
