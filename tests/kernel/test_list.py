@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import harness
+from stuck_fs import StuckFilesystem
 
 ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
 NOBODY = 65534
@@ -27,6 +28,9 @@ for path in sys.argv[2:]:
 print(flush=True)
 time.sleep(60)
 """
+
+
+PYTHON = {"name": "CPython", "version": "{}.{}.{}".format(*sys.version_info[:3])}
 
 
 class List(harness.KernelTest):
@@ -152,13 +156,36 @@ class List(harness.KernelTest):
         # It has no JIT code; its functions need no publisher.
         row, = self.rows(small.pid)
         self.assertEqual(row["publishes"], "functions")
-        version = "{}.{}".format(*sys.version_info[:2])
-        self.assertEqual(row["runtimes"], [{"name": "CPython", "version": version, "functions": "version_known"}])
-        out, err = self.list("-p", str(small.pid))
-        self.assertRegex(out, rf"CPython +CPython {version}: shown, if its check passes +-")
-        self.assertIn("jitbpf: a recording checks the structures in the memory of a process", err)
+        self.assertEqual(row["runtimes"], [{**PYTHON, "functions": "shown"}])
+        out = self.list("-p", str(small.pid))[0]
+        self.assertRegex(out, rf"CPython +CPython {PYTHON['version']}: shown +-")
         idle = self.start(["sleep", "60"], wait=False)
         self.assertIn("no JIT code found", self.list("-p", str(idle.pid))[1])
+
+    def test_functions(self):
+        """Functions of a program with another name are found; a file system that does not answer
+        takes nothing from other processes."""
+        python = "/usr/bin/python3"  # Debian's has the interpreter in the program
+        version = subprocess.check_output([python, "-V"], text=True).split()[1]
+        with open(python, "rb") as file:
+            program = file.read()
+        folder = os.path.join(self.folder, "stuck")
+        os.mkdir(folder)
+        files = StuckFilesystem(folder, {"python3": program})
+        self.addCleanup(files.close)
+        renamed = os.path.join(self.folder, "renamed")
+        with open(renamed, "wb") as file:
+            file.write(program)
+        os.chmod(renamed, 0o755)
+        script = "import sys, time; print(flush=True); time.sleep(60)"
+        stuck, other = (self.start(["env", "PYTHONHOME=/usr", path, "-c", script])
+                        for path in (f"{folder}/python3", renamed))
+        files.hang("open", stuck.pid)
+        seen = self.list("--json", "-p", f"{stuck.pid},{other.pid}")[0]
+        functions = {row["pid"]: row["runtimes"] for row in json.loads(seen)["engines"]}
+        self.assertEqual(functions[other.pid],
+                         [{"name": "CPython", "version": version, "functions": "shown"}])
+        self.assertNotEqual(functions[stuck.pid][0].get("functions"), "shown")
 
     def test_without_root(self):
         """A user sees their own processes and journals; the others are counted."""

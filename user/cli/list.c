@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/files/helper/file_service.h"
 #include "agent/kernel/proc/process_scan.h"
 #include "agent/publisher/engine_list.h"
+#include "agent/readers/reader_service.h"
+#include "agent/readers/functions_check.h"
 #include "base/scope.h"
 #include "cli/choose.h"
 #include "cli/commands.h"
@@ -340,10 +343,30 @@ static int add_given(struct engine_list *list, const pid_list *pids)
 	return err;
 }
 
+static int check_runtime(void *check, uint32_t pid, uint64_t *ret_number)
+{
+	return functions_check_process(check, pid, ret_number);
+}
+
+static void end_broker(struct broker *broker)
+{
+	(void)broker_stop(broker);
+}
+
 static int list(const struct list_options *values, const pid_list *pids)
 {
+	static const role_fn roles[ROLE_COUNT] = {
+		[ROLE_OPENER] = file_service_run,
+		[ROLE_USER_OPENER] = file_service_run,
+		[ROLE_READER] = reader_service_run,
+	};
+	CLEANUP(end_broker) struct broker broker = {.socket = -1};
+	CLEANUP(functions_check_end) struct functions_check check = functions_check_of(&broker);
 	CLEANUP(engine_list_deinit) struct engine_list found = {0};
-	int err = engine_list_init(&found);
+	const struct engine_checker checker = {check_runtime, &check};
+	int err = broker_start(roles, &broker);
+
+	err = err ?: engine_list_init(&broker, &checker, &found);
 
 	if (!err && values->processes.size)
 		err = add_given(&found, pids);

@@ -34,14 +34,14 @@ void list_functions_write(struct json *json, const struct process_runtimes *runt
 
 		if (status < LEDGER_RUNTIME_COUNT)
 			functions = ledger_runtimes[status].key;
-		else if (runtime_reader_of(runtime.engine) && runtime.version.parts > 1)
-			functions = "version_known";
+		else if (runtime_reader_of(runtime.engine))
+			functions = "not_checked";
 		engine_advice_write_runtime(json, number, functions);
 	}
 	json_end(json, ']');
 }
 
-/* Put "CPython 3.11: shown, if its check passes". */
+/* Put "CPython 3.11: shown". */
 static void put_functions(struct text *text, uint64_t number)
 {
 	struct engine_file runtime = engine_of_runtime_number(number);
@@ -51,10 +51,7 @@ static void put_functions(struct text *text, uint64_t number)
 	engine_version_text(&runtime.version, version);
 	text_printf(text, "%s%s%s: %s", engine_runtime_name(runtime.engine), *version ? " " : "",
 		    version,
-		    status < LEDGER_RUNTIME_COUNT ? ledger_runtimes[status].words
-		    : runtime.version.parts > 1
-			    ? "shown, if its check passes"
-			    : "shown, if its version is known and its check passes");
+		    status < LEDGER_RUNTIME_COUNT ? ledger_runtimes[status].words : "not checked");
 }
 
 void list_functions_advise(const struct engine_list *list)
@@ -78,8 +75,8 @@ void list_functions_advise(const struct engine_list *list)
 		    ledger_runtimes[status].next);
 	}
 	if (unchecked)
-		say("jitbpf: a recording checks the structures in the memory of a process, and "
-		    "shows its functions if they are those of its version\n");
+		say("jitbpf: not checked: the process, or one before it, did not answer in time; a "
+		    "recording shows its functions if it does\n");
 }
 
 void list_functions_add(struct text_table *table, const struct engine_row *row)

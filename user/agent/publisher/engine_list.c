@@ -23,10 +23,11 @@
 
 #define MAP_TIME_SLACK_NS 1000000000ll /* precision of the clock of file times */
 
-int engine_list_init(struct engine_list *ret)
+int engine_list_init(const struct broker *broker, const struct engine_checker *checker,
+		     struct engine_list *ret)
 {
-	struct file_store_options options = {.live = true};
-	struct engine_list list = {0};
+	struct file_store_options options = {.live = true, .broker = broker};
+	struct engine_list list = {.checker = *checker};
 	int err = string_pool_create(&list.strings);
 
 	if (err)
@@ -174,20 +175,37 @@ static int add_jitdump(struct engine_list *list, const struct engine_row *proces
 	return vec_push(&list->rows, row);
 }
 
-/* Set which versions are not known. Returns true if there is a runtime with a reader. */
-static bool find_functions(struct process_runtimes *runtimes)
+static bool has_reader(uint64_t number)
 {
-	bool found = false;
+	return runtime_reader_of(engine_of_runtime_number(number).engine);
+}
+
+/* Put what was found out about a runtime in place of what its file name says. */
+static void set_runtime(struct process_runtimes *runtimes, uint64_t number)
+{
+	const struct engine *engine = engine_of_runtime_number(number).engine;
 
 	for (uint32_t i = 0; i < runtimes->count; i++) {
-		uint64_t *number = &runtimes->runtimes[i].number;
-		struct engine_file runtime = engine_of_runtime_number(*number);
-		const struct runtime_reader *reader = runtime_reader_of(runtime.engine);
-
-		found |= reader != NULL;
-		if (reader && runtime.version.parts > 1 && !reader->knows(&runtime.version))
-			*number = engine_runtime_with_status(*number, JITBPF_RUNTIME_OTHER_VERSION);
+		if (process_runtime_engine(&runtimes->runtimes[i]) == engine) {
+			runtimes->runtimes[i].number = number;
+			return;
+		}
 	}
+	if (runtimes->count < PROCESS_RUNTIMES_MAX)
+		runtimes->runtimes[runtimes->count++].number = number;
+}
+
+/* Returns true if there is a runtime with a reader. Processes without files are the kernel's. */
+static bool find_functions(const struct engine_list *list, uint32_t pid,
+			   const struct engine_maps *maps, struct process_runtimes *runtimes)
+{
+	uint64_t number = 0;
+	bool found = false;
+
+	if (maps->files.size && !list->checker.check(list->checker.context, pid, &number) && number)
+		set_runtime(runtimes, number);
+	for (uint32_t i = 0; i < runtimes->count; i++)
+		found |= has_reader(runtimes->runtimes[i].number);
 	return found;
 }
 
@@ -226,7 +244,7 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 					  process.inner_pid, list->strings, &maps);
 	if (!err) {
 		process.runtimes = maps.runtimes;
-		has_functions = find_functions(&process.runtimes);
+		has_functions = find_functions(list, pid, &maps, &process.runtimes);
 		err = add_ways(list, &text, &process, &maps, has_functions);
 	}
 	if (err == -ENOMEM)

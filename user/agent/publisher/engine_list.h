@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/publisher/jitdump_file.h"
+#include "agent/roles/broker.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
 #include "state/process/process_runtimes.h"
@@ -37,10 +38,8 @@ struct engine_row {
 	uint32_t inner_pid; /* in its own pid namespace */
 	uint32_t comm;	    /* string number */
 	/*
-	 * That its program runs, without modules. The number of one with a reader
-	 * (runtimes/runtime_reader.h) has a status if the path says a version that is not known.
-	 * For all others, only a recording finds out whether functions can be shown: it looks at
-	 * the structures in memory.
+	 * That its program runs, without modules. One with a reader (runtimes/runtime_reader.h) has
+	 * a status, unless it could not be checked in time.
 	 */
 	struct process_runtimes runtimes;
 	uint32_t
@@ -56,8 +55,18 @@ struct engine_hidden {
 	int err; /* negative errno; -EACCES or -EPERM: the user may not inspect it */
 };
 
+/*
+ * Finds out whether functions of the runtime of a process can be shown: *ret_number is its runtime
+ * with a status (engine_runtime_number()), or 0. Returns 0 or a negative errno: that is not known.
+ */
+struct engine_checker {
+	int (*check)(void *context, uint32_t pid, uint64_t *ret_number);
+	void *context;
+};
+
 struct engine_list {
 	VEC(struct engine_row) rows; /* by pid */
+	struct engine_checker checker;
 	struct string_pool *strings;
 	struct jitdump_reader reader;
 	VEC(struct engine_hidden) hidden; /* in the order of their inspection */
@@ -66,9 +75,9 @@ struct engine_list {
 /* Less executable memory without a file than this is not listed: it holds trampolines only. */
 #define ENGINE_GENERATED_BYTES_MIN (64u << 10)
 
-/* Forks helper processes: call it while this process has one thread. Returns 0 or negative errno.
- */
-int engine_list_init(struct engine_list *ret);
+/* broker is borrowed, checker is copied. Returns 0 or a negative errno. */
+int engine_list_init(const struct broker *broker, const struct engine_checker *checker,
+		     struct engine_list *ret);
 void engine_list_deinit(struct engine_list *list);
 
 /*
