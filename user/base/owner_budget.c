@@ -173,14 +173,12 @@ bool owner_budget_allows(const struct owner_budget *budget, const struct budget_
 	       is_fair(share, owner->used, amount, of_user);
 }
 
-void owner_budget_join(struct owner_budget *a, struct owner_budget *b, uint64_t limit,
-		       uint32_t share)
+void owner_budget_join(struct owner_budget *a, struct owner_budget *b, uint64_t limit)
 {
 	a->other = b;
 	b->other = a;
 	a->joint_limit = b->joint_limit = limit;
-	a->limit = b->limit = limit - limit / 16;
-	a->share = b->share = share;
+	a->limit = b->limit = limit;
 }
 
 int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)

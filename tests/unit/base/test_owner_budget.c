@@ -76,13 +76,15 @@ CASE(test_joined)
 	struct budget_owner *first = get(&a, 1000, 5), *second = get(&a, 1001, 5);
 	struct budget_owner *other = get(&b, 1000, 5);
 
-	owner_budget_join(&a, &b, 1000000, 7);
-	assert_in_range(charge_all(&a, first), 795000, 815000);
-	assert_in_range(charge_all(&a, second), 100000, 120000);
-	assert_in_range(charge_all(&b, other), 50000, 100000);
+	owner_budget_join(&a, &b, 1000000);
+	a.share = 15;
+	b.share = 7;
+	assert_in_range(charge_all(&a, first), 930000, 937500);
+	assert_in_range(charge_all(&a, second), 58000, 62000);
+	assert_in_range(charge_all(&b, other), 3000, 4400);
 	assert_true(a.used + b.used <= 1000000);
 	release_all(&a, first);
-	assert_in_range(charge_all(&b, other), 500000, 800000);
+	assert_in_range(charge_all(&b, other), 800000, 815000);
 	assert_false(owner_budget_allows(&a, second, 200000));
 	release_all(&a, second);
 	release_all(&b, other);

@@ -48,10 +48,12 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	analysis_watch_regions(a);
 	if (options->memory_bytes)
 		process_table_set_memory(&a->processes, options->memory_bytes);
-	if (options->joint_memory)
+	if (options->joint_memory) {
 		owner_budget_join(&a->processes.memory, &a->profile_memory,
-				  options->memory_bytes + options->profile_bytes,
-				  ANALYSIS_JOINT_SHARE);
+				  options->memory_bytes + options->profile_bytes);
+		a->processes.memory.share = ANALYSIS_CODE_SHARE;
+		a->profile_memory.share = ANALYSIS_PROFILE_SHARE;
+	}
 	*ret = TAKE_PTR(a);
 	return 0;
 }

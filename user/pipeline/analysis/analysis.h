@@ -25,8 +25,13 @@
  */
 #define ANALYSIS_HISTORY_NS 2000000000ull
 
-/* With joint_memory, an owner has so many times the memory that is left for others. */
-#define ANALYSIS_JOINT_SHARE 7
+/*
+ * With joint_memory, an owner has so many times the memory that is left for others. Code gives way
+ * to that of others, and to their profiles (pipeline/intake/code_room.h), so an owner alone may
+ * have nearly all; call paths do not.
+ */
+#define ANALYSIS_CODE_SHARE    15
+#define ANALYSIS_PROFILE_SHARE 7
 
 struct analysis; /* see analysis_state.h */
 
