@@ -13,7 +13,7 @@
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/seeds.h"
 
-SEEDS(7);
+SEEDS(8);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
