@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads the function object of a runtime frame, and makes its check word. */
+/* Reads the function object of a runtime frame and its owner, and makes the check word. */
 #ifndef JITBPF_BPF_RUNTIME_CHECK_H
 #define JITBPF_BPF_RUNTIME_CHECK_H
 
@@ -49,6 +49,29 @@ static __always_inline __u64 fold_words(const struct runtime_walk *w,
 	return check;
 }
 
+/* Returns the word of the owner that was read at an offset, which is in it. */
+static __always_inline __u64 owner_word(const struct runtime_walk *w, __s16 offset)
+{
+	__u64 at = (__u16)offset;
+
+	asm volatile("" : "+r"(at));
+	at &= RUNTIME_OWNER_BYTES_MAX - 1;
+	return *(const __u64 *)(w->owner_bytes + at);
+}
+
+/* Folds the words of the owner, if there is one. */
+static __always_inline __u64 fold_owner(const struct runtime_walk *w,
+					const struct runtime_recipe *recipe, __u64 check)
+{
+	if (!w->owner)
+		return check;
+	for (__u32 i = 0; i < RUNTIME_OWNER_BYTES_MAX / sizeof(__u64); i++)
+		if (i * sizeof(__u64) < recipe->owner.check_bytes)
+			check = runtime_check_fold(check, owner_word(w, recipe->owner.check_offset +
+										i * sizeof(__u64)));
+	return check;
+}
+
 /*
  * Reads w->function. Returns its check word, 0 if it cannot be read; and sets w->is_native. Global,
  * as walk_frame() is.
@@ -83,7 +106,7 @@ __noinline __u64 runtime_check_of(struct runtime_walk *w, struct runtime_recipe 
 			return 0;
 		check = runtime_check_fold(check, word);
 	}
-	return check & ~1ull;
+	return fold_owner(w, recipe, check & ~1ull) & ~1ull;
 }
 
 /* Notes that a sample has w->function. */
@@ -105,18 +128,19 @@ static __always_inline void meet(struct runtime_walk *w, __u64 check)
 /* runtime_check_of(), which this walk may have called for the function before. */
 static __always_inline __u64 known_check(struct runtime_walk *w, struct runtime_recipe *recipe)
 {
-	__u64 index = w->function >> 4 ^ w->function >> 9;
+	__u64 index = w->function >> 4 ^ w->function >> 9 ^ w->owner >> 3;
 	struct runtime_seen *seen;
 
 	asm volatile("" : "+r"(index));
 	index &= RUNTIME_SEEN - 1;
 	seen = &w->seen[index];
-	if (seen->walk == w->walk && seen->function == w->function) {
+	if (seen->walk == w->walk && seen->function == w->function && seen->owner == w->owner) {
 		w->is_native = seen->is_native;
 		return seen->check;
 	}
 	seen->walk = w->walk;
 	seen->function = w->function;
+	seen->owner = w->owner;
 	seen->check = runtime_check_of(w, recipe);
 	seen->is_native = w->is_native;
 	meet(w, seen->check);

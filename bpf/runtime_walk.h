@@ -72,7 +72,10 @@ static __always_inline __u64 register_of(const struct pt_regs *user, __u8 number
 	}
 }
 
-/* Adds a frame behind words[at]. Returns 0, or how the frames end. Global, as walk_frame() is. */
+/*
+ * Adds a frame behind words[at], with w->owner. Returns 0, or how the frames end. Global, as
+ * walk_frame() is.
+ */
 __noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, __u64 position,
 			   __u64 check)
 {
@@ -86,12 +89,14 @@ __noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, _
 	to = at + sizeof(struct jitbpf_runtime_frames) / sizeof(__u64) +
 	     (__u64)s->runtime.count * (sizeof(*out) / sizeof(__u64));
 	asm volatile("" : "+r"(to));
-	if (to > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS - 3)
+	if (to >
+	    JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS - sizeof(*out) / sizeof(__u64))
 		return JITBPF_RUNTIME_DEPTH;
 	out = (struct runtime_frame *)&s->words[to];
 	out->function = function;
 	out->position = position;
 	out->check = check;
+	out->owner = s->runtime.owner;
 	s->runtime.count++;
 	return 0;
 }
@@ -160,11 +165,120 @@ static __always_inline __u64 position_of(const struct runtime_walk *w,
 	return position & recipe->position_mask;
 }
 
+/* Reads the owner at an address. Returns its kind, 0 if it cannot be read. */
+static __always_inline __u32 owner_kind_at(struct runtime_walk *w,
+					   const struct runtime_recipe *recipe, __u64 address)
+{
+	__u64 bytes = recipe->owner.bytes;
+
+	asm volatile("" : "+r"(bytes));
+	if (bytes > RUNTIME_OWNER_BYTES_MAX ||
+	    bpf_probe_read_user(w->owner_bytes, bytes, (void *)address))
+		return 0;
+	return (__u32)owner_word(w, recipe->owner.kind_at) & recipe->owner.kind_mask;
+}
+
+/* Reads the further words of a frame, or of an outer scope. Returns false if they are not there. */
+static __always_inline bool read_more(struct runtime_walk *w, const struct runtime_recipe *recipe,
+				      __u64 scope)
+{
+	__u64 bytes = recipe->more_bytes;
+
+	asm volatile("" : "+r"(bytes));
+	return bytes <= RUNTIME_MORE_BYTES_MAX &&
+	       !bpf_probe_read_user(w->frame_bytes + RUNTIME_MORE_AT, bytes,
+				    (void *)(scope + recipe->more_offset));
+}
+
+static __always_inline __u32 entry_bits(const struct runtime_walk *w,
+					const struct runtime_recipe *recipe)
+{
+	return (__u32)frame_word(w, recipe->entry_at);
+}
+
+/*
+ * Sets w->owner, and reads it. The further words of the frame are those of the scope where it ends.
+ * Global, as walk_frame() is.
+ */
+__noinline int runtime_find_owner(struct runtime_walk *w, struct runtime_recipe *recipe)
+{
+	__u64 object;
+	__u32 kind;
+
+	if (!w || !recipe)
+		return 0;
+	for (__u32 i = 0; i < RUNTIME_SCOPES_MAX; i++) {
+		object = frame_word(w, recipe->owner.object_at);
+		kind = owner_kind_at(w, recipe, object);
+		if (kind == recipe->owner.via_value) {
+			object = owner_word(w, recipe->owner.via_at);
+			kind = owner_kind_at(w, recipe, object);
+		}
+		if (kind == recipe->owner.kind_value) {
+			w->owner = object;
+			return 1;
+		}
+		if (entry_bits(w, recipe) & recipe->owner.outermost_mask ||
+		    !read_more(w, recipe,
+			       frame_word(w, recipe->owner.outer_at) &
+				       ~(__u64)recipe->owner.outer_clear))
+			return 0;
+	}
+	return 0;
+}
+
+/* Returns true if a frame has a function word that says nothing. */
+static __always_inline bool lacks_position(const struct runtime_walk *w,
+					   const struct runtime_recipe *recipe)
+{
+	return recipe->needs_position && frame_word(w, recipe->function_at) &&
+	       !frame_word(w, recipe->position_at);
+}
+
+static __always_inline bool is_last(const struct runtime_walk *w,
+				    const struct runtime_recipe *recipe, __u32 entry)
+{
+	return recipe->last_mask && (entry & recipe->last_mask) == recipe->last_value &&
+	       !lacks_position(w, recipe);
+}
+
+/* Sets w->function, of the frame that was read. */
+static __always_inline void find_function(struct runtime_walk *w,
+					  const struct runtime_recipe *recipe, __u32 entry)
+{
+	w->function = frame_word(w, recipe->function_at) & ~(__u64)recipe->function_clear;
+	if (!w->function && recipe->other_mask &&
+	    (entry & recipe->other_mask) == recipe->other_value) {
+		w->function = frame_word(w, recipe->other_at);
+		return;
+	}
+	if (lacks_position(w, recipe))
+		w->function = 0;
+	if (w->function && recipe->via_at &&
+	    bpf_probe_read_user(&w->function, sizeof(w->function),
+				(void *)(w->function + recipe->via_at)))
+		w->function = 0;
+	w->wants_owner = w->function && recipe->owner.kind_mask;
+}
+
+/* Reads the words of a frame. Returns false if they cannot be read. */
+static __always_inline bool read_frame(struct runtime_walk *w, const struct runtime_recipe *recipe,
+				       __u64 frame)
+{
+	__u64 bytes = recipe->frame_bytes;
+
+	asm volatile("" : "+r"(bytes));
+	return bytes <= RUNTIME_FRAME_BYTES_MAX &&
+	       !bpf_probe_read_user(w->frame_bytes, bytes, (void *)frame) &&
+	       (!recipe->more_bytes || read_more(w, recipe, frame_word(w, recipe->more_at)));
+}
+
 /* Adds what a frame shows, and goes to its caller. Returns 0, or how the frames end. */
 __noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
 {
 	struct runtime_walk *w;
-	__u64 frame, bytes;
+	__u64 frame, position;
+	__u32 entry;
 	bool is_entry;
 
 	if (!s || !recipe)
@@ -173,15 +287,18 @@ __noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *rec
 	frame = w->frame;
 	if (!frame)
 		return JITBPF_RUNTIME_ROOT;
-	bytes = recipe->frame_bytes;
-	asm volatile("" : "+r"(bytes));
-	if (bytes > RUNTIME_FRAME_BYTES_MAX ||
-	    bpf_probe_read_user(w->frame_bytes, bytes, (void *)frame))
+	if (!read_frame(w, recipe, frame))
 		return JITBPF_RUNTIME_UNREADABLE;
-	w->frame = frame_word(w, recipe->previous_at);
-	w->function = frame_word(w, recipe->function_at) & ~(__u64)recipe->function_clear;
-	is_entry = ((__u32)frame_word(w, recipe->entry_at) & recipe->entry_mask) >=
-		   recipe->entry_value;
+	entry = entry_bits(w, recipe);
+	is_entry = (entry & recipe->entry_mask) >= recipe->entry_value;
+	w->owner = w->wants_owner = 0;
+	if (recipe->previous_at != RUNTIME_NO_OFFSET)
+		w->frame = frame_word(w, recipe->previous_at);
+	else
+		w->frame = frame + recipe->stride;
+	if (is_last(w, recipe, entry))
+		return JITBPF_RUNTIME_ROOT;
+	find_function(w, recipe, entry);
 	if (is_entry && recipe->entry_is_mark) {
 		if (!w->on_stack)
 			w->on_stack = frame;
@@ -189,7 +306,10 @@ __noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *rec
 	}
 	if (!w->function)
 		return runtime_stand_in(s, recipe, at);
-	return runtime_put_function(s, recipe, at, position_of(w, recipe, frame), is_entry);
+	position = position_of(w, recipe, frame);
+	if (w->wants_owner)
+		runtime_find_owner(w, recipe);
+	return runtime_put_function(s, recipe, at, position, is_entry);
 }
 
 __noinline int runtime_piece(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
@@ -340,6 +460,7 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
 	head->end = end;
 	head->recipe = recipe->number;
 	head->flags = runtime_flags(&s->runtime);
+	head->thread_pointer = s->walk.thread_pointer;
 	s->head.h.flags |= JITBPF_SAMPLE_RUNTIME_FRAMES;
 	return (sizeof(*head) + count * sizeof(struct runtime_frame)) / sizeof(__u64);
 }

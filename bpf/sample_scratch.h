@@ -40,25 +40,28 @@ struct owner_read {
 
 /* A function that a walk has read. */
 struct runtime_seen {
-	__u64 walk, function, check, is_native;
+	__u64 walk, function, owner, check, is_native;
 };
 
 /* The walk of runtime frames (bpf/runtime_walk.h). */
 struct runtime_walk {
 	__u64 frame;	/* address of the next one; 0: none */
 	__u64 function; /* of the current frame */
+	__u64 owner;	/* of that function; 0: none */
 	__u64 newest, newest_position;
 	__u64 on_stack;		    /* where the loop of the newest frame is; 0: not known */
 	__u64 leaf_start, leaf_end; /* the innermost native frame; equal: not known */
-	__u32 is_doubtful, reserved;
-	__u32 count; /* of frames so far */
-	__u32 loop;  /* enum runtime_loop_flag, of the innermost native frame */
+	__u32 is_doubtful;
+	__u32 wants_owner; /* the current frame's function can have one */
+	__u32 count;	   /* of frames so far */
+	__u32 loop;	   /* enum runtime_loop_flag, of the innermost native frame */
 	__u32 is_native, has_position;
 	__u64 news; /* a function that the reader may not know; kept for the wake-up */
 	__u64 walk; /* its number */
 	/* A word can be at any offset. */
 	__u8 frame_bytes[RUNTIME_FRAME_BYTES_MAX + sizeof(__u64)];
 	__u8 object_bytes[RUNTIME_OBJECT_BYTES_MAX + sizeof(__u64)];
+	__u8 owner_bytes[RUNTIME_OWNER_BYTES_MAX + sizeof(__u64)];
 	struct runtime_seen seen[RUNTIME_SEEN];
 };
 

@@ -158,6 +158,7 @@ struct jitbpf_runtime_frames {
 	__u32 recipe; /* its number */
 	__u32 end;    /* enum jitbpf_runtime_end */
 	__u32 flags;  /* enum jitbpf_runtime_flag */
+	__u64 thread_pointer;
 	struct runtime_frame frames[];
 };
 
@@ -201,6 +202,6 @@ _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_code_bytes) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_stack_copy) == 56, "ABI");
-_Static_assert(sizeof(struct jitbpf_runtime_frames) == 16, "ABI");
+_Static_assert(sizeof(struct jitbpf_runtime_frames) == 24, "ABI");
 
 #endif

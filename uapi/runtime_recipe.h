@@ -100,11 +100,39 @@ struct runtime_holder {
 };
 
 /*
+ * A function can have an owner, an object that tells functions with one function object apart, such
+ * as the method that a block of code belongs to. The words of a frame at object_at and outer_at are
+ * among its further ones (more_at). The owner is the object at object_at if its kind,
+ * (4 bytes at kind_at & kind_mask), is kind_value; or, if its kind is via_value, the object of kind
+ * kind_value that its word at via_at leads to. If it is none, the word at outer_at, without the
+ * bits of outer_clear, leads to the further words of an outer scope, where it is the same, up to a
+ * scope with (4 bytes at entry_at & outermost_mask) != 0. The words of the owner at check_offset
+ * are folded into the check of the frame.
+ */
+#define RUNTIME_SCOPES_MAX	10
+#define RUNTIME_OWNER_BYTES_MAX 64 /* a power of two; with the words there */
+
+struct runtime_owner {
+	__s16 object_at, outer_at;
+	__u32 outermost_mask, outer_clear;
+	__u32 kind_mask; /* 0: functions have no owner */
+	__u32 kind_value, via_value;
+	__s16 kind_at, via_at;
+	__s16 check_offset;
+	__u16 check_bytes; /* a multiple of 8 */
+	__u16 bytes;	   /* of an owner that are read; set by the publisher */
+	__u16 reserved;
+};
+
+/*
  * All offsets in a frame are from 0 to RUNTIME_FRAME_BYTES_MAX, with the words there, and those in
  * an object to RUNTIME_OBJECT_BYTES_MAX.
  */
 #define RUNTIME_FRAME_BYTES_MAX	 128 /* powers of two */
 #define RUNTIME_OBJECT_BYTES_MAX 256
+/* Where the further words of a frame are, as if they were in it. */
+#define RUNTIME_MORE_AT	       96
+#define RUNTIME_MORE_BYTES_MAX 32
 
 struct runtime_recipe {
 	/* These are set by the publisher of the recipe. */
@@ -148,6 +176,32 @@ struct runtime_recipe {
 	 * has no frame above it.
 	 */
 	__u32 entry_is_mark;
+	/*
+	 * Frames end with one that has no function, with (4 bytes at entry_at & last_mask) ==
+	 * last_value; but not if it has a function word and lacks a position that it needs.
+	 * last_mask 0: with one that has no previous one.
+	 */
+	__u32 last_mask, last_value;
+	/*
+	 * Frames without a pointer to their caller are beside each other: previous_at is
+	 * RUNTIME_NO_OFFSET, and the frame of the caller is `stride` bytes behind.
+	 */
+	__s32 stride;
+	/*
+	 * more_bytes further words of a frame are at more_offset from where its word at more_at
+	 * leads to. Their offsets begin at RUNTIME_MORE_AT. more_bytes 0: a frame has none.
+	 */
+	__s16 more_at, more_offset;
+	__u16 more_bytes;
+	/*
+	 * The function is the object at via_at of what the function word leads to; via_at 0: that
+	 * itself. If the word is 0, it is the word at other_at, for a frame with
+	 * (4 bytes at entry_at & other_mask) == other_value; other_mask 0: there are none.
+	 */
+	__s16 via_at, other_at;
+	__u16 needs_position; /* not 0: without a position, there is no function */
+	__u32 other_mask, other_value;
+	struct runtime_owner owner;
 	__u64 position_mask; /* of the word at position_at: all ones, or what of it is used */
 	/*
 	 * A function is native code if (4 bytes at native_at of its object & native_mask) ==
@@ -180,10 +234,11 @@ struct runtime_recipe {
 
 /*
  * One frame, as a sample carries it: the object of the function, the word at position_at, and the
- * check word, whose lowest bit is set if the frame is an entry. Position 0: not known.
+ * check word, whose lowest bit is set if the frame is an entry; and the owner. Position 0: not
+ * known. Owner 0: there is none.
  */
 struct runtime_frame {
-	__u64 function, position, check;
+	__u64 function, position, check, owner;
 };
 
 /* What a check begins as. Not 0, as the words of a function can be: a check of 0 is none. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks of programs whose callers are known: python_frames.py and php_frames.php. A function
-NAME__CALLER is called by CALLER, or by itself, only. Frames of other files may lie between both."""
+"""Stacks of programs whose callers are known: python_frames.py, php_frames.php and ruby_frames.rb. A
+function NAME__CALLER is called by CALLER, or by itself, only. Frames of other files may lie between both."""
 
 import collections
 import os
@@ -47,15 +47,16 @@ def shown_by_process(path, loop):
     ones: for each such sample, whether it shows functions of the runtime."""
     found = {}
     for _, pid, frames in samples(path):
-        shown = any(frame.module in ("[python]", "[php]") for frame in frames)
+        shown = any(frame.module in ("[python]", "[php]", "[ruby]") for frame in frames)
         if shown or any(frame.name.startswith(loop) for frame in frames):
             found.setdefault(pid, []).append(shown)
     return list(found.values())
 
 
 def own_name(name):
-    """The name of a function, without its class and the functions that it was defined in."""
-    return re.split(r"\.|::", name)[-1]
+    """The name of a function, without its class and the functions that it was defined in; of a
+    block of Ruby, the name of its method."""
+    return re.split(r"\.|::|#| in ", name)[-1]
 
 
 class Verdict:
@@ -82,7 +83,7 @@ def functions_of(source):
     """Returns {name: (first line, last line)} of the functions of a script."""
     text, out, name = open(source, encoding="utf-8").read().splitlines(), {}, None
     for number, line in enumerate(text, 1):
-        match = re.match(r"\s*(?:async |public |static )*(?:def|function) (\w+)\(", line)
+        match = re.match(r"\s*(?:async |public |static )*(?:def|function) (?:self\.)?(\w+)", line)
         if match:
             name = match[1]
             out[name] = (number, number)

@@ -17,7 +17,7 @@ int frame_function(const struct frame_reader *reader, const struct runtime_frame
 	if (!frame->function)
 		return -ENOENT;
 	err = reader->reader->function(&reader->memory, &reader->recipe, &reader->layout,
-				       frame->function, &function);
+				       frame->function, frame->owner, &function);
 	if (!err && function.check != (frame->check & ~1ull)) {
 		runtime_function_deinit(&function);
 		err = -ESTALE;

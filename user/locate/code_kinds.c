@@ -65,6 +65,17 @@ static const struct frame_kind_info frame_kinds[FRAME_KIND_COUNT] = {
 			    .module = "[php]",
 			    .unknown = "[unknown php function]",
 			    .has_tiers = true},
+	[FRAME_KIND_RUBY] = {.label = "Ruby",
+			     .word = "ruby",
+			     .short_word = "ruby",
+			     .suffix = "_[p]",
+			     .colour = FRAME_COLOUR_GREEN,
+			     .category = "Ruby",
+			     .category_colour = "red",
+			     .of_engine = true,
+			     .runtime = "Ruby",
+			     .module = "[ruby]",
+			     .unknown = "[unknown ruby function]"},
 };
 
 const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {

@@ -18,6 +18,7 @@ enum frame_kind {
 	FRAME_KIND_INTERPRETED, /* of a runtime that has no kind of its own */
 	FRAME_KIND_PYTHON,
 	FRAME_KIND_PHP,
+	FRAME_KIND_RUBY,
 	FRAME_KIND_COUNT
 };
 

@@ -38,3 +38,23 @@ int runtime_check_read(const struct process_memory *memory, const struct runtime
 	*ret = folded & ~1ull;
 	return 0;
 }
+
+int runtime_check_add_owner(const struct process_memory *memory, const struct runtime_owner *owner,
+			    uint64_t address, uint64_t *check)
+{
+	uint64_t words[RUNTIME_OWNER_BYTES_MAX / sizeof(uint64_t)], folded = *check;
+	int err;
+
+	if (!address)
+		return 0;
+	if (owner->check_bytes > RUNTIME_OWNER_BYTES_MAX)
+		return -EINVAL;
+	err = process_memory_read(memory, address + (uint64_t)owner->check_offset, words,
+				  owner->check_bytes);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < owner->check_bytes / sizeof(*words); i++)
+		folded = runtime_check_fold(folded, words[i]);
+	*check = folded & ~1ull;
+	return 0;
+}

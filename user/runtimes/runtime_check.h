@@ -16,4 +16,11 @@
 int runtime_check_read(const struct process_memory *memory, const struct runtime_check *check,
 		       uint64_t object, bool is_native, uint64_t *ret);
 
+/*
+ * Fold the words of a function's owner into *check. An owner 0 changes nothing. Returns 0, -EFAULT,
+ * -EINVAL (it has too many words) or an error that ends the reading.
+ */
+int runtime_check_add_owner(const struct process_memory *memory, const struct runtime_owner *owner,
+			    uint64_t address, uint64_t *check);
+
 #endif

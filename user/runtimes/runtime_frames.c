@@ -11,6 +11,7 @@ struct walk {
 	const struct runtime_thread *thread;
 	uint32_t flags; /* of the loop that the thread runs in */
 	uint64_t newest;
+	uint64_t scope; /* where the further words of the current frame are */
 	struct runtime_frame *frames;
 	size_t max, count;
 };
@@ -23,6 +24,26 @@ static int word_at(const struct walk *walk, uint64_t address, int64_t offset, ui
 static int half_at(const struct walk *walk, uint64_t address, int64_t offset, uint32_t *ret)
 {
 	return process_memory_read(walk->memory, address + (uint64_t)offset, ret, sizeof(*ret));
+}
+
+/* Returns the address of a word of a frame, which can have further words elsewhere. */
+static uint64_t frame_address(const struct walk *walk, uint64_t frame, int64_t offset)
+{
+	const struct runtime_recipe *recipe = walk->recipe;
+
+	if (recipe->more_bytes && offset >= RUNTIME_MORE_AT)
+		return walk->scope + (uint64_t)(offset - RUNTIME_MORE_AT + recipe->more_offset);
+	return frame + (uint64_t)offset;
+}
+
+static int frame_word(const struct walk *walk, uint64_t frame, int64_t offset, uint64_t *ret)
+{
+	return word_at(walk, frame_address(walk, frame, offset), 0, ret);
+}
+
+static int entry_bits(const struct walk *walk, uint64_t frame, uint32_t *ret)
+{
+	return half_at(walk, frame_address(walk, frame, walk->recipe->entry_at), 0, ret);
 }
 
 static uint32_t loop_flags(const struct runtime_recipe *recipe, uint64_t ip)
@@ -104,10 +125,12 @@ static void add(struct walk *walk, struct runtime_frame frame)
 }
 
 /* Add the frame of a function. */
-static int add_function(struct walk *walk, uint64_t frame, uint64_t function, bool is_entry)
+static int add_function(struct walk *walk, uint64_t frame, uint64_t function, uint64_t owner,
+			bool is_entry)
 {
 	const struct runtime_recipe *recipe = walk->recipe;
-	struct runtime_frame ret = {.function = function, .position = position_of(walk, frame)};
+	struct runtime_frame ret = {
+		.function = function, .position = position_of(walk, frame), .owner = owner};
 	bool is_native = false;
 	uint64_t check;
 
@@ -119,7 +142,8 @@ static int add_function(struct walk *walk, uint64_t frame, uint64_t function, bo
 			return err;
 		is_native = (kind & recipe->native_mask) == recipe->native_value;
 	}
-	if (runtime_check_read(walk->memory, &recipe->check, function, is_native, &check))
+	if (runtime_check_read(walk->memory, &recipe->check, function, is_native, &check) ||
+	    runtime_check_add_owner(walk->memory, &recipe->owner, owner, &check))
 		check = 0;
 	ret.check = check | (is_entry && !is_native);
 	add(walk, ret);
@@ -150,28 +174,124 @@ static int add_other(struct walk *walk, uint64_t frame)
 	if (parent)
 		add(walk, missing);
 	/* The loop runs for the other generator: this one is no entry. */
-	return add_function(walk, other, function, false);
+	return add_function(walk, other, function, 0, false);
+}
+
+/* Returns the kind of a possible owner, 0 if it cannot be read. */
+static uint32_t owner_kind(const struct walk *walk, uint64_t object)
+{
+	uint32_t kind;
+
+	if (half_at(walk, object, walk->recipe->owner.kind_at, &kind))
+		return 0;
+	return kind & walk->recipe->owner.kind_mask;
+}
+
+/* Returns the owner of the function of a frame, or 0. */
+static uint64_t find_owner(struct walk *walk, uint64_t frame)
+{
+	const struct runtime_owner *owner = &walk->recipe->owner;
+	uint64_t object;
+	uint32_t kind, entry;
+
+	for (uint32_t i = 0; i < RUNTIME_SCOPES_MAX; i++) {
+		if (frame_word(walk, frame, owner->object_at, &object))
+			return 0;
+		kind = owner_kind(walk, object);
+		if (kind == owner->via_value) {
+			if (word_at(walk, object, owner->via_at, &object))
+				return 0;
+			kind = owner_kind(walk, object);
+		}
+		if (kind == owner->kind_value)
+			return object;
+		if (entry_bits(walk, frame, &entry) || entry & owner->outermost_mask ||
+		    frame_word(walk, frame, owner->outer_at, &object))
+			return 0;
+		walk->scope = object & ~(uint64_t)owner->outer_clear;
+	}
+	return 0;
+}
+
+/* Returns true if a frame has a function word that says nothing. */
+static bool lacks_position(const struct walk *walk, uint64_t frame)
+{
+	const struct runtime_recipe *recipe = walk->recipe;
+	uint64_t function, position;
+
+	return recipe->needs_position && !frame_word(walk, frame, recipe->function_at, &function) &&
+	       function && !frame_word(walk, frame, recipe->position_at, &position) && !position;
+}
+
+static bool is_last(const struct walk *walk, uint64_t frame, uint32_t entry)
+{
+	const struct runtime_recipe *recipe = walk->recipe;
+
+	return recipe->last_mask && (entry & recipe->last_mask) == recipe->last_value &&
+	       !lacks_position(walk, frame);
+}
+
+static int find_function(const struct walk *walk, uint64_t frame, uint32_t entry,
+			 uint64_t *ret_function, bool *ret_may_have_owner)
+{
+	const struct runtime_recipe *recipe = walk->recipe;
+	uint64_t function;
+	int err = frame_word(walk, frame, recipe->function_at, &function);
+
+	*ret_function = 0;
+	*ret_may_have_owner = false;
+	if (err)
+		return err;
+	function &= ~(uint64_t)recipe->function_clear;
+	if (!function && recipe->other_mask && (entry & recipe->other_mask) == recipe->other_value)
+		return frame_word(walk, frame, recipe->other_at, ret_function);
+	if (lacks_position(walk, frame))
+		return 0;
+	if (function && recipe->via_at && word_at(walk, function, recipe->via_at, &function))
+		function = 0;
+	*ret_may_have_owner = function && recipe->owner.kind_mask;
+	*ret_function = function;
+	return 0;
+}
+
+static int previous_of(const struct walk *walk, uint64_t frame, uint64_t *ret)
+{
+	const struct runtime_recipe *recipe = walk->recipe;
+
+	if (recipe->previous_at != RUNTIME_NO_OFFSET)
+		return frame_word(walk, frame, recipe->previous_at, ret);
+	*ret = frame + (uint64_t)(int64_t)recipe->stride;
+	return 0;
 }
 
 static int add_frame(struct walk *walk, uint64_t frame, uint64_t *ret_previous)
 {
 	const struct runtime_recipe *recipe = walk->recipe;
-	uint64_t function;
+	uint64_t function, owner = 0;
+	bool is_entry, may_have_owner;
 	uint32_t entry;
-	bool is_entry;
-	int err = word_at(walk, frame, recipe->function_at, &function);
+	int err = 0;
 
-	err = err ?: word_at(walk, frame, recipe->previous_at, ret_previous);
-	err = err ?: half_at(walk, frame, recipe->entry_at, &entry);
+	if (recipe->more_bytes)
+		err = word_at(walk, frame, recipe->more_at, &walk->scope);
+	err = err ?: entry_bits(walk, frame, &entry);
+	*ret_previous = 0;
+	if (err || is_last(walk, frame, entry))
+		return err;
+	err = find_function(walk, frame, entry, &function, &may_have_owner);
+	err = err ?: previous_of(walk, frame, ret_previous);
 	if (err)
 		return err;
-	function &= ~(uint64_t)recipe->function_clear;
 	is_entry = (entry & recipe->entry_mask) >= recipe->entry_value;
 	if (is_entry && recipe->entry_is_mark) {
 		add(walk, (struct runtime_frame){.position = frame, .check = 1});
 		return 0;
 	}
-	return function ? add_function(walk, frame, function, is_entry) : add_other(walk, frame);
+	if (!function)
+		return add_other(walk, frame);
+	if (may_have_owner)
+		owner = find_owner(walk, frame);
+	return add_function(walk, frame, function, owner, is_entry);
 }
 
 int runtime_frames_walk(const struct process_memory *memory, const struct runtime_recipe *recipe,

@@ -109,10 +109,10 @@ struct runtime_reader {
 	 * function is known by recipe, address and check: a hash of the name, as CPython and PHP
 	 * keep one, not only sizes or addresses. Returns 0 with *ret, which
 	 * runtime_function_deinit() ends; -EBADMSG if it is no valid object; -EAGAIN if it
-	 * has changed meanwhile; -EFAULT; or another negative errno.
+	 * has changed meanwhile; -EFAULT; or another negative errno. `owner` is that of a frame.
 	 */
 	int (*function)(const struct process_memory *memory, const struct runtime_recipe *recipe,
-			const struct runtime_layout *layout, uint64_t object,
+			const struct runtime_layout *layout, uint64_t object, uint64_t owner,
 			struct runtime_function *ret);
 };
 

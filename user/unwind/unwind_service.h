@@ -81,6 +81,7 @@ struct runtime_known {
 struct unwind_function_request {
 	const struct runtime_known *known; /* stays valid until the answer is taken */
 	uint64_t object;		   /* address of the function's object */
+	uint64_t function_owner;	   /* the same of its owner; 0: it has none */
 	uint64_t check;			   /* as a sample has it, without its lowest bit */
 	uint32_t uid;			   /* of the process at the request */
 };

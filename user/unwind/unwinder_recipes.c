@@ -94,11 +94,15 @@ static uint64_t stack_top_of(const struct unwinder *u, const struct process *pro
 	return walked && walked_process_is_current(walked) ? walked->stack_top : 0;
 }
 
-static bool sample_has_runtime_frames(const struct jitbpf_sample *sample)
+/* Returns true if a sample has runtime frames. Then its thread is one to check a recipe by. */
+static bool shows_runtime(const struct jitbpf_sample *sample, struct recipe_process *one)
 {
 	const struct jitbpf_runtime_frames *part = sample_runtime_frames(sample);
 
-	return part && part->count;
+	if (!part || !part->count)
+		return false;
+	one->thread_pointer = part->thread_pointer;
+	return true;
 }
 
 /* Find out whether a program that was sampled has a runtime. Returns 0 or -ENOMEM. */
@@ -153,9 +157,8 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 	if (err)
 		return err;
 	if (one->recipe && one->recipe->expected && one->wait == RUNTIME_RESTS)
-		return sample_has_runtime_frames(sample) || one->due_ns <= u->known_ns
-			       ? ask_recipe(u, one)
-			       : 0;
+		return shows_runtime(sample, one) || one->due_ns <= u->known_ns ? ask_recipe(u, one)
+										: 0;
 	return recipe_process_is_due(one, u->known_ns) ? ask_recipe(u, one) : 0;
 }
 

@@ -24,7 +24,7 @@ struct shared_recipe *runtime_recipe_of(struct unwinder *u, const struct process
 }
 
 static struct runtime_function_key key_of(const struct shared_recipe *recipe, uint32_t uid,
-					  uint64_t object, uint64_t check)
+					  uint64_t object, uint64_t owner, uint64_t check)
 {
 	const struct runtime_reader *reader = recipe->known.reader;
 
@@ -32,6 +32,7 @@ static struct runtime_function_key key_of(const struct shared_recipe *recipe, ui
 		.recipe = recipe->number,
 		.uid = uid,
 		.object = reader && reader->has_copies ? 0 : object,
+		.owner = owner,
 		.check = check & ~1ull,
 	};
 }
@@ -55,6 +56,7 @@ static int ask_function(struct unwinder *u, const struct process *process,
 		.owner = process_owner_key(&process->owner),
 		.function = {.known = &recipe->known,
 			     .object = object,
+			     .function_owner = one->key.owner,
 			     .check = one->key.check,
 			     .uid = one->key.uid},
 	};
@@ -80,11 +82,12 @@ int runtime_get_function(struct unwinder *u, const struct process *process,
 			 struct function_memo *memo, struct sampled_function **ret)
 {
 	const struct runtime_function_key key =
-		key_of(recipe, process->owner.uid, frame->function, frame->check);
+		key_of(recipe, process->owner.uid, frame->function, frame->owner, frame->check);
 	struct sampled_function **slot = memo_slot(memo, frame), *one = *slot;
 	int err = 0;
 
-	if (!one || one->key.object != key.object || one->key.check != key.check)
+	if (!one || one->key.object != key.object || one->key.owner != key.owner ||
+	    one->key.check != key.check)
 		one = sampled_functions_find(&u->functions, &key);
 	if (!one)
 		err = sampled_functions_add(&u->functions, &key, process_owner_key(&process->owner),
@@ -119,7 +122,8 @@ static int want_function(struct unwinder *u, const struct process *process,
 
 bool runtime_frame_is_same(const struct runtime_frame *a, const struct runtime_frame *b)
 {
-	return a->function == b->function && a->position == b->position && a->check == b->check;
+	return a->function == b->function && a->position == b->position && a->check == b->check &&
+	       a->owner == b->owner;
 }
 
 bool runtime_frame_is_mark(const struct runtime_frame *frame)
@@ -230,7 +234,7 @@ static int take_copied(struct unwinder *u, const struct unwind_answer *answer,
 {
 	vec_for_each (function, &answer->function->copied) {
 		const struct runtime_function_key key =
-			key_of(recipe, answer->request.function.uid, 0, function->check);
+			key_of(recipe, answer->request.function.uid, 0, 0, function->check);
 		struct sampled_function *one = sampled_functions_find(&u->functions, &key);
 		int err = 0;
 
@@ -258,8 +262,8 @@ int unwind_take_function(struct unwinder *u, const struct unwind_answer *answer)
 	struct shared_recipe *recipe =
 		(struct shared_recipe *)((char *)request->known -
 					 offsetof(struct shared_recipe, known));
-	const struct runtime_function_key key =
-		key_of(recipe, request->uid, request->object, request->check);
+	const struct runtime_function_key key = key_of(recipe, request->uid, request->object,
+						       request->function_owner, request->check);
 	struct sampled_function *one = sampled_functions_find(&u->functions, &key);
 	int err = 0;
 

@@ -22,6 +22,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "runtimes/php/php_reader.h"
+#include "runtimes/ruby/ruby_reader.h"
 #include "tests/runtimes/frame_text.h"
 #include "tests/runtimes/memory_image.h"
 #include "tests/runtimes/php/symbol_file.h"
@@ -40,7 +41,7 @@ static const char *const symbol_names[] = {
 static const struct {
 	const char *name;
 	const struct runtime_reader *reader;
-} readers[] = {{"php", &php_reader}};
+} readers[] = {{"php", &php_reader}, {"ruby", &ruby_reader}};
 
 struct target {
 	struct imaged_process process;
@@ -48,6 +49,7 @@ struct target {
 	int file;
 	struct blob blob;
 	struct elf_file elf;
+	struct runtime_facts facts;
 	struct runtime_range ranges[RANGES_MAX];
 	struct runtime_process mapped;
 	bool has_file;
@@ -79,8 +81,13 @@ static int open_file(struct target *target, const char *path, uint64_t start)
 	err = elf_file_init(&target->elf, &target->blob);
 	if (err)
 		return err;
-	if (!elf_file_address(&target->elf, 0, &address))
-		return -EBADMSG;
+	/* A program can have its runtime in a library. */
+	if (!elf_file_address(&target->elf, 0, &address) ||
+	    target->reader->facts(&target->elf, &target->facts)) {
+		elf_file_deinit(&target->elf);
+		close(target->file);
+		return -ENOENT;
+	}
 	target->has_file = true;
 	target->mapped.bias = start - address;
 	return 0;
@@ -243,15 +250,12 @@ static int make_recipe(struct target *target, struct run *run)
 {
 	struct frame_reader *reader = &run->reader;
 	char version[ENGINE_VERSION_BYTES];
-	struct runtime_facts facts;
 	int err;
 
 	reader->reader = target->reader;
 	reader->memory = memory_image_of(&target->process);
-	err = target->reader->facts(&target->elf, &facts);
-	err = err
-		      ?: target->reader->recipe(&facts, &target->mapped, &reader->memory,
-						&reader->recipe, &reader->layout, &reader->version);
+	err = target->reader->recipe(&target->facts, &target->mapped, &reader->memory,
+				     &reader->recipe, &reader->layout, &reader->version);
 	engine_version_text(&reader->version, version);
 	fprintf(stderr, "%s %s: %s, %u loops, %lu reads, %lu bytes\n", target->reader->engine->name,
 		version, strerror(-err), reader->recipe.loop_count, target->process.image.reads,

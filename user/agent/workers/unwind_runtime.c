@@ -97,7 +97,7 @@ int unwind_runtime_function(const struct memory_source *source, struct unwind_an
 		return -ENOMEM;
 	of_process = runtime_memory_of(memory);
 	err = known->reader->function(&of_process, &known->recipe, &known->layout, request->object,
-				      function);
+				      request->function_owner, function);
 	if (err)
 		return error_of(memory, err);
 	answer->function = TAKE_PTR(function);

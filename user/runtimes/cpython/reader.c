@@ -139,7 +139,7 @@ static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *la
 }
 
 static int function(const struct process_memory *memory, const struct runtime_recipe *with,
-		    const struct runtime_layout *layout, uint64_t object,
+		    const struct runtime_layout *layout, uint64_t object, uint64_t owner,
 		    struct runtime_function *ret)
 {
 	struct words words;

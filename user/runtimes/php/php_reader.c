@@ -197,7 +197,7 @@ static void move_recipe(struct runtime_recipe *recipe, struct runtime_layout *la
 }
 
 static int read_function(const struct process_memory *memory, const struct runtime_recipe *recipe,
-			 const struct runtime_layout *layout, uint64_t object,
+			 const struct runtime_layout *layout, uint64_t object, uint64_t owner,
 			 struct runtime_function *ret)
 {
 	uint64_t version = layout->words[0];

@@ -38,6 +38,9 @@ export const KIND_ROWS: readonly Kind[] = [
 	{ label: 'PHP', word: 'php', suffix: '_[p]', category: ['PHP', 'brown'], code: Code.none, ofEngine: true,
 		unknown: '[unknown php function]',
 		light: [30, 80, 47], dark: [276, 80, 26] },
+	{ label: 'Ruby', word: 'ruby', suffix: '_[p]', category: ['Ruby', 'red'], code: Code.none, ofEngine: true,
+		unknown: '[unknown ruby function]',
+		light: [345, 90, 74], dark: [345, 80, 36] },
 ];
 export const UNKNOWN = 0;
 export const KERNEL = 1;

@@ -61,21 +61,58 @@ static bool covers(uint16_t *bytes, int16_t offset, uint32_t size_bytes, uint32_
 	return true;
 }
 
+/* A word of a frame, or one of its further ones. */
+static bool covers_part(struct runtime_recipe *recipe, int16_t offset, uint32_t size_bytes)
+{
+	if (!recipe->more_bytes)
+		return covers(&recipe->frame_bytes, offset, size_bytes, RUNTIME_FRAME_BYTES_MAX);
+	if (offset >= RUNTIME_MORE_AT)
+		return offset - RUNTIME_MORE_AT + size_bytes <= recipe->more_bytes;
+	return covers(&recipe->frame_bytes, offset, size_bytes, RUNTIME_MORE_AT);
+}
+
 static bool covers_frame(struct runtime_recipe *recipe, int16_t offset)
 {
-	return covers(&recipe->frame_bytes, offset, 8, RUNTIME_FRAME_BYTES_MAX);
+	return covers_part(recipe, offset, 8);
+}
+
+static bool is_none_or_covered(struct runtime_recipe *recipe, int16_t offset)
+{
+	return offset == RUNTIME_NO_OFFSET || covers_frame(recipe, offset);
 }
 
 static bool set_frame_bytes(struct runtime_recipe *recipe)
 {
 	recipe->frame_bytes = 0;
-	return covers_frame(recipe, recipe->function_at) &&
-	       covers_frame(recipe, recipe->previous_at) &&
-	       covers(&recipe->frame_bytes, recipe->entry_at, 4, RUNTIME_FRAME_BYTES_MAX) &&
-	       (recipe->position_at == RUNTIME_NO_OFFSET ||
-		covers_frame(recipe, recipe->position_at)) &&
+	return recipe->more_bytes <= RUNTIME_MORE_BYTES_MAX &&
+	       (!recipe->more_bytes ||
+		covers(&recipe->frame_bytes, recipe->more_at, 8, RUNTIME_MORE_AT)) &&
+	       covers_frame(recipe, recipe->function_at) &&
+	       (recipe->previous_at == RUNTIME_NO_OFFSET
+			? recipe->stride != 0
+			: covers_frame(recipe, recipe->previous_at)) &&
+	       covers_part(recipe, recipe->entry_at, 4) &&
+	       is_none_or_covered(recipe, recipe->position_at) &&
+	       (!recipe->needs_position || recipe->position_at != RUNTIME_NO_OFFSET) &&
+	       (!recipe->other_mask || covers_frame(recipe, recipe->other_at)) &&
 	       (!recipe->stand_in.class_pointer ||
 		covers_frame(recipe, recipe->stand_in.object_at));
+}
+
+static bool set_owner_bytes(struct runtime_recipe *recipe)
+{
+	struct runtime_owner *owner = &recipe->owner;
+
+	owner->bytes = 0;
+	if (!owner->kind_mask)
+		return true;
+	return recipe->more_bytes && owner->object_at >= RUNTIME_MORE_AT &&
+	       owner->outer_at >= RUNTIME_MORE_AT && covers_frame(recipe, owner->object_at) &&
+	       covers_frame(recipe, owner->outer_at) && owner->check_bytes % 8 == 0 &&
+	       covers(&owner->bytes, owner->kind_at, 4, RUNTIME_OWNER_BYTES_MAX) &&
+	       covers(&owner->bytes, owner->via_at, 8, RUNTIME_OWNER_BYTES_MAX) &&
+	       covers(&owner->bytes, owner->check_offset, owner->check_bytes,
+		      RUNTIME_OWNER_BYTES_MAX);
 }
 
 static bool set_object_bytes(struct runtime_recipe *recipe)
@@ -109,7 +146,7 @@ static bool complete(struct runtime_recipe *recipe)
 	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
 	       recipe->switch_count <= RUNTIME_SWITCHES_MAX && recipe->frame_register < 16 &&
 	       recipe->position_register < 16 && set_frame_bytes(recipe) &&
-	       set_object_bytes(recipe);
+	       set_owner_bytes(recipe) && set_object_bytes(recipe);
 }
 
 static bool is_same_recipe(const struct shared_recipe *recipe, const struct runtime_known *known)

@@ -19,7 +19,7 @@
 static uint64_t hash_of(const struct runtime_function_key *key)
 {
 	return hash_mix(hash_mix(runtime_function_scope(key->recipe, key->uid), key->object),
-			key->check);
+			key->check + key->owner);
 }
 
 static bool equal(const void *slots, uint32_t slot, const void *key_)
@@ -28,6 +28,7 @@ static bool equal(const void *slots, uint32_t slot, const void *key_)
 	const struct sampled_function *one = ((struct sampled_function *const *)slots)[slot];
 
 	return one->key.object == key->object && one->key.check == key->check &&
+	       one->key.owner == key->owner &&
 	       one->key.recipe == key->recipe && one->key.uid == key->uid;
 }
 

@@ -38,6 +38,7 @@ struct runtime_function_key {
 	uint32_t recipe;
 	uint32_t uid;	 /* of the process */
 	uint64_t object; /* 0 if functions of the runtime have copies */
+	uint64_t owner;	 /* of the frame; 0: it has none */
 	uint64_t check;
 };
 

@@ -149,22 +149,22 @@ CASE(test_runtime_frames)
 {
 	union {
 		struct jitbpf_sample sample;
-		uint64_t words[8 + 1 + 2 + 3 * JITBPF_RUNTIME_FRAMES_MAX + 16];
+		uint64_t words[8 + 1 + 3 + 4 * JITBPF_RUNTIME_FRAMES_MAX + 16];
 	} u = {.sample = {.h = {.type = JITBPF_SAMPLE, .flags = JITBPF_SAMPLE_RUNTIME_FRAMES},
 			  .user_words = 1}};
 	struct jitbpf_runtime_frames *part = (struct jitbpf_runtime_frames *)&u.words[9];
 
 	part->end = JITBPF_RUNTIME_ROOT;
-	assert_least(&u.sample.h, 64 + 8 + 16);
+	assert_least(&u.sample.h, 64 + 8 + 24);
 	part->count = 2;
-	assert_least(&u.sample.h, 64 + 8 + 16 + 2 * 24);
+	assert_least(&u.sample.h, 64 + 8 + 24 + 2 * 32);
 	assert_ptr_equal(sample_runtime_frames(&u.sample), part);
 	u.sample.h.flags |= JITBPF_SAMPLE_CODE_BYTES;
-	assert_least(&u.sample.h, 64 + 8 + 16 + 2 * 24 + sizeof(struct jitbpf_code_bytes));
+	assert_least(&u.sample.h, 64 + 8 + 24 + 2 * 32 + sizeof(struct jitbpf_code_bytes));
 	assert_ptr_equal(code_bytes_of(&u.sample), &part->frames[2]);
 	u.sample.h.flags = JITBPF_SAMPLE_RUNTIME_FRAMES;
 	part->count = JITBPF_RUNTIME_FRAMES_MAX;
-	assert_least(&u.sample.h, 64 + 8 + 16 + 1024 * 24);
+	assert_least(&u.sample.h, 64 + 8 + 24 + 1024 * 32);
 	u.sample.h.size_bytes = sizeof(u);
 	part->count = JITBPF_RUNTIME_FRAMES_MAX + 1;
 	assert_int_equal(check(&u, sizeof(u)), -EBADMSG);

@@ -104,7 +104,7 @@ static int function_of(const struct replay *replay, const struct runtime_frame *
 		       struct runtime_function *ret)
 {
 	return cpython_reader.function(&replay->reader.memory, &replay->reader.recipe,
-				       &replay->reader.layout, frame->function, ret);
+				       &replay->reader.layout, frame->function, frame->owner, ret);
 }
 
 static char *truth_of(const char *name)
