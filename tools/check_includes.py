@@ -29,6 +29,7 @@ state/process
 runtimes
 runtimes/cpython
 runtimes/php
+runtimes/ruby
 runtimes/runtime_readers.c
 locate
 unwind/tables

@@ -28,8 +28,8 @@ static bool equal(const void *slots, uint32_t slot, const void *key_)
 	const struct sampled_function *one = ((struct sampled_function *const *)slots)[slot];
 
 	return one->key.object == key->object && one->key.check == key->check &&
-	       one->key.owner == key->owner &&
-	       one->key.recipe == key->recipe && one->key.uid == key->uid;
+	       one->key.owner == key->owner && one->key.recipe == key->recipe &&
+	       one->key.uid == key->uid;
 }
 
 struct sampled_function *sampled_functions_find(const struct sampled_functions *functions,
