@@ -13,8 +13,6 @@
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 
-#define LATE_NS 2000000000ull /* age of a request whose late answer still counts */
-
 static bool in_turn(const struct file_reader *reader)
 {
 	return reader->turn_end_ns && *reader->turn_end_ns;
@@ -171,7 +169,7 @@ static int take_late_answer(struct file_reader *reader, struct file_place place,
 
 	if (got >= 0 && *idle < 0)
 		*idle = TAKE_FD(socket);
-	if (got < 0 || !late || clock_now_ns() - late->sent_ns > LATE_NS ||
+	if (got < 0 || !late || clock_now_ns() - late->sent_ns > FILE_LATE_NS ||
 	    late->size_bytes != request_bytes(request) ||
 	    memcmp(late->bytes, request, late->size_bytes) != 0)
 		return -ENOENT;
@@ -228,8 +226,8 @@ int file_reader_ask(struct file_reader *reader, struct file_place place,
 	*ret_fd = -1;
 	if (request->actor.is_user)
 		place = file_place_of_user(place, request->actor.uid, request->actor.gid);
-	if (reader->accounts.gone)
-		place_accounts_see_answers(&reader->accounts);
+	if (reader->accounts.late)
+		place_accounts_see_answers(&reader->accounts, began_ns);
 	if (!take_late_answer(reader, place, request, socket, ret_fd))
 		return reader->reply.err;
 	left_ms = place_accounts_left_ms(&reader->accounts, place, patience_with(reader, place),

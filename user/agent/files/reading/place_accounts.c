@@ -159,15 +159,24 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 	       (!answered && account->unanswered > patience->unanswered_max);
 }
 
+/* Close the socket of a late answer, and forget its request. */
+static void drop_late(struct place_accounts *accounts, struct place_account *account)
+{
+	accounts->late -= account->late_socket >= 0;
+	scope_close(&account->late_socket);
+	account->late_socket = -1;
+	free(TAKE_PTR(account->late_request));
+}
+
 void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
 			    int socket, uint64_t now_ns)
 {
 	struct place_account *account = account_of(accounts, place);
 
 	account->given_up = true;
-	if (account->late_socket >= 0)
-		close(account->late_socket);
+	drop_late(accounts, account);
 	account->late_socket = socket;
+	accounts->late += socket >= 0;
 	account->given_up_ns = now_ns;
 	account->what = NULL;
 	accounts->gone++;
@@ -249,11 +258,14 @@ static void forgive_place(struct place_accounts *accounts, struct place_account 
 	accounts->gone--;
 }
 
-void place_accounts_see_answers(struct place_accounts *accounts)
+void place_accounts_see_answers(struct place_accounts *accounts, uint64_t now_ns)
 {
 	vec_for_each (account, &accounts->accounts) {
-		if (account->given_up && has_answered(account))
-			forgive_place(accounts, account);
+		if (!has_answered(account))
+			continue;
+		forgive_place(accounts, account);
+		if (now_ns - account->given_up_ns > FILE_LATE_NS)
+			drop_late(accounts, account);
 	}
 }
 
@@ -266,6 +278,7 @@ int place_accounts_take_answer(struct place_accounts *accounts, struct file_plac
 		return -1;
 	forgive_place(accounts, account);
 	*ret_request = TAKE_PTR(account->late_request);
+	accounts->late--;
 	return TAKE_FD(account->late_socket);
 }
 

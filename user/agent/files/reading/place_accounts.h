@@ -12,7 +12,8 @@
 #include "agent/files/reading/file_place.h"
 #include "base/vec.h"
 
-#define FILE_QUICK_MS 10 /* faster answers are not charged */
+#define FILE_QUICK_MS 10	    /* faster answers are not charged */
+#define FILE_LATE_NS  2000000000ull /* age of a request whose late answer still counts */
 
 /*
  * Each place that is given up may have cost a helper process, and an owner can mount any number of
@@ -82,6 +83,7 @@ struct place_accounts {
 	char *given_up[FILE_NAMED_MAX]; /* what was requested, for messages */
 	uint32_t given_up_count;
 	uint32_t gone; /* places that are given up */
+	uint32_t late; /* places with a late_socket */
 };
 
 /*
@@ -121,9 +123,11 @@ int place_accounts_late_socket(const struct place_accounts *accounts, struct fil
 
 /*
  * Restore all places whose late answers have arrived: they are slow, but they work. Their answers
- * can still be taken.
+ * can still be taken, up to FILE_LATE_NS after the place was given up. Then the socket is closed,
+ * which ends the helper process: nobody may ask about the place again, such as the memory of a
+ * process that has ended. Call it from time to time while accounts->late is not 0.
  */
-void place_accounts_see_answers(struct place_accounts *accounts);
+void place_accounts_see_answers(struct place_accounts *accounts, uint64_t now_ns);
 
 /*
  * Take the late answer of a place. Returns the socket that has it, which the caller closes, and

@@ -184,11 +184,11 @@ CASE(test_slow_but_alive)
 	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 52 * SECOND), 0);
 	assert_int_equal(place_accounts_late_socket(&accounts, disk), sockets[0]);
 	place_accounts_set_request(&accounts, disk, "request", 7, 43 * SECOND);
-	place_accounts_see_answers(&accounts);
+	place_accounts_see_answers(&accounts, 44 * SECOND);
 	assert_int_equal(place_accounts_take_answer(&accounts, disk, &request), -1);
 	assert_int_equal(accounts.gone, 1);
 	assert_int_equal(write(sockets[1], "answer", 6), 6);
-	place_accounts_see_answers(&accounts);
+	place_accounts_see_answers(&accounts, 44 * SECOND);
 	assert_int_equal(accounts.gone, 0);
 	assert_int_equal(place_accounts_take_answer(&accounts, disk, &request), sockets[0]);
 	assert_int_equal(request->sent_ns, 43 * SECOND);
@@ -239,5 +239,30 @@ CASE(test_refill)
 			 0);
 	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 100, false, 60 * SECOND),
 			 1);
+	place_accounts_deinit(&accounts);
+}
+
+/* Nobody asks again about the memory of a process that has ended: its helper must end, too. */
+CASE(test_late_answer_that_nobody_takes)
+{
+	struct place_accounts accounts = {0};
+	int sockets[2];
+	char c;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	assert_int_equal(charge(&accounts, disk, 500, false), 1);
+	place_accounts_give_up(&accounts, disk, strdup("/a"), sockets[0], SECOND);
+	place_accounts_see_answers(&accounts, 60 * SECOND);
+	assert_int_equal(accounts.gone, 1);
+	assert_int_equal(accounts.late, 1);
+	assert_int_equal(write(sockets[1], "answer", 6), 6);
+	place_accounts_see_answers(&accounts, SECOND + FILE_LATE_NS);
+	assert_int_equal(accounts.gone, 0);
+	assert_int_equal(accounts.late, 1);
+	place_accounts_see_answers(&accounts, SECOND + FILE_LATE_NS + 1);
+	assert_int_equal(accounts.late, 0);
+	assert_int_equal(place_accounts_late_socket(&accounts, disk), -1);
+	assert_true(read(sockets[1], &c, 1) <= 0);
+	close(sockets[1]);
 	place_accounts_deinit(&accounts);
 }
