@@ -216,7 +216,7 @@ void code_checks_list(struct code_checks *checks, struct code_check *check)
 
 void code_checks_forget_retired(struct code_checks *checks)
 {
-	for (uint32_t i = 0; i < CODE_CHECKS_MAX; i++) {
+	for (uint32_t i = 0; checks->index.size && i < CODE_CHECKS_MAX; i++) {
 		struct code_check *check = &checks->slots[i];
 
 		if (check->process && !check->process->mappings)

@@ -205,6 +205,7 @@ static void drop_copy(struct unwind_regions *regions, struct unwind_region *regi
 static void let_go(struct unwind_regions *regions, struct unwind_region *region)
 {
 	owner_slots_let_go(&regions->owners, slot_of(regions, region));
+	region->process = NULL;
 	unwind_wake(regions->woken, unwind_key(UNWIND_KEY_REGION, region->identity, 0));
 }
 
@@ -320,6 +321,8 @@ static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 
 void unwind_regions_forget_retired(struct unwind_regions *regions)
 {
+	if (!regions->owners.busy.used)
+		return; /* no region has a process */
 	for (uint32_t i = 0; i < regions->owners.used; i++) {
 		struct unwind_region *region = &regions->slots[i];
 

@@ -31,12 +31,13 @@ enum unwind_region_state {
 struct unwind_region {
 	enum unwind_region_state state;
 	uint64_t identity;
-	const struct process *process; /* whose memory is read; NULL once it was retired */
-	struct owner_key owner;	       /* of the process */
-	uint64_t address;	       /* start of the region in that process */
-	uint64_t read_ns;	       /* when the code was read */
-	uint64_t due_ns;	       /* LATE: when it may be requested again */
-	uint8_t timeouts;	       /* of its requests */
+	/* ASKED, READ: whose memory is read. NULL once it was retired, and in other states. */
+	const struct process *process;
+	struct owner_key owner; /* of the process */
+	uint64_t address;	/* start of the region in that process */
+	uint64_t read_ns;	/* when the code was read */
+	uint64_t due_ns;	/* LATE: when it may be requested again */
+	uint8_t timeouts;	/* of its requests */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
 	size_t copy_bytes;
 	struct unwind_rows rows;

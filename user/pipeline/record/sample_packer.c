@@ -17,7 +17,9 @@ _Static_assert(JITBPF_STACK_ROOTS + JITBPF_SAMPLE_WORDS_MAX <= JITBPF_NODES_MAX,
 int sample_packer_init(struct sample_packer *packer, uint32_t freq_hz)
 {
 	packer->paths = calloc(SAMPLE_PACKER_PATHS, sizeof(*packer->paths));
-	return packer->paths ? sample_state_begin(&packer->state, freq_hz) : -ENOMEM;
+	packer->recent = calloc(SAMPLE_PACKER_RECENT, sizeof(*packer->recent));
+	return packer->paths && packer->recent ? sample_state_begin(&packer->state, freq_hz)
+					       : -ENOMEM;
 }
 
 void sample_packer_deinit(struct sample_packer *packer)
@@ -26,6 +28,7 @@ void sample_packer_deinit(struct sample_packer *packer)
 	index_map_deinit(&packer->children);
 	index_map_deinit(&packer->threads);
 	free(packer->paths);
+	free(packer->recent);
 }
 
 bool sample_packer_can(const struct jitbpf_sample *sample)
@@ -110,6 +113,27 @@ static bool child_equal(const void *tree_, uint32_t number, const void *child_)
 	       tree->is_kernel.data[number] == child->is_kernel;
 }
 
+/*
+ * Find the child of a node. Stacks repeat, so the child that was found last is likely, and so is
+ * the one that was added last: neither needs the index, whose slots are seldom in the processor's
+ * cache.
+ */
+static uint32_t find_child(const struct sample_packer *packer, const struct child *child,
+			   uint64_t hash)
+{
+	const struct stack_tree *tree = &packer->state.tree;
+	uint32_t recent = packer->recent[child->parent & (SAMPLE_PACKER_RECENT - 1)];
+	uint32_t newest = tree->nodes.data[child->parent].last_child;
+
+	if (recent < tree->nodes.size && recent && child_equal(tree, recent, child))
+		return recent;
+	if (!newest)
+		return INDEX_MAP_NONE;
+	if (child_equal(tree, newest, child))
+		return newest;
+	return index_map_find(&packer->children, hash, child_equal, tree, child);
+}
+
 /* Returns a word of a stack, counted from the outermost one. */
 static uint64_t word_at(const struct jitbpf_sample *sample, uint32_t at)
 {
@@ -171,10 +195,8 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 	for (; at < words; at++) {
 		struct child child = {word_at(sample, at), node, at >= sample->user_words};
 		uint64_t hash = hash_mix(child.word, (uint64_t)node << 1 | child.is_kernel);
-		uint32_t next = added.user + added.kernel
-					? INDEX_MAP_NONE
-					: index_map_find(&packer->children, hash, child_equal, tree,
-							 &child);
+		uint32_t next = added.user + added.kernel ? INDEX_MAP_NONE
+							  : find_child(packer, &child, hash);
 
 		if (next == INDEX_MAP_NONE) {
 			uint64_t expected = stack_tree_expected(tree, node, child.is_kernel);
@@ -187,6 +209,7 @@ static int add_stack(struct sample_packer *packer, struct lanes *lanes,
 		} else {
 			added.leaf = next;
 		}
+		packer->recent[node & (SAMPLE_PACKER_RECENT - 1)] = next;
 		path->nodes[at] = node = next;
 	}
 	*ret = added;

@@ -12,7 +12,8 @@
 #include "decode/recording/sample_state.h"
 #include "pipeline/record/record_packer.h"
 
-#define SAMPLE_PACKER_PATHS 8
+#define SAMPLE_PACKER_PATHS  8
+#define SAMPLE_PACKER_RECENT 4096 /* a power of two */
 
 /* The path of the last sample on a CPU: most samples share their outer words with it. */
 struct packed_path {
@@ -28,6 +29,9 @@ struct packed_path {
 struct sample_packer {
 	struct sample_state state;
 	struct index_map children; /* nodes by parent and word */
+	/* By node, modulo SAMPLE_PACKER_RECENT: its child that was found last, or of another one.
+	 */
+	uint32_t *recent;
 	struct index_map threads;  /* of state.threads */
 	struct packed_path *paths; /* by CPU, modulo SAMPLE_PACKER_PATHS */
 };
