@@ -17,6 +17,16 @@ static bool is_runtime(const char *file)
 		strcmp(file, "libpython3.so") != 0);
 }
 
+/* greenlet, on which gevent and eventlet are built: _greenlet.cpython-311-x86_64-linux-gnu.so */
+static bool switches_stacks(const char *file)
+{
+	size_t bytes = strlen(file);
+
+	return (!strncmp(file, "_greenlet.", strlen("_greenlet.")) ||
+		!strncmp(file, "greenlet.", strlen("greenlet."))) &&
+	       !strcmp(file + bytes - strlen(".so"), ".so");
+}
+
 static struct engine_version version(const char *path)
 {
 	return runtime_file_version_behind(path_file(path), "python");
@@ -26,4 +36,5 @@ const struct engine engine_cpython = {
 	.name = "CPython",
 	.is_runtime = is_runtime,
 	.version = version,
+	.switches_stacks = switches_stacks,
 };

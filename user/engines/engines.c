@@ -59,6 +59,8 @@ struct engine_file engine_file_of(const char *path)
 		found.is_plugin = engine->is_plugin && engine->is_plugin(file);
 		if (found.is_plugin)
 			return found;
+		if (engine->switches_stacks && engine->switches_stacks(file))
+			return (struct engine_file){.switches_stacks = true};
 	}
 	return (struct engine_file){0};
 }

@@ -98,6 +98,12 @@ struct engine {
 	struct engine_version (*version)(const char *path);
 
 	/*
+	 * For a runtime: returns true for a library that switches native stacks within a thread,
+	 * together with the runtime's frames, but not at the same instant.
+	 */
+	bool (*switches_stacks)(const char *file);
+
+	/*
 	 * For a runtime whose JIT code is entered by a jump from its interpreter, and runs in the
 	 * stack frame of the interpreter's function, a symbol of the runtime's file. The plug-in is
 	 * a library that publishes the code, if it is not the runtime's file itself.
@@ -182,6 +188,7 @@ struct engine_file {
 	const struct engine *engine; /* NULL: nothing that is known */
 	bool is_plugin;		     /* else: it is the program or library of the runtime */
 	bool is_library;	     /* the runtime's library */
+	bool switches_stacks;	     /* see struct engine; `engine` is NULL */
 	struct engine_version version;
 };
 

@@ -90,7 +90,19 @@ static bool is_whole(const struct jitbpf_runtime_frames *part)
 struct sampled_process {
 	const struct process *process;
 	uint64_t time_ns;
+	const struct module_table *modules;
 };
+
+static bool switches_stacks(const void *sampled_, uint64_t address)
+{
+	const struct sampled_process *sampled = sampled_;
+	struct code_site site = code_site_at(sampled->process, address, sampled->time_ns);
+	const struct module *module = site.kind == LOCATION_NATIVE
+					      ? module_table_get(sampled->modules, site.module)
+					      : NULL;
+
+	return module && module->file.switches_stacks;
+}
 
 static bool is_unknown_code(const void *sampled_, uint64_t address)
 {
@@ -103,13 +115,14 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 			   const struct jitbpf_sample *sample, const struct finished_stack *stack,
 			   struct merged_stack *ret)
 {
-	const struct sampled_process sampled = {process, sample->h.time_ns};
+	const struct sampled_process sampled = {process, sample->h.time_ns, u->modules};
 	const struct native_stack native = {
 		.addresses = stack->words,
 		.count = stack->count,
 		.whole = stack->end == JITBPF_END_ROOT,
 		.doubtful = stack->replaced || stack->untold,
 		.is_unknown = is_unknown_code,
+		.switches = process->switches_stacks ? switches_stacks : NULL,
 		.context = &sampled,
 	};
 	const struct jitbpf_runtime_frames *part;

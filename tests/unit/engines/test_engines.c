@@ -8,6 +8,16 @@
 #include "tests/unit/cases.h"
 
 /* The programs and libraries of runtimes, as distributions and builds name them. */
+CASE(test_switches_stacks)
+{
+	assert_true(
+		engine_file_of("/lib/_greenlet.cpython-311-x86_64-linux-gnu.so").switches_stacks);
+	assert_true(engine_file_of("/lib/greenlet.abi3.so (deleted)").switches_stacks);
+	assert_false(engine_file_of("/lib/greenlet.py").switches_stacks);
+	assert_false(engine_file_of("/lib/my_greenlet.so").switches_stacks);
+	assert_false(engine_file_of("/usr/bin/python3.11").switches_stacks);
+}
+
 CASE(test_runtimes)
 {
 	static const struct {
@@ -20,6 +30,7 @@ CASE(test_runtimes)
 		{"/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0", "CPython", "3.11"},
 		{"/usr/lib/libpython3.8m.so.1.0", "CPython", "3.8"},
 		{"/usr/lib/libpython3.so", NULL, ""},
+		{"/lib/greenlet/_greenlet.cpython-311-x86_64-linux-gnu.so", NULL, ""},
 		{"/usr/bin/python3.11 (deleted)", "CPython", "3.11"},
 		{"/usr/bin/python3-config", NULL, ""},
 		{"/usr/bin/pythonize", NULL, ""},

@@ -18,6 +18,7 @@
 #define OTHER	 0x400000ull /* other code */
 #define UNKNOWN	 0x500000ull /* code in anonymous memory that nobody has published */
 #define SWITCH	 0x410000ull /* code that switches native stacks */
+#define LIBRARY	 0x420000ull /* that switches native stacks */
 #define ENTERING 0x100010ull /* the unsettled part of the loop ends here */
 #define WORDS	 600
 
@@ -52,6 +53,11 @@ static bool is_unknown(const void *context, uint64_t address)
 	return address >= UNKNOWN;
 }
 
+static bool switches(const void *context, uint64_t address)
+{
+	return address >= LIBRARY && address < UNKNOWN;
+}
+
 static void merge(const struct made *made)
 {
 	const struct native_stack native = {
@@ -60,6 +66,7 @@ static void merge(const struct made *made)
 		.whole = made->native_whole,
 		.doubtful = made->native_doubtful,
 		.is_unknown = is_unknown,
+		.switches = switches,
 	};
 	const struct runtime_stack runtime = {
 		.recipe = &recipe,
@@ -86,8 +93,8 @@ static void assert_merged(const struct made *made)
 
 /*
  * Native frames, leaf first: L of the loop, E entering it, J of compiled code, o of the runtime's
- * file, s of its switch of stacks, x of other code, u of unknown code. Runtime frames, newest
- * first: f, F an entry, M a mark.
+ * file, s of its switch of stacks, g of a library that switches them, x of other code, u of unknown
+ * code. Runtime frames, newest first: f, F an entry, M a mark.
  */
 static struct made take_apart(const char *native, const char *frames)
 {
@@ -99,6 +106,7 @@ static struct made take_apart(const char *native, const char *frames)
 				: *native == 'J' ? JIT
 				: *native == 'o' ? LOOP_END
 				: *native == 's' ? SWITCH
+				: *native == 'g' ? LIBRARY
 				: *native == 'u' ? UNKNOWN
 						 : OTHER;
 
@@ -128,7 +136,8 @@ static const char *merged_text(void)
 			 : address < OWN_END ? 'o'
 			 : address < JIT_END ? 'J'
 			 : address < SWITCH  ? 'x'
-			 : address < UNKNOWN ? 's'
+			 : address < LIBRARY ? 's'
+			 : address < UNKNOWN ? 'g'
 					     : 'u';
 
 		if (kind == JITBPF_FRAME_GAP)
@@ -210,6 +219,13 @@ static const struct {
 	{"soLox", "fF", "s|ff", 1, 0, 1},
 	{"soLox", "ff", "s|ff|", 1, 1, 1},
 	{"xsLox", "fF", "xs(L)ff(o)x", 0, 0, 0},
+	{"xgoLox", "fF", "x|ff", 0, 0, 1},
+	{"goLxLox", "FfF", "g|fff", 0, 0, 1},
+	/* The library began this stack: frames behind it are of other stacks. */
+	{"xLoggoLox", "fF", "x(L)ff(o)g", 0, 0, 0},
+	{"LoxLoggxLox", "fFfF", "(L)ff(o)x(L)ff(o)g", 0, 0, 0},
+	/* It has called a function, as one that traces switches. */
+	{"LoggLox", "FfF", "(L)f(o)gg(L)ff(o)x", 0, 0, 0},
 };
 
 CASE(test_cases)

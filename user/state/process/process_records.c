@@ -136,6 +136,7 @@ static int add_mapping(struct process_table *table, struct process *process,
 	if (module) {
 		module_table_map(table->modules, module->number);
 		process_runtimes_map(&process->runtimes, &module->file, module->number);
+		process->switches_stacks |= module->file.switches_stacks;
 	}
 	err = space_map_insert(process->mappings, record->address,
 			       record->address + record->size_bytes, record->h.time_ns,
@@ -224,6 +225,7 @@ static int begin_program(struct process_table *table, struct process *process, u
 	process->mappings_lost = false;
 	process->earlier_runtimes = process->runtimes;
 	process->runtimes = (struct process_runtimes){0};
+	process->switches_stacks = false;
 	process_drop_reported(process);
 	thread_names_end_all(&process->threads, time_ns);
 	if (!process->mappings)
@@ -306,6 +308,7 @@ static int inherit(struct process *child, const struct process *parent)
 		space_map_destroy(child->mappings);
 		child->mappings = mappings;
 		child->runtimes = parent->runtimes;
+		child->switches_stacks = parent->switches_stacks;
 	}
 	if (code_map_is_untouched(child->code)) {
 		err = code_map_clone(parent->code, &code);

@@ -222,6 +222,7 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	process->comm = parent ? parent->comm : 0;
 	if (parent)
 		process->runtimes = parent->runtimes;
+	process->switches_stacks = parent && parent->switches_stacks;
 	process->owner = parent ? parent->owner : PROCESS_OWNER_UNKNOWN;
 	err = code_account_create(&table->budget, &process->account);
 	err = err

@@ -66,7 +66,8 @@ struct process {
 	uint64_t mapped_ns;	      /* time of its last mapping */
 	/* Those of its program, and of the program before the last exec. */
 	struct process_runtimes runtimes, earlier_runtimes;
-	bool mappings_lost; /* its owner had no memory for its mappings since its last exec */
+	bool switches_stacks; /* its program has mapped a library that does (struct engine) */
+	bool mappings_lost;   /* its owner had no memory for its mappings since its last exec */
 	bool charged, maps_charged;  /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	     /* time of its last exec; 0: before the recording */
 	struct process_past past;    /* earlier comm, program_ns and cgroup */

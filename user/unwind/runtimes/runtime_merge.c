@@ -81,12 +81,39 @@ static bool is_entry(const struct runtime_stack *runtime, uint32_t i)
 static bool is_switching(const struct merge *m)
 {
 	const struct runtime_recipe *recipe = m->runtime->recipe;
+	const struct native_stack *native = m->native;
+
+	for (uint32_t i = 0; native->switches && i < native->count && !loop_at(m, i); i++) {
+		if (native->switches(native->context, pc_at(native, i)))
+			return true;
+	}
 
 	for (uint32_t k = 0; k < recipe->switch_count && k < RUNTIME_SWITCHES_MAX; k++) {
 		if (m->native->count && is_in(&recipe->switches[k], pc_at(m->native, 0)))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Returns the number of native frames up to the one that began the stack of a coroutine; or of all
+ * frames.
+ */
+static uint32_t count_of_stack(const struct merge *m)
+{
+	const struct native_stack *native = m->native;
+	uint32_t loops = 0, frames, i;
+
+	if (!native->switches || !m->groups || !m->runtime->whole)
+		return native->count;
+	for (i = 0; i < native->count; i += frames ?: 1) {
+		frames = loop_frames(m, i);
+		loops += frames > 0;
+		if (!frames && loops >= m->groups &&
+		    native->switches(native->context, pc_at(native, i)))
+			return i + 1;
+	}
+	return native->count;
 }
 
 /* Returns true if groups that are left can be placed without a native frame. */
@@ -248,17 +275,18 @@ static bool put_rest(struct merge *m)
 void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
 		   struct merged_stack *ret)
 {
-	struct native_stack leaf = {.addresses = native->addresses, .count = 1};
+	struct native_stack leaf = {.addresses = native->addresses, .count = 1}, part = *native;
 	struct merge m = {.native = native, .runtime = runtime, .ret = ret, .inside = true};
 	uint32_t without;
 	bool guessed, ends;
 
 	ret->count = 0;
-	m.switching = is_switching(&m) && has_rest(&m);
-	if (m.switching)
-		m.native = native = &leaf;
-	m.loops = count_loops(&m);
 	m.groups = count_groups(runtime);
+	m.switching = is_switching(&m) && has_rest(&m);
+	part.count = count_of_stack(&m);
+	part.whole |= part.count < native->count;
+	m.native = native = m.switching ? &leaf : &part;
+	m.loops = count_loops(&m);
 	without = count_without(&m);
 	guessed = without && !is_unsettled(&m) && is_not_told(&m);
 	ret->cut = m.switching || lacks_frames(&m) || m.loops > m.groups + without ||

@@ -25,6 +25,8 @@ struct native_stack {
 	bool doubtful;	/* the code of the last one is not known: none is placed behind it */
 	/* Returns true if an address is in anonymous memory, and in no known code. May be NULL. */
 	bool (*is_unknown)(const void *context, uint64_t address);
+	/* Returns true if an address is in a library that switches native stacks. May be NULL. */
+	bool (*switches)(const void *context, uint64_t address);
 	const void *context;
 };
 
@@ -68,8 +70,11 @@ struct merged_stack {
  * If the runtime stack is not whole, a GAP follows its last frame, unless that is the end of a
  * native stack that is not whole: its end says the same. While the thread switches native stacks,
  * each frame of the two stacks is right, but they need not belong together. So the leaf alone is
- * before the runtime frames, with a GAP between. A stack with a GAP whose outermost frame is not
- * known ends with a GAP, if there is room for it.
+ * before the runtime frames, with a GAP between. It may do so while its leaf is in the code that
+ * the recipe names, or was called from a library that switches, before any loop frame. Such a
+ * library begins each further stack, too: what is behind its frame, behind all groups of a whole
+ * runtime stack, is memory of other stacks, and no part of this one. A stack with a GAP whose
+ * outermost frame is not known ends with a GAP, if there is room for it.
  */
 void runtime_merge(const struct native_stack *native, const struct runtime_stack *runtime,
 		   struct merged_stack *ret);
