@@ -52,7 +52,8 @@ CASE(test_charged_is_allocated)
 	print_message("a method: %.0f B allocated, %.0f B charged\n", (double)allocated / METHODS,
 		      (double)account->bytes / METHODS);
 	assert_int_equal(account->methods, METHODS);
-	assert_in_range(account->bytes, allocated / 20 * 19, allocated / 8 * 9);
+	/* Trees that are filled in order take less than is charged; sanitizers count no headers. */
+	assert_in_range(account->bytes, allocated / 20 * 19, allocated / 5 * 6);
 	code_map_destroy(map);
 	assert_int_equal(account->bytes, 0);
 	code_account_put(account);
