@@ -23,6 +23,7 @@ decode/elf
 decode/dwarf
 decode/cfi
 decode/x86
+decode/x86/gaps
 state/space
 state/code
 state/process

@@ -9,7 +9,7 @@
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/go_rows.h"
 #include "decode/cfi/body_row.h"
-#include "decode/x86/code_gaps.h"
+#include "decode/x86/gaps/code_gaps.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/seeds.h"
 

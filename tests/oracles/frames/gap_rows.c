@@ -18,7 +18,7 @@
 #include "base/scope.h"
 #include "decode/cfi/fde_table.h"
 #include "decode/cfi/unwind_file.h"
-#include "decode/x86/code_gaps.h"
+#include "decode/x86/gaps/code_gaps.h"
 #include "decode/x86/code_step.h"
 
 #define COMPARED_BYTES_MIN 1000

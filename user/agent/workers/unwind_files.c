@@ -9,7 +9,7 @@
 #include "decode/cfi/go_rows.h"
 #include "decode/x86/call_site.h"
 #include "runtimes/code_compare.h"
-#include "decode/x86/code_gaps.h"
+#include "decode/x86/gaps/code_gaps.h"
 #include "runtimes/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 #include "runtimes/runtime_readers.h"

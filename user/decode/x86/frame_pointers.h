@@ -14,7 +14,7 @@ enum frame_pointers {
 	/*
 	 * The same, and few of them end by popping rbp and returning: builtins of an engine, whose
 	 * functions also pop a variable number of arguments, or jump to each other. If nothing says
-	 * where they start (decode/x86/builtins.h), only rbp leads to their callers.
+	 * where they start (decode/x86/gaps/builtins.h), only rbp leads to their callers.
 	 */
 	FRAME_POINTERS_ONLY,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/builtins.h"
+#include "decode/x86/gaps/builtins.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "base/search.h"
 #include "decode/elf/v8_builtins_table.h"
-#include "decode/x86/builtin_calls.h"
+#include "decode/x86/gaps/builtin_calls.h"
 #include "decode/x86/code_unwind.h"
 
 #define NAMES_MAX     65536 /* that are read */

@@ -3,11 +3,11 @@
  * Which builtins others call or jump to: such a call says that there is a return address on the
  * stack when the builtin starts, whatever its name is.
  */
-#ifndef JITBPF_DECODE_X86_BUILTIN_CALLS_H
-#define JITBPF_DECODE_X86_BUILTIN_CALLS_H
+#ifndef JITBPF_DECODE_X86_GAPS_BUILTIN_CALLS_H
+#define JITBPF_DECODE_X86_GAPS_BUILTIN_CALLS_H
 
 #include "decode/elf/elf_file.h"
-#include "decode/x86/builtins.h"
+#include "decode/x86/gaps/builtins.h"
 
 /*
  * Search the code of all builtins for instructions that lead to the start of one. Those that are

@@ -6,8 +6,8 @@
  * a slow path. Before that, rbp is the frame pointer of the caller, and by rbp alone, the caller
  * would be left out. So each builtin is followed from its entry, as JIT code is.
  */
-#ifndef JITBPF_DECODE_X86_BUILTINS_H
-#define JITBPF_DECODE_X86_BUILTINS_H
+#ifndef JITBPF_DECODE_X86_GAPS_BUILTINS_H
+#define JITBPF_DECODE_X86_GAPS_BUILTINS_H
 
 #include "decode/cfi/unwind_file.h"
 #include "decode/elf/elf_file.h"

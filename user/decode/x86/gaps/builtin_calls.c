@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/builtin_calls.h"
+#include "decode/x86/gaps/builtin_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/x86/builtins.h"
+#include "decode/x86/gaps/builtins.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/decode/v8_image.h"
 #include "tests/unit/decode/x86/assembled.h"

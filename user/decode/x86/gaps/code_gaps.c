@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/code_gaps.h"
+#include "decode/x86/gaps/code_gaps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/x86/builtins.h"
+#include "decode/x86/gaps/builtins.h"
 #include "decode/x86/code_functions.h"
 #include "decode/x86/code_step.h"
 #include "decode/x86/frame_pointers.h"

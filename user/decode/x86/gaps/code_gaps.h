@@ -4,10 +4,10 @@
  * unwind_file_add_source(). Code is followed in parts of up to CODE_FUNCTIONS_BYTES_MAX around the
  * rows that are wanted, and the last part is kept. Where nearly all functions have frame pointers,
  * code that cannot be placed has them, too. Builtins of engines have rows of their own
- * (decode/x86/builtins.h).
+ * (decode/x86/gaps/builtins.h).
  */
-#ifndef JITBPF_DECODE_X86_CODE_GAPS_H
-#define JITBPF_DECODE_X86_CODE_GAPS_H
+#ifndef JITBPF_DECODE_X86_GAPS_CODE_GAPS_H
+#define JITBPF_DECODE_X86_GAPS_CODE_GAPS_H
 
 #include "decode/cfi/unwind_file.h"
 

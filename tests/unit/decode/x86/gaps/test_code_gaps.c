@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/x86/code_gaps.h"
+#include "decode/x86/gaps/code_gaps.h"
 #include "tests/unit/cases.h"
 
 /* A program of one segment: a header, and functions of 16 bytes. */
