@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/list_cgroup.h"
 #include "cli/list_functions.h"
+#include "cli/list_ways.h"
 #include "engines/engines.h"
 #include "run/messages/say.h"
 #include "run/messages/terminal.h"
@@ -39,37 +40,6 @@ static const struct option_spec options[] = {
 	 "program file)",
 	 0, 0, .candidates = CANDIDATES_NAMES},
 	{0, "json", OPTION_FLAG, FIELD(json), NULL, "write JSON", 0, 0},
-};
-
-static const struct {
-	const char *key, *words;
-	const char *next; /* consequence or advice; NULL: none, or it depends on the engine */
-} ways[ENGINE_PUBLISHES_COUNT] = {
-	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
-	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, journal unreadable",
-			       "the process is ending, hangs, or has damaged it: a recording "
-			       "knows code from its own start on only"},
-	[ENGINE_OTHER_VERSION] =
-		{"other_version", "shim of another version",
-		 "this jitbpf cannot read its code: start the process anew, with the "
-		 "libjitbpf.so of this version"},
-	[ENGINE_SHIM] = {"shim", "shim, no journal",
-			 "the process has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
-			 "recording knows code from its own start on only"},
-	[ENGINE_AGENT_JOURNAL] = {"agent_journal", "agent for Java"},
-	[ENGINE_AGENT_UNREADABLE] = {"unreadable_agent_journal", "agent, journal unreadable",
-				     "the JVM is ending, hangs, or has damaged it: a recording "
-				     "knows code from its own start on only"},
-	[ENGINE_AGENT_OTHER_VERSION] =
-		{"other_agent_version", "agent of another version",
-		 "this jitbpf cannot read its code: start the JVM anew, with the agent of this version"},
-	[ENGINE_AGENT] = {"agent", "agent, no journal",
-			  "the JVM has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
-			  "recording knows code from its own start on only"},
-	[ENGINE_JITDUMP] = {"jitdump", "jitdump"},
-	[ENGINE_PERF_MAP] = {"perf_map", "perf map, not read"},
-	[ENGINE_NOTHING] = {"nothing", "nothing"},
-	[ENGINE_FUNCTIONS] = {"functions", "-"}, /* not needed */
 };
 
 static void write_name(struct json *json, const char *key, const char *name)
@@ -98,7 +68,7 @@ static void write_row(struct json *json, const struct engine_list *list,
 	json_member_string(json, "comm", string_pool_get(list->strings, row->comm));
 	list_functions_write(json, &row->runtimes);
 	write_cgroup(json, row->pid);
-	json_member_string(json, "publishes", ways[row->publishes].key);
+	json_member_string(json, "publishes", list_way_of(row)->key);
 	if (row->engine)
 		json_member_string(json, "engine", string_pool_get(list->strings, row->engine));
 	if (row->counted) {
@@ -191,7 +161,7 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 	list_cgroup_read(row->pid, &cgroup);
 	text_table_add(table, list_cgroup_text(&cgroup));
 	list_functions_add(table, row);
-	text_table_add(table, ways[row->publishes].words);
+	text_table_add(table, list_way_of(row)->words);
 }
 
 /* Returns the engine whose advice a row gets; NULL: the general advice. */
@@ -236,9 +206,10 @@ static void say_ways(const struct engine_list *list)
 	bool said[ENGINE_PUBLISHES_COUNT] = {false};
 
 	vec_for_each (row, &list->rows) {
-		if (ways[row->publishes].next && !said[row->publishes])
-			say("jitbpf: %s: %s\n", ways[row->publishes].words,
-			    ways[row->publishes].next);
+		const struct list_way *way = list_way_of(row);
+
+		if (way->next && !said[row->publishes])
+			say("jitbpf: %s: %s\n", way->words, way->next);
 		said[row->publishes] = true;
 	}
 }
