@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "runtimes/php/php_function.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "base/scope.h"
-#include "runtimes/php/php_string.h"
+#include "runtimes/php/php_object.h"
 #include "runtimes/runtime_check.h"
 
-#define OBJECT_BYTES 184 /* up to and with the line numbers of the newest layout */
 #define OPS_AT_ONCE  128
 #define OPS_LAST_MAX (1u << 24)
-
-/* What was read of a function. */
-struct php_function {
-	const struct php_layout *layout;
-	uint8_t object[OBJECT_BYTES];
-	uint8_t type;
-	struct php_string name, file, class_name;
-	uint64_t class_name_at; /* the word at PHP_CLASS_NAME of the class; 0: there is no class */
-};
 
 /* An original that closures are copied from. */
 struct closure {
@@ -39,104 +27,6 @@ struct reading {
 	bool converts;	  /* an instruction makes a closure of a function that has a name */
 	bool has_methods; /* those of the class are among the closures */
 };
-
-static void release(struct php_function *f)
-{
-	free(f->name.text);
-	free(f->file.text);
-	free(f->class_name.text);
-}
-
-static uint64_t word_at(const struct php_function *f, int16_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, f->object + offset, sizeof(word));
-	return word;
-}
-
-static uint32_t half_at(const struct php_function *f, int16_t offset)
-{
-	uint32_t half;
-
-	memcpy(&half, f->object + offset, sizeof(half));
-	return half;
-}
-
-struct runtime_check php_function_check(const struct php_layout *layout)
-{
-	return (struct runtime_check){
-		.offset = PHP_FUNCTION_NAME, /* and PHP_FUNCTION_SCOPE */
-		.size_bytes = 16,
-		.word_count = 3,
-		.word = {layout->opcodes, layout->filename, layout->line_start},
-		.name_count = 3,
-		.native_names = 2,
-		.name_at = {PHP_FUNCTION_NAME, PHP_FUNCTION_SCOPE, layout->filename},
-		.name_word = {PHP_STRING_HASH, PHP_CLASS_NAME, PHP_STRING_HASH},
-	};
-}
-
-static bool is_native(const struct php_function *f)
-{
-	return f->type == PHP_FUNCTION_INTERNAL;
-}
-
-/* Fold the words of php_function_check(), in its order. */
-static uint64_t check_of(const struct php_function *f)
-{
-	uint64_t check = runtime_check_fold(RUNTIME_CHECK_BEGIN, word_at(f, PHP_FUNCTION_NAME));
-
-	check = runtime_check_fold(check, word_at(f, PHP_FUNCTION_SCOPE));
-	if (!is_native(f)) {
-		check = runtime_check_fold(check, word_at(f, f->layout->opcodes));
-		check = runtime_check_fold(check, word_at(f, f->layout->filename));
-		check = runtime_check_fold(check, word_at(f, f->layout->line_start));
-	}
-	check = runtime_check_fold(check, f->name.hash);
-	check = runtime_check_fold(check, f->class_name_at);
-	if (!is_native(f))
-		check = runtime_check_fold(check, f->file.hash);
-	return check & ~1ull;
-}
-
-static int read_class(const struct process_memory *memory, struct php_function *f)
-{
-	uint64_t class_at = word_at(f, PHP_FUNCTION_SCOPE);
-	int err = 0;
-
-	if (class_at)
-		err = process_memory_read(memory, class_at + PHP_CLASS_NAME, &f->class_name_at,
-					  sizeof(f->class_name_at));
-	if (!err && class_at && !f->class_name_at)
-		return -EBADMSG;
-	return err ?: php_string_read(memory, f->class_name_at, RUNTIME_NAME_MAX, &f->class_name);
-}
-
-static int read_object(const struct process_memory *memory, uint64_t object, struct php_function *f)
-{
-	/* A function of C is smaller, and may be the last one of a page. */
-	size_t common_bytes = PHP_FUNCTION_SCOPE + 8;
-	int err = process_memory_read(memory, object, f->object, common_bytes);
-
-	if (err)
-		return err;
-	f->type = f->object[PHP_FUNCTION_TYPE];
-	if (f->type != PHP_FUNCTION_INTERNAL && f->type != PHP_FUNCTION_USER &&
-	    f->type != PHP_FUNCTION_EVAL)
-		return -EBADMSG;
-	err = php_string_read(memory, word_at(f, PHP_FUNCTION_NAME), RUNTIME_NAME_MAX, &f->name);
-	err = err ?: read_class(memory, f);
-	if (err || is_native(f))
-		return err;
-	err = process_memory_read(memory, object + common_bytes, f->object + common_bytes,
-				  sizeof(f->object) - common_bytes);
-	if (!err && !word_at(f, f->layout->filename))
-		return -EBADMSG;
-	return err
-		       ?: php_string_read(memory, word_at(f, f->layout->filename), RUNTIME_FILE_MAX,
-					  &f->file);
-}
 
 /* Add the lines of instructions. An instruction without a line is on that of the one before. */
 static int add_lines(struct reading *reading, struct runtime_function *ret, const uint8_t *ops,
@@ -160,11 +50,11 @@ static int add_lines(struct reading *reading, struct runtime_function *ret, cons
 }
 
 /* The instructions that cannot be read have no lines. */
-static int read_lines(struct reading *reading, const struct php_function *f,
+static int read_lines(struct reading *reading, const struct php_object *f,
 		      struct runtime_function *ret)
 {
 	const struct process_memory *memory = reading->memory;
-	uint32_t last = half_at(f, f->layout->last);
+	uint32_t last = php_object_half(f, f->layout->last);
 	struct runtime_line end = {0};
 	uint8_t ops[OPS_AT_ONCE * PHP_OP_BYTES];
 
@@ -188,22 +78,6 @@ static int read_lines(struct reading *reading, const struct php_function *f,
 	/* The position of another function, as a register can have it during a call, has no line.
 	 */
 	return end.position ? vec_push(&ret->lines, end) : 0;
-}
-
-static int write_name(const struct php_function *f, char **ret)
-{
-	const char *class_name = f->class_name.text, *name = f->name.text;
-	int err;
-
-	if (*name)
-		err = asprintf(ret, "%s%s%s", class_name, *class_name ? "::" : "", name);
-	else if (is_native(f))
-		err = asprintf(ret, "{internal}");
-	else if (f->type == PHP_FUNCTION_EVAL)
-		err = asprintf(ret, "eval()");
-	else
-		err = asprintf(ret, "{main} %s", path_file(f->file.text));
-	return err < 0 ? -ENOMEM : 0;
 }
 
 /* Add the closures of a function to those that are to be read. What cannot be read has none. */
@@ -240,10 +114,10 @@ static int find_closures(struct reading *reading, uint64_t object)
  * Add the methods of a function's class to those that are to be read, if it makes closures of
  * functions that have a name: most of them are of its class. A closure has a copy of the method.
  */
-static int find_methods(struct reading *reading, uint64_t object, const struct php_function *f)
+static int find_methods(struct reading *reading, uint64_t object, const struct php_object *f)
 {
 	uint32_t room = PHP_CLOSURES_MAX - reading->closure_count, count;
-	uint64_t class_at = word_at(f, PHP_FUNCTION_SCOPE), at;
+	uint64_t class_at = php_object_word(f, PHP_FUNCTION_SCOPE), at;
 	uint8_t table[8 + 4], buckets[PHP_CLOSURES_MAX * PHP_BUCKET_BYTES];
 	int err;
 
@@ -276,55 +150,41 @@ static int find_methods(struct reading *reading, uint64_t object, const struct p
 }
 
 /* Make what is known of a function, but for its closures, and find these. */
-static int make_function(struct reading *reading, uint64_t object, struct php_function *f,
+static int make_function(struct reading *reading, uint64_t object, struct php_object *f,
 			 struct runtime_function *ret)
 {
 	int err = 0;
 
-	ret->file = strdup(is_native(f) ? "" : f->file.text);
+	ret->file = strdup(php_object_is_native(f) ? "" : f->file.text);
 	if (!ret->file)
 		return -ENOMEM;
-	if (is_native(f)) {
+	if (php_object_is_native(f)) {
 		ret->code = object; /* no position has a line */
 	} else {
-		ret->first_line = half_at(f, reading->layout->line_start);
-		ret->code = word_at(f, reading->layout->opcodes);
+		ret->first_line = php_object_half(f, reading->layout->line_start);
+		ret->code = php_object_word(f, reading->layout->opcodes);
 		err = read_lines(reading, f, ret);
 		err = err ?: find_closures(reading, object);
 		err = err ?: find_methods(reading, object, f);
 	}
-	ret->check = check_of(f);
-	return err ?: write_name(f, &ret->name);
-}
-
-/* Give an original the class that its copies get. */
-static int set_class(struct php_function *f, const struct php_function *maker)
-{
-	char *name = strdup(maker->class_name.text);
-
-	if (!name)
-		return -ENOMEM;
-	memcpy(f->object + PHP_FUNCTION_SCOPE, maker->object + PHP_FUNCTION_SCOPE, 8);
-	f->class_name_at = maker->class_name_at;
-	free(f->class_name.text);
-	f->class_name.text = name;
-	return 0;
+	ret->check = php_object_check(f);
+	return err ?: php_object_name(f, &ret->name);
 }
 
 static int read_closure(struct reading *reading, struct closure *closure,
-			const struct php_function *maker, struct runtime_function *ret)
+			const struct php_object *maker, struct runtime_function *ret)
 {
-	CLEANUP(release) struct php_function f = {.layout = reading->layout};
+	CLEANUP(php_object_deinit) struct php_object f = {.layout = reading->layout};
 	CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
-	int err = read_object(reading->memory, closure->object, &f);
+	int err = php_object_read(reading->memory, closure->object, &f);
 
-	if (!err && is_native(&f))
+	if (!err && php_object_is_native(&f))
 		return -EBADMSG;
 	if (err)
 		return err;
-	closure->check = check_of(&f);
+	closure->check = php_object_check(&f);
 	if (!closure->is_method)
-		err = set_class(&f, maker);
+		err = php_object_set_class(&f, maker);
 	err = err ?: make_function(reading, closure->object, &f, &function);
 	if (err)
 		return err;
@@ -340,7 +200,7 @@ static bool is_of_closure(int err)
 }
 
 /* Read the closures that were found; reading them finds more. Those that are none are dropped. */
-static int read_closures(struct reading *reading, const struct php_function *maker,
+static int read_closures(struct reading *reading, const struct php_object *maker,
 			 struct runtime_function *ret)
 {
 	uint32_t kept = 0;
@@ -394,12 +254,12 @@ static int drop_changed(const struct reading *reading, const struct runtime_chec
 int php_function_read(const struct process_memory *memory, const struct php_layout *layout,
 		      uint64_t object, struct runtime_function *ret)
 {
-	CLEANUP(release) struct php_function f = {.layout = layout};
+	CLEANUP(php_object_deinit) struct php_object f = {.layout = layout};
 	CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
 	struct runtime_check check = php_function_check(layout);
 	struct reading reading = {
 		.memory = memory, .layout = layout, .ops_left = RUNTIME_LINES_MAX - 1};
-	int err = read_object(memory, object, &f);
+	int err = php_object_read(memory, object, &f);
 	uint64_t after;
 
 	err = err ?: make_function(&reading, object, &f, &function);
@@ -407,7 +267,7 @@ int php_function_read(const struct process_memory *memory, const struct php_layo
 	if (err)
 		return err;
 	process_memory_refresh(memory);
-	err = runtime_check_read(memory, &check, object, is_native(&f), &after);
+	err = runtime_check_read(memory, &check, object, php_object_is_native(&f), &after);
 	if (!err && after != function.check)
 		err = -EAGAIN;
 	err = err ?: drop_changed(&reading, &check, &function);

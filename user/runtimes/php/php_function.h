@@ -11,9 +11,6 @@
 #define PHP_FUNCTION_READS_MAX (130 + 34 * (PHP_CLOSURES_MAX + 1))
 #define PHP_FUNCTION_BYTES_MAX (RUNTIME_LINES_MAX * PHP_OP_BYTES + 8192u * (PHP_CLOSURES_MAX + 2))
 
-/* What identifies a function of PHP, for recipes. */
-struct runtime_check php_function_check(const struct php_layout *layout);
-
 /*
  * As struct runtime_reader's function(). Names are written as PHP writes them: "Class::method",
  * "{closure}" (from 8.4 on with its place, such as "{closure:Class::method():12}"). Code outside of

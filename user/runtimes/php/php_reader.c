@@ -8,6 +8,7 @@
 #include "runtimes/php/php_accessor.h"
 #include "runtimes/php/php_file.h"
 #include "runtimes/php/php_function.h"
+#include "runtimes/php/php_object.h"
 #include "runtimes/php/php_self_check.h"
 #include "runtimes/php/php_version.h"
 
