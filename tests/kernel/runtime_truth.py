@@ -87,7 +87,7 @@ def functions_of(source):
         if match:
             name = match[1]
             out[name] = (number, number)
-        elif name and line[:1] in (" ", "{", "}"):
+        elif name and (line[:1] in (" ", "{", "}") or line == "end"):
             out[name] = (out[name][0], number)
         elif line.strip():
             name = None
