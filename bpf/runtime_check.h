@@ -72,6 +72,30 @@ static __always_inline __u64 fold_owner(const struct runtime_walk *w,
 	return check;
 }
 
+/* Folds what the chain of objects behind w->function says. Returns 0 if it cannot be read. */
+static __always_inline __u64 fold_links(const struct runtime_walk *w,
+					const struct runtime_recipe *recipe, __u64 check)
+{
+	const struct runtime_check_link *link;
+	__u64 address = w->function, word;
+
+	for (__u32 i = 0; i < RUNTIME_CHECK_LINKS_MAX; i++) {
+		if (i >= recipe->check.link_count)
+			break;
+		link = &recipe->check.link[i];
+		if (bpf_probe_read_user(&address, sizeof(address), (void *)(address + link->step)))
+			return 0;
+		if (link->folds_address)
+			check = runtime_check_fold(check, address);
+		if (link->word_at == RUNTIME_NO_OFFSET)
+			continue;
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)(address + link->word_at)))
+			return 0;
+		check = runtime_check_fold(check, word & link->word_mask);
+	}
+	return check;
+}
+
 /*
  * Reads w->function. Returns its check word, 0 if it cannot be read; and sets w->is_native. Global,
  * as walk_frame() is.
@@ -106,6 +130,8 @@ __noinline __u64 runtime_check_of(struct runtime_walk *w, struct runtime_recipe 
 			return 0;
 		check = runtime_check_fold(check, word);
 	}
+	if (recipe->check.link_count)
+		check = fold_links(w, recipe, check);
 	return fold_owner(w, recipe, check & ~1ull) & ~1ull;
 }
 

@@ -6,7 +6,8 @@
 #ifndef JITBPF_BPF_RUNTIME_WALK_H
 #define JITBPF_BPF_RUNTIME_WALK_H
 
-#include "bpf/runtime_check.h"
+#include "bpf/runtime_native.h"
+#include "bpf/runtime_put.h"
 #include "bpf/sample_scratch.h"
 #include "uapi/runtime_recipe.h"
 
@@ -29,18 +30,6 @@ __u64 runtime_recipe_count = 0;
 #define RUNTIME_PIECES 16
 #define RUNTIME_TURNS  (2 * JITBPF_RUNTIME_FRAMES_MAX / (RUNTIME_PIECE * RUNTIME_PIECES))
 
-#define FRAME_OFFSET_MASK (RUNTIME_FRAME_BYTES_MAX - 1)
-
-/* Returns the word of the frame that was read at an offset, which is in it. */
-static __always_inline __u64 frame_word(const struct runtime_walk *w, __s16 offset)
-{
-	__u64 at = (__u16)offset;
-
-	asm volatile("" : "+r"(at));
-	at &= FRAME_OFFSET_MASK;
-	return *(const __u64 *)(w->frame_bytes + at);
-}
-
 /* Returns what the thread is in: flags of its loop, 0 if it is in none. */
 static __always_inline __u32 loop_flags(const struct runtime_recipe *recipe, __u64 ip)
 {
@@ -49,70 +38,6 @@ static __always_inline __u32 loop_flags(const struct runtime_recipe *recipe, __u
 		    ip < recipe->loops[i].end)
 			return recipe->loops[i].flags;
 	return 0;
-}
-
-/* Returns a register by its number of DWARF. */
-static __always_inline __u64 register_of(const struct pt_regs *user, __u8 number)
-{
-	switch (number) {
-	case 3:
-		return user->bx;
-	case 6:
-		return user->bp;
-	case 12:
-		return user->r12;
-	case 13:
-		return user->r13;
-	case 14:
-		return user->r14;
-	case 15:
-		return user->r15;
-	default:
-		return 0; /* not one that a loop keeps over calls */
-	}
-}
-
-/*
- * Adds a frame behind words[at], with w->owner. Returns 0, or how the frames end. Global, as
- * walk_frame() is.
- */
-__noinline int runtime_put(struct sample_scratch *s, __u32 at, __u64 function, __u64 position,
-			   __u64 check)
-{
-	struct runtime_frame *out;
-	__u64 to;
-
-	if (!s)
-		return JITBPF_RUNTIME_UNREADABLE;
-	if (s->runtime.count >= JITBPF_RUNTIME_FRAMES_MAX)
-		return JITBPF_RUNTIME_DEPTH;
-	to = at + sizeof(struct jitbpf_runtime_frames) / sizeof(__u64) +
-	     (__u64)s->runtime.count * (sizeof(*out) / sizeof(__u64));
-	asm volatile("" : "+r"(to));
-	if (to >
-	    JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + RUNTIME_WORDS - sizeof(*out) / sizeof(__u64))
-		return JITBPF_RUNTIME_DEPTH;
-	out = (struct runtime_frame *)&s->words[to];
-	out->function = function;
-	out->position = position;
-	out->check = check;
-	out->owner = s->runtime.owner;
-	s->runtime.count++;
-	return 0;
-}
-
-/* Adds the frame of w->function. */
-__noinline int runtime_put_function(struct sample_scratch *s, struct runtime_recipe *recipe,
-				    __u32 at, __u64 position, __u32 is_entry)
-{
-	__u64 check;
-
-	if (!s || !recipe)
-		return JITBPF_RUNTIME_UNREADABLE;
-	check = known_check(&s->runtime, recipe);
-	if (is_entry && !s->runtime.is_native)
-		check |= 1;
-	return runtime_put(s, at, s->runtime.function, position, check);
 }
 
 /* Adds the frame that the current one, which has no function, stands for. */
@@ -440,26 +365,35 @@ static __always_inline bool runtime_wakes_reader(struct sample_scratch *s)
  * Writes the runtime frames of the sample to words[at] and up. Returns the number of words. Global,
  * as walk_frame() is. Eight calls deep is the limit of the kernel.
  */
-__noinline int copy_runtime_frames(struct sample_scratch *s, __u32 at)
+__noinline int copy_runtime_frames(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
 	struct jitbpf_runtime_frames *head;
 	struct runtime_recipe *recipe;
 	__u32 pid, count;
+	__u64 to = at;
 	int end;
 
-	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+	if (!s || !kept)
 		return 0;
 	pid = s->head.pid;
 	recipe = bpf_map_lookup_elem(&runtime_recipes, &pid);
 	if (!recipe || recipe->stack_top != s->walk.stack_top)
 		return 0;
-	end = walk_runtime(s, recipe, at);
-	head = (struct jitbpf_runtime_frames *)&s->words[at];
+	if (recipe->native.range_count)
+		end = walk_native(s, kept, recipe, at);
+	else
+		end = walk_runtime(s, recipe, at);
+	/* The verifier forgets what it knows of a number that was put on the stack. */
+	asm volatile("" : "+r"(to));
+	if (to > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+		return 0;
+	head = (struct jitbpf_runtime_frames *)&s->words[to];
 	count = s->runtime.count;
 	head->count = count;
 	head->end = end;
 	head->recipe = recipe->number;
-	head->flags = runtime_flags(&s->runtime);
+	head->flags =
+		recipe->native.range_count ? native_flags(&s->runtime) : runtime_flags(&s->runtime);
 	head->thread_pointer = s->walk.thread_pointer;
 	s->head.h.flags |= JITBPF_SAMPLE_RUNTIME_FRAMES;
 	return (sizeof(*head) + count * sizeof(struct runtime_frame)) / sizeof(__u64);

@@ -286,7 +286,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		tell_build_id(s, ctx);
 	words = begin_parts(s);
 	if (runtime_recipe_count && s->head.user_words)
-		words += copy_runtime_frames(s, words);
+		words += copy_runtime_frames(s, kept, words);
 	finish_sample(s, kept, words);
 	return 0;
 }

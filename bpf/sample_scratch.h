@@ -51,6 +51,11 @@ struct runtime_walk {
 	__u64 newest, newest_position;
 	__u64 on_stack;		    /* where the loop of the newest frame is; 0: not known */
 	__u64 leaf_start, leaf_end; /* the innermost native frame; equal: not known */
+	__u64 leaf_bp;		    /* its rbp */
+	/* Of native frames that hold functions: the number of the next one; the current one. */
+	__u32 native_at, native_is_leaf;
+	__u64 native_pc, native_bp;
+	__u32 leaf_runs, reserved2; /* the leaf has a frame */
 	__u32 is_doubtful;
 	__u32 wants_owner; /* the current frame's function can have one */
 	__u32 count;	   /* of frames so far */

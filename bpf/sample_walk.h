@@ -262,6 +262,7 @@ __noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
 		return 0;
 	s->words[at] = w->state.ip;
 	s->runtime.leaf_start = s->runtime.leaf_end = w->state.sp;
+	s->runtime.leaf_bp = w->state.bp;
 	if (begun == BEGUN_OTHER) {
 		end = JITBPF_END_COMPAT;
 	} else if (walk_tables) {

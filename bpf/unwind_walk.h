@@ -52,7 +52,7 @@ struct user_walk {
 	__u32 reused;		       /* number of outermost callers that are the kept ones */
 	__u64 kept_code;	       /* code, for the kept frames that were compared */
 	__u32 kept_guessed;	       /* state.guessed, for the same frames */
-	__u32 reserved;
+	__s32 leaf_rule;	       /* cfa of the row of the innermost frame */
 };
 
 /* See bpf/unwind_kept.h. */
@@ -232,6 +232,8 @@ __noinline int walk_frame(struct user_walk *w)
 				set_thunk_row(state.ip, &row);
 		}
 	}
+	if (!w->callers)
+		w->leaf_rule = row.cfa;
 	guesses = row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
 	if (guesses)
 		w->flags |= KEPT_GUESSED;
@@ -275,6 +277,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->code = 0;
 	w->kept_at = KEPT_MAX;
 	w->reused = 0;
+	w->leaf_rule = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 	if (process && process->stack_top == w->stack_top) {
 		w->first = process->first;
 		w->count = process->count;

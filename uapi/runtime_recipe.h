@@ -4,9 +4,12 @@
  * frames. User space makes a recipe for each process that runs a known runtime. A BPF program
  * (bpf/runtime_walk.h) follows it, and knows no runtime.
  *
- * A runtime frame is an object in the memory of the process. It has pointers to its function and to
- * its caller's frame. The newest one is found from a fixed address or the thread pointer. Where a
- * runtime keeps it only in objects of the program, as Lua does its states, no recipe leads to it.
+ * There are two families. A linked frame is an object in the memory of the process. It has pointers
+ * to its function and to its caller's frame. The newest one is found from a fixed address or the
+ * thread pointer. Where a runtime keeps it only in objects of the program, as Lua does its states,
+ * no recipe leads to it. A native frame that holds a function is a frame of the native stack: words
+ * at fixed distances from its frame pointer say which function it runs, and where. A recipe is of
+ * the second family if its native.range_count is not 0.
  */
 #ifndef JITBPF_UAPI_RUNTIME_RECIPE_H
 #define JITBPF_UAPI_RUNTIME_RECIPE_H
@@ -20,6 +23,11 @@
 #define RUNTIME_CHECK_BYTES_MAX 96
 #define RUNTIME_CHECK_WORDS_MAX 4
 #define RUNTIME_CHECK_NAMES_MAX 3
+#define RUNTIME_CHECK_LINKS_MAX 4
+
+#define RUNTIME_NATIVE_RANGES_MAX  8
+#define RUNTIME_NATIVE_LAYOUTS_MAX 4 /* a power of two */
+#define RUNTIME_NATIVE_STEPS_MAX   2
 
 /* What the first address of a recipe is relative to. */
 enum runtime_base {
@@ -54,11 +62,23 @@ struct runtime_range {
 };
 
 /*
+ * A link of the chain of objects behind a function object: the address of the next object is the
+ * word at `step` of the one before. Folded into the check are that address, if folds_address is
+ * set, and the word at word_at of that object & word_mask, unless word_at is RUNTIME_NO_OFFSET.
+ */
+struct runtime_check_link {
+	__s16 step, word_at;
+	__u16 folds_address, reserved;
+	__u64 word_mask;
+};
+
+/*
  * The words of a function object that identify it. They are folded into the check word of a frame:
  * the words of the object at `offset`, `size_bytes` of them (a multiple of 8); then word_count more
  * words, at word[i]; then, for each of `name_count` names, the word at name_word[i] of the object
- * that the pointer at name_at[i] leads to, such as the hash of a string; 0 for a pointer 0. A word
- * that cannot be read makes the check 0.
+ * that the pointer at name_at[i] leads to, such as the hash of a string; 0 for a pointer 0; then
+ * what the links of a chain say, which begins at the object. A word that cannot be read makes the
+ * check 0.
  *
  * Of native functions, see native_mask, only the words at `offset` and the first native_names names
  * are folded.
@@ -70,7 +90,8 @@ struct runtime_check {
 	__s16 word[RUNTIME_CHECK_WORDS_MAX];
 	__s16 name_at[RUNTIME_CHECK_NAMES_MAX];
 	__s16 name_word[RUNTIME_CHECK_NAMES_MAX];
-	__u16 reserved;
+	__u16 link_count;
+	struct runtime_check_link link[RUNTIME_CHECK_LINKS_MAX];
 };
 
 /*
@@ -133,6 +154,66 @@ struct runtime_owner {
 /* Where the further words of a frame are, as if they were in it. */
 #define RUNTIME_MORE_AT	       96
 #define RUNTIME_MORE_BYTES_MAX 32
+
+enum runtime_native_flag {
+	/*
+	 * In a leaf whose frame is complete, position_register has the position if it is less than
+	 * position_span away from the word at position_at, or if that is below the stack pointer.
+	 */
+	RUNTIME_NATIVE_REGISTER_POSITION = 1,
+};
+
+/*
+ * Where native frames hold their function. Offsets of words are relative to the frame pointer (rbp)
+ * of the frame, negative ones below it; all words that are used of a frame are in
+ * RUNTIME_FRAME_BYTES_MAX bytes.
+ *
+ * The function object: address = the word at function_at without the bits of function_clear, then
+ * address = word at address + step[i] without these bits, for each of step_count steps. But if
+ * guard_mask is not 0 and (word at guard_at & guard_mask) != guard_value, then the frame has no
+ * function.
+ */
+struct runtime_native_layout {
+	__s16 function_at;
+	__s16 position_at; /* or RUNTIME_NO_OFFSET */
+	__s16 guard_at;
+	__s16 step[RUNTIME_NATIVE_STEPS_MAX];
+	__u16 step_count;
+	__u32 function_clear;
+	__u32 flags; /* enum runtime_native_flag */
+	__u64 guard_mask, guard_value;
+	/* Set by the publisher: the words that are read, relative to the frame pointer. */
+	__s16 bytes_from;
+	__u16 bytes;
+	__u16 position_register; /* number of DWARF */
+	__u16 reserved;
+	__u64 position_span;
+};
+
+/*
+ * [start, end): code whose native frames are of a layout. Ranges of one recipe do not overlap, and
+ * may lie in memory of any kind.
+ */
+struct runtime_native_range {
+	__u64 start, end;
+	__u32 layout; /* index */
+	__u32 reserved;
+};
+
+/*
+ * The second family. Each native user frame of a sample whose code is in a range is followed by a
+ * runtime frame in struct jitbpf_runtime_frames, in the order of the native ones, leaf first. So
+ * user space finds the pairs by the ranges. Function 0 and check 0: the frame has no function; its
+ * words cannot be read; or it is a leaf that has not made its frame yet, or no more. That is so if
+ * its unwind row does not find the caller by the frame pointer, or if the word at function_at is
+ * below its stack pointer. Then JITBPF_RUNTIME_LEAF_RUNS is not set. The words of a frame are read
+ * anew at each sample, also those of reused callers.
+ */
+struct runtime_native_frames {
+	__u32 range_count, layout_count;
+	struct runtime_native_range range[RUNTIME_NATIVE_RANGES_MAX];
+	struct runtime_native_layout layout[RUNTIME_NATIVE_LAYOUTS_MAX];
+};
 
 struct runtime_recipe {
 	/* These are set by the publisher of the recipe. */
@@ -230,6 +311,9 @@ struct runtime_recipe {
 	 */
 	struct runtime_range switches[RUNTIME_SWITCHES_MAX];
 	__u32 switch_count, reserved4;
+
+	/* With ranges, only these and position_mask and check above are used. */
+	struct runtime_native_frames native;
 };
 
 /*

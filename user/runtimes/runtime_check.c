@@ -5,6 +5,30 @@
 
 #define WORDS_MAX (RUNTIME_CHECK_BYTES_MAX / sizeof(uint64_t))
 
+/* Fold what the chain of objects behind a function object says. */
+static int fold_links(const struct process_memory *memory, const struct runtime_check *check,
+		      uint64_t object, uint64_t *folded)
+{
+	uint64_t address = object, word;
+
+	for (uint32_t i = 0; i < check->link_count; i++) {
+		const struct runtime_check_link *link = &check->link[i];
+		int err = process_memory_word(memory, address + (uint64_t)link->step, &address);
+
+		if (err)
+			return err;
+		if (link->folds_address)
+			*folded = runtime_check_fold(*folded, address);
+		if (link->word_at == RUNTIME_NO_OFFSET)
+			continue;
+		err = process_memory_word(memory, address + (uint64_t)link->word_at, &word);
+		if (err)
+			return err;
+		*folded = runtime_check_fold(*folded, word & link->word_mask);
+	}
+	return 0;
+}
+
 int runtime_check_read(const struct process_memory *memory, const struct runtime_check *check,
 		       uint64_t object, bool is_native, uint64_t *ret)
 {
@@ -14,7 +38,8 @@ int runtime_check_read(const struct process_memory *memory, const struct runtime
 	int err;
 
 	if (check->size_bytes > RUNTIME_CHECK_BYTES_MAX || check->size_bytes % sizeof(*words) ||
-	    word_count > RUNTIME_CHECK_WORDS_MAX || name_count > RUNTIME_CHECK_NAMES_MAX)
+	    word_count > RUNTIME_CHECK_WORDS_MAX || name_count > RUNTIME_CHECK_NAMES_MAX ||
+	    check->link_count > RUNTIME_CHECK_LINKS_MAX)
 		return -EINVAL;
 	err = process_memory_read(memory, object + (uint64_t)check->offset, words,
 				  check->size_bytes);
@@ -33,6 +58,7 @@ int runtime_check_read(const struct process_memory *memory, const struct runtime
 						  words);
 		folded = runtime_check_fold(folded, words[0]);
 	}
+	err = err ?: fold_links(memory, check, object, &folded);
 	if (err)
 		return err;
 	*ret = folded & ~1ull;

@@ -90,10 +90,10 @@ struct runtime_reader {
 	 * Make the recipe of a process, after a check of its live structures. Facts may come from a
 	 * process that has parsed a hostile file. *ret_version is what is known of the version,
 	 * also after an error. Returns 0; -ENODATA if the runtime has not started yet (if *ret
-	 * has loops then, it is the recipe that is expected); -ENOTSUP if its version is not known;
-	 * -EBADMSG if its structures are not those of its version; -ENOENT, as facts(); or the
-	 * error that ended the reading of memory (-ESRCH: there is no such process any more).
-	 * runtime_status_of() says what they mean.
+	 * has loops or ranges then, it is the recipe that is expected); -ENOTSUP if its version is
+	 * not known; -EBADMSG if its structures are not those of its version; -ENOENT, as facts();
+	 * or the error that ended the reading of memory (-ESRCH: there is no such process any
+	 * more). runtime_status_of() says what they mean.
 	 */
 	int (*recipe)(const struct runtime_facts *facts, const struct runtime_process *process,
 		      const struct process_memory *memory, struct runtime_recipe *ret,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "unwind/runtimes/native_merge.h"
 #include "unwind/unwinder_functions.h"
 #include "unwind/unwinder_runtimes.h"
 #include "unwind/unwinder_runtimes_state.h"
@@ -25,6 +26,12 @@ static int unknown_of(struct unwinder *u, const struct engine *engine,
 	return 0;
 }
 
+/* Returns true for a native frame that holds no function. */
+static bool is_empty(const struct shared_recipe *recipe, const struct runtime_frame *frame)
+{
+	return recipe->known.recipe.native.range_count && !frame->function;
+}
+
 static int words_of(struct unwinder *u, const struct process *process,
 		    const struct shared_recipe *recipe, const struct runtime_frame *frame,
 		    struct function_memo *memo, struct runtime_words *ret)
@@ -34,7 +41,7 @@ static int words_of(struct unwinder *u, const struct process *process,
 	int err = 0;
 
 	*ret = (struct runtime_words){0, 0};
-	if (runtime_frame_is_mark(frame))
+	if (runtime_frame_is_mark(frame) || is_empty(recipe, frame))
 		return 0;
 	if (runtime_frame_can_be_read(frame))
 		err = runtime_get_function(u, process, recipe, frame, memo, &one);
@@ -146,6 +153,9 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 		.whole = is_whole(part),
 		.flags = part->flags,
 	};
-	runtime_merge(&native, &runtime, ret);
+	if (recipe->known.recipe.native.range_count)
+		runtime_merge_native(&native, &runtime, ret);
+	else
+		runtime_merge(&native, &runtime, ret);
 	return 1;
 }

@@ -133,6 +133,47 @@ static bool set_object_bytes(struct runtime_recipe *recipe)
 	return fits;
 }
 
+/* Widen the words of a layout that are read to one at an offset. Returns false if it is too far. */
+static bool covers_native(struct runtime_native_layout *layout, int16_t offset)
+{
+	int from = layout->bytes_from, end = from + layout->bytes;
+
+	if (offset % 8 || offset < -4096 || offset > 4096)
+		return false;
+	if (!layout->bytes)
+		from = end = offset;
+	from = offset < from ? offset : from;
+	end = offset + 8 > end ? offset + 8 : end;
+	if (end - from > RUNTIME_FRAME_BYTES_MAX)
+		return false;
+	layout->bytes_from = (int16_t)from;
+	layout->bytes = (uint16_t)(end - from);
+	return true;
+}
+
+static bool set_native_bytes(struct runtime_native_frames *native)
+{
+	bool fits = native->range_count <= RUNTIME_NATIVE_RANGES_MAX &&
+		    native->layout_count <= RUNTIME_NATIVE_LAYOUTS_MAX;
+
+	for (uint32_t i = 0; fits && i < native->layout_count; i++) {
+		struct runtime_native_layout *layout = &native->layout[i];
+
+		layout->bytes_from = 0;
+		layout->bytes = 0;
+		fits = layout->step_count <= RUNTIME_NATIVE_STEPS_MAX &&
+		       layout->position_register < 16 &&
+		       covers_native(layout, layout->function_at) &&
+		       (layout->position_at == RUNTIME_NO_OFFSET ||
+			covers_native(layout, layout->position_at)) &&
+		       (!layout->guard_mask || covers_native(layout, layout->guard_at));
+	}
+	for (uint32_t i = 0; fits && i < native->range_count; i++)
+		fits = native->range[i].start < native->range[i].end &&
+		       native->range[i].layout < native->layout_count;
+	return fits;
+}
+
 /* Returns false if the BPF program cannot follow a recipe, which was made from hostile memory. */
 static bool complete(struct runtime_recipe *recipe)
 {
@@ -143,9 +184,11 @@ static bool complete(struct runtime_recipe *recipe)
 	       check->word_count <= RUNTIME_CHECK_WORDS_MAX &&
 	       check->name_count <= RUNTIME_CHECK_NAMES_MAX &&
 	       check->native_names <= check->name_count &&
+	       check->link_count <= RUNTIME_CHECK_LINKS_MAX &&
 	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
 	       recipe->switch_count <= RUNTIME_SWITCHES_MAX && recipe->frame_register < 16 &&
-	       recipe->position_register < 16 && set_frame_bytes(recipe) &&
+	       recipe->position_register < 16 && set_native_bytes(&recipe->native) &&
+	       (recipe->native.range_count || set_frame_bytes(recipe)) &&
 	       set_owner_bytes(recipe) && set_object_bytes(recipe);
 }
 

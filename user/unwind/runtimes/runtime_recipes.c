@@ -291,7 +291,8 @@ static bool may_change(const struct recipe_process *one, int err, uint64_t now_n
 /* Returns true if all that a recipe lacks is a runtime that has started. */
 static bool is_expected(const struct recipe_process *one, const struct runtime_known *known)
 {
-	return known && known->recipe.loop_count && !one->recipe;
+	return known && (known->recipe.loop_count || known->recipe.native.range_count) &&
+	       !one->recipe;
 }
 
 int runtime_recipes_take(struct runtime_recipes *recipes, const struct unwind_answer *answer,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Puts the functions that native frames hold behind these frames (struct runtime_native_frames).
+ * Pure code.
+ */
+#ifndef JITBPF_UNWIND_RUNTIMES_NATIVE_MERGE_H
+#define JITBPF_UNWIND_RUNTIMES_NATIVE_MERGE_H
+
+#include "unwind/runtimes/runtime_merge.h"
+
+/*
+ * Merge. Runtime frames belong to the native frames in ranges of the recipe, in order. A native
+ * frame with a function gets the kind INTERPRETER, and the function is placed behind it, as
+ * runtime_merge() does. One without stays as it is; so does one that the kernel's walk did not
+ * reach, since its rows were not made. Such a frame makes the result cut, unless it is a leaf that
+ * has made no frame yet.
+ */
+void runtime_merge_native(const struct native_stack *native, const struct runtime_stack *runtime,
+			  struct merged_stack *ret);
+
+#endif
