@@ -31,6 +31,7 @@ runtimes
 runtimes/cpython
 runtimes/php
 runtimes/ruby
+runtimes/hotspot
 runtimes/runtime_readers.c
 locate
 unwind/tables

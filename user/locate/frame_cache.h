@@ -28,6 +28,7 @@ struct frame_cache_slot {
 	uint32_t table;
 	uint32_t location;
 	bool code_unknown, code_unpublished;
+	bool is_function; /* of a runtime */
 };
 
 struct frame_cache {

@@ -6,6 +6,7 @@
 
 #include "base/common_words.h"
 #include "locate/code_site.h"
+#include "runtimes/engine_host.h"
 #include "state/process/runtime_functions.h"
 
 #define POSITION (JITBPF_POSITION_LINE | JITBPF_POSITION_COMPILED)
@@ -25,8 +26,11 @@ struct locating {
 	uint32_t called, named; /* its new values */
 };
 
-/* Returns true if the cache has the location of a frame, which is added to the stack then. */
-static bool add_known(struct locating *to, const struct frame_cache_key *key)
+/*
+ * Returns true if the cache has the location of a frame, which is added to the stack then, and sets
+ * *ret_function: it is a function of a runtime.
+ */
+static bool add_known(struct locating *to, const struct frame_cache_key *key, bool *ret_function)
 {
 	const struct frame_cache_slot *slot = to->cache ? frame_cache_slot(to->cache, key) : NULL;
 
@@ -34,8 +38,21 @@ static bool add_known(struct locating *to, const struct frame_cache_key *key)
 		return false;
 	to->ret->code_unknown |= slot->code_unknown;
 	to->ret->code_unpublished |= slot->code_unpublished;
+	*ret_function = slot->is_function;
 	*to->out++ = slot->location;
 	return true;
+}
+
+/*
+ * Returns true if a location is a known function of a runtime, interpreted or as machine code that
+ * the runtime's agent has reported as a method.
+ */
+static bool is_function(const struct location *location)
+{
+	if (location->kind == LOCATION_JIT)
+		return engine_host_frames((const struct code_region *)location->code) ==
+		       ENGINE_FRAMES_ONE;
+	return location->kind == LOCATION_RUNTIME;
 }
 
 /*
@@ -65,6 +82,7 @@ static int add_location(struct locating *to, const struct location *location,
 			.location = *to->out,
 			.code_unknown = code_unknown,
 			.code_unpublished = code_unpublished,
+			.is_function = is_function(location),
 		};
 	to->out++;
 	return 0;
@@ -80,8 +98,9 @@ static int locate_kernel(struct locating *to, uint64_t word, bool is_caller)
 		.generation = space_map_generation(to->global->kernel),
 	};
 	struct space_entry entry;
+	bool ignored;
 
-	if (add_known(to, &key))
+	if (add_known(to, &key, &ignored))
 		return 0;
 	if (space_map_find(to->global->kernel, location.offset, to->time_ns, &entry)) {
 		const struct kernel_code *code = (const struct kernel_code *)entry.value;
@@ -260,7 +279,7 @@ static int locate_frame(struct locating *to, const struct raw_stack *stack,
 	struct location location;
 
 	*ret_named = false;
-	if (may_keep && add_known(to, &key))
+	if (may_keep && add_known(to, &key, ret_named))
 		return 0;
 	location = frame_location(to, frame);
 	if (location.kind == LOCATION_UNKNOWN && !frame->is_caller && stack->kernel.count &&
@@ -275,7 +294,7 @@ static int locate_frame(struct locating *to, const struct raw_stack *stack,
 	}
 	if (untold && is_address)
 		location = (struct location){.kind = LOCATION_ANON, .offset = frame->value};
-	*ret_named = location.kind == LOCATION_RUNTIME;
+	*ret_named = is_function(&location);
 	to->ret->has_gap |= location.kind == LOCATION_GAP;
 	to->ret->has_unknown_function |= location.kind == LOCATION_RUNTIME_UNKNOWN;
 	may_keep = may_keep && location.kind != LOCATION_UNKNOWN;

@@ -11,10 +11,10 @@ Place = collections.namedtuple("Place", "address leaf")
 
 @functools.lru_cache(maxsize=None)
 def parsed(text):
-    """Returns (address, name, is inlined) of a frame, or (None, line or "", is inlined) of its
+    """Returns (address, name, is inlined) of a frame (0: it is interpreted), or (None, line or "", is inlined) of its
     place. Nearly all lines of a script occur again."""
     inlined = "(inlined)" in text
-    match = re.match(r"\s+([0-9a-f]{6,16}) (.*)$", text)
+    match = re.match(r"\s+(0|[0-9a-f]{6,16}) (.*)$", text)
     if match:
         return int(match[1], 16), re.sub(r"\+0x[0-9a-f]+$", "", match[2].split(" (")[0]), inlined
     line = re.search(r":(\d+)( \(inlined\))?\s*$", text)

@@ -169,6 +169,13 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 	return err ?: set_frames(e, number, frames, count);
 }
 
+/* Code that an engine's agent reports has the same module, so a method is one function. */
+static const char *runtime_module(const struct known_function *function,
+				  const struct frame_kind_info *kind)
+{
+	return function->engine && function->engine->frames ? "[jit]" : kind->module;
+}
+
 static int name_runtime(struct epoch *e, uint32_t number, const struct location *location)
 {
 	const struct known_function *function = (const struct known_function *)location->code;
@@ -184,7 +191,7 @@ static int name_runtime(struct epoch *e, uint32_t number, const struct location 
 	if (location->offset & JITBPF_POSITION_COMPILED)
 		frame.flags |= FRAME_COMPILED;
 	err = intern(e, function->name, &frame.name);
-	err = err ?: intern(e, kind->module, &frame.module);
+	err = err ?: intern(e, runtime_module(function, kind), &frame.module);
 	err = err ?: intern(e, function->file, &frame.file);
 	return err ?: set_frames(e, number, &frame, 1);
 }

@@ -188,8 +188,8 @@ static bool complete(struct runtime_recipe *recipe)
 	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
 	       recipe->switch_count <= RUNTIME_SWITCHES_MAX && recipe->frame_register < 16 &&
 	       recipe->position_register < 16 && set_native_bytes(&recipe->native) &&
-	       (recipe->native.range_count || set_frame_bytes(recipe)) &&
-	       set_owner_bytes(recipe) && set_object_bytes(recipe);
+	       (recipe->native.range_count || set_frame_bytes(recipe)) && set_owner_bytes(recipe) &&
+	       set_object_bytes(recipe);
 }
 
 static bool is_same_recipe(const struct shared_recipe *recipe, const struct runtime_known *known)
