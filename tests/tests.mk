@@ -53,7 +53,8 @@ $(HOST_TESTS): CORE_LIBS += $(HOST_LIBS)
 IMAGE_PARTS := $(addprefix $(B)/tests/runtimes/,frame_text.o memory_image.o)
 IMAGE_TOOLS := $(addprefix $(B)/tests/runtimes/,cpython/cpython_image php/runtime_image)
 
-$(B)/tests/unit/runtimes/php/test_php_images $(B)/tests/unit/runtimes/cpython/test_images: $(IMAGE_PARTS)
+$(B)/tests/unit/runtimes/php/test_php_images $(B)/tests/unit/runtimes/cpython/test_images \
+	$(B)/tests/unit/runtimes/ruby/test_ruby_images: $(IMAGE_PARTS)
 
 $(B)/tests/runtimes/php/runtime_image: $(B)/tests/runtimes/php/symbol_file.o
 

@@ -4,7 +4,8 @@
  * made of it. It keeps a version of the runtime under test where that is not installed.
  *
  * The file is IMAGE_MAGIC, then parts: u64 kind, u64 address, u64 size_bytes, the bytes. All
- * numbers are little-endian. php/runtime_image.c and cpython/cpython_image.c write images.
+ * numbers are little-endian. php/runtime_image.c, for Ruby, too, and cpython/cpython_image.c write
+ * images.
  */
 #ifndef JITBPF_TESTS_RUNTIMES_MEMORY_IMAGE_H
 #define JITBPF_TESTS_RUNTIMES_MEMORY_IMAGE_H

@@ -41,7 +41,8 @@ static const char *const symbol_names[] = {
 static const struct {
 	const char *name;
 	const struct runtime_reader *reader;
-} readers[] = {{"php", &php_reader}, {"ruby", &ruby_reader}};
+	bool finds_by_code; /* symbols alone say too little of its file: an image has the facts */
+} readers[] = {{"php", &php_reader, false}, {"ruby", &ruby_reader, true}};
 
 struct target {
 	struct imaged_process process;
@@ -54,7 +55,7 @@ struct target {
 	struct runtime_process mapped;
 	bool has_file;
 	struct runtime_thread thread;
-	bool with_checks;
+	bool with_checks, finds_by_code;
 };
 
 static int read_file(void *context, uint64_t offset, void *buf, size_t size_bytes)
@@ -221,20 +222,30 @@ static bool print_sample(struct target *target, struct run *run)
 	return !stop(target);
 }
 
-static int save(struct target *target, const char *text, const char *path)
+static int save_file(struct target *target)
 {
 	struct runtime_symbol symbols[ARRAY_SIZE(symbol_names)] = {0};
 	struct memory_image *image = &target->process.image;
 	struct symbol_file file;
 	int err;
 
+	if (target->finds_by_code)
+		return memory_image_add(image, IMAGE_FACTS, target->mapped.bias, &target->facts,
+					sizeof(target->facts));
 	for (size_t i = 0; i < ARRAY_SIZE(symbol_names); i++)
 		symbols[i].name = symbol_names[i];
 	err = runtime_symbols_find(&target->elf, symbols, ARRAY_SIZE(symbols));
 	err = err ?: symbol_file_make(symbols, ARRAY_SIZE(symbols), &file);
-	err = err
-		      ?: memory_image_add(image, IMAGE_FILE, target->mapped.bias, file.bytes.data,
-					  file.bytes.size);
+	return err
+		       ?: memory_image_add(image, IMAGE_FILE, target->mapped.bias, file.bytes.data,
+					   file.bytes.size);
+}
+
+static int save(struct target *target, const char *text, const char *path)
+{
+	struct memory_image *image = &target->process.image;
+	int err = save_file(target);
+
 	err = err
 		      ?: memory_image_add(image, IMAGE_THREAD, 0, &target->thread,
 					  sizeof(target->thread));
@@ -288,8 +299,10 @@ int main(int argc, char **argv)
 	if (argc - optind != 2)
 		return 2;
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
-		if (!strcmp(readers[i].name, argv[optind]))
-			target.reader = readers[i].reader;
+		if (strcmp(readers[i].name, argv[optind]) != 0)
+			continue;
+		target.reader = readers[i].reader;
+		target.finds_by_code = readers[i].finds_by_code;
 	}
 	target.process.pid = atoi(argv[optind + 1]);
 	if (!target.reader || ptrace(PTRACE_SEIZE, target.process.pid, 0, 0)) {

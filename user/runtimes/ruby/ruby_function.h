@@ -6,6 +6,10 @@
 #include "runtimes/ruby/ruby_object.h"
 #include "runtimes/runtime_reader.h"
 
+/* The most that reading a function costs, whatever the process has written. */
+#define RUBY_FUNCTION_READS_MAX 1024
+#define RUBY_FUNCTION_BYTES_MAX (320u << 10)
+
 /*
  * What identifies a function, for recipes. The object of a frame of Ruby is the body of its code,
  * rb_iseq_constant_body, which no garbage collection moves. Its owner is the method that it belongs
