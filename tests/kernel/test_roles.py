@@ -299,10 +299,13 @@ class Readers(Recording):
             "    for _ in range(10): sorted(str(i) for i in range(1000))\n"
             "    time.sleep(0.004)"]  # not all of the processor: there is a wait of seconds
 
-    def check_named(self, recorder, gone, failures):
-        """Waits until the readers are given up, then for samples that the next ones serve."""
-        self.wait_for(lambda: not {int(one["Pid"]) for one in statuses(children(recorder.pid))
-                                   if one["State"][0] != "Z"} & set(gone))
+    def left(self, recorder, readers):
+        """Returns which readers live."""
+        return {int(one["Pid"]) for one in statuses(children(recorder.pid))
+                if one["State"][0] != "Z"} & set(readers)
+
+    def check_named(self, recorder, failures):
+        """Waits for samples that the next readers serve."""
         busy, = self.named(recorder, "python3")
         begin = run_for.cpu_seconds(busy)
         self.wait_for(lambda: run_for.cpu_seconds(busy) > begin + 1)
@@ -319,14 +322,17 @@ class Readers(Recording):
         readers = self.readers(recorder)
         for pid in readers:
             os.kill(pid, signal.SIGKILL)
-        self.check_named(recorder, readers, 1)
+        self.wait_for(lambda: not self.left(recorder, readers))
+        self.check_named(recorder, 1)
 
     def test_stopped(self):
         recorder = self.start(self.BUSY, options=["-F", "499"])
         readers = self.readers(recorder)
         for pid in readers:
             os.kill(pid, signal.SIGSTOP)
-        self.check_named(recorder, readers, 1)
+        # One that is asked nothing more is not missed.
+        self.wait_for(lambda: len(self.left(recorder, readers)) < len(readers))
+        self.check_named(recorder, 1)
 
 
 class LeastCapabilities(KernelTest):

@@ -72,6 +72,8 @@ struct runtime_reader {
 	/* A function that each file with the runtime exports, and no other file has. */
 	const char *symbol;
 	bool needs_shared_code;
+	/* Its frames are in code that has unwind rows only if the engine publishes it. */
+	bool needs_publisher;
 	/*
 	 * A function can have copies, as each closure of PHP has one. They have the same check,
 	 * which has the address of its code and identifies it, whatever the object. A copy can live

@@ -57,4 +57,7 @@ CASE(readers_of_engines)
 	assert_ptr_equal(runtime_reader_of(&engine_php), &php_reader);
 	assert_null(runtime_reader_of(&engine_v8));
 	assert_null(runtime_reader_of(NULL));
+	assert_true(runtime_is_read(&engine_php));
+	assert_false(runtime_is_read(&engine_java)); /* needs the agent */
+	assert_false(runtime_is_read(&engine_v8));
 }

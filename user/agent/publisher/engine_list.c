@@ -175,11 +175,6 @@ static int add_jitdump(struct engine_list *list, const struct engine_row *proces
 	return vec_push(&list->rows, row);
 }
 
-static bool has_reader(uint64_t number)
-{
-	return runtime_reader_of(engine_of_runtime_number(number).engine);
-}
-
 /* Put what was found out about a runtime in place of what its file name says. */
 static void set_runtime(struct process_runtimes *runtimes, uint64_t number)
 {
@@ -195,7 +190,7 @@ static void set_runtime(struct process_runtimes *runtimes, uint64_t number)
 		runtimes->runtimes[runtimes->count++].number = number;
 }
 
-/* Returns true if there is a runtime with a reader. Processes without files are the kernel's. */
+/* Returns true if functions of a runtime are shown. Processes without files are the kernel's. */
 static bool find_functions(const struct engine_list *list, uint32_t pid,
 			   const struct engine_maps *maps, struct process_runtimes *runtimes)
 {
@@ -205,7 +200,7 @@ static bool find_functions(const struct engine_list *list, uint32_t pid,
 	if (maps->files.size && !list->checker.check(list->checker.context, pid, &number) && number)
 		set_runtime(runtimes, number);
 	for (uint32_t i = 0; i < runtimes->count; i++)
-		found |= has_reader(runtimes->runtimes[i].number);
+		found |= runtime_is_read(process_runtime_engine(&runtimes->runtimes[i]));
 	return found;
 }
 
