@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "runtimes/cpython/cpython.h"
 #include "runtimes/php/php_reader.h"
+#include "runtimes/ruby/ruby_reader.h"
 #include "runtimes/runtime_readers.h"
 #include "tests/unit/cases.h"
 
@@ -55,6 +56,7 @@ CASE(readers_of_engines)
 {
 	assert_ptr_equal(runtime_reader_of(&engine_cpython), &cpython_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_php), &php_reader);
+	assert_ptr_equal(runtime_reader_of(&engine_ruby), &ruby_reader);
 	assert_null(runtime_reader_of(&engine_v8));
 	assert_null(runtime_reader_of(NULL));
 	assert_true(runtime_is_read(&engine_php));

@@ -858,6 +858,74 @@ CASE_WITH(test_bad_recipes, set_up, tear_down)
 	assert_null(published_of(MADE_PID));
 }
 
+/* Frames beside each other, whose further words are in scopes, with owners of functions. */
+static struct runtime_recipe recipe_of_scopes(struct runtime_recipe recipe)
+{
+	recipe.previous_at = RUNTIME_NO_OFFSET;
+	recipe.stride = 64;
+	recipe.more_at = 32;
+	recipe.more_offset = -16;
+	recipe.more_bytes = 24;
+	recipe.entry_at = RUNTIME_MORE_AT + 16;
+	recipe.owner = (struct runtime_owner){.object_at = RUNTIME_MORE_AT,
+					      .outer_at = RUNTIME_MORE_AT + 8,
+					      .kind_mask = 0xff,
+					      .via_at = 8,
+					      .check_offset = 8,
+					      .check_bytes = 32};
+	return recipe;
+}
+
+CASE_WITH(test_recipe_of_scopes, set_up, tear_down)
+{
+	f.known.recipe = recipe_of_scopes(f.known.recipe);
+	add_first_sample(MADE_PID);
+	round_of(50);
+	assert_non_null(published_of(MADE_PID));
+	/* The further words are not among those of a frame: the last of these is the position. */
+	assert_int_equal(published_of(MADE_PID)->frame_bytes, 64);
+	assert_int_equal(published_of(MADE_PID)->owner.bytes, 40);
+}
+
+CASE_WITH(test_bad_recipes_of_scopes, set_up, tear_down)
+{
+	const struct runtime_recipe good = recipe_of_scopes(f.known.recipe);
+	struct runtime_recipe bad[16];
+	struct runtime_recipe *next = bad;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		bad[i] = good;
+	(next++)->stride = 0;
+	(next++)->more_at = RUNTIME_MORE_AT - 4;
+	(next++)->more_at = -8;
+	(next++)->more_bytes = RUNTIME_MORE_BYTES_MAX + 8;
+	(next++)->more_bytes = 16; /* the flags are behind them */
+	(next++)->entry_at = RUNTIME_MORE_AT + 24;
+	(next++)->position_at = RUNTIME_MORE_AT - 4;
+	next->needs_position = true;
+	(next++)->position_at = RUNTIME_NO_OFFSET;
+	next->other_mask = 1;
+	(next++)->other_at = RUNTIME_MORE_AT + 20;
+	(next++)->owner.object_at = 0;
+	(next++)->owner.outer_at = RUNTIME_MORE_AT + 20;
+	(next++)->owner.kind_at = RUNTIME_OWNER_BYTES_MAX - 2;
+	(next++)->owner.via_at = -8;
+	(next++)->owner.check_bytes = RUNTIME_OWNER_BYTES_MAX;
+	(next++)->owner.check_bytes = 12;
+	next->more_bytes = 0;
+	(next++)->entry_at = 0;
+	assert_ptr_equal(next, bad + ARRAY_SIZE(bad));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		f.known.recipe = bad[i];
+		add_first_sample(MADE_PID);
+		round_of(50);
+		assert_int_equal(f.recipes_asked, (uint32_t)i + 1);
+		assert_null(published_of(MADE_PID));
+		make_comm(&f.run, ++f.time_ns, MADE_PID, "python3", true);
+		map_program(MADE_PID);
+	}
+}
+
 /* The recipe of a program that was executed is requested before its first sample. */
 CASE_WITH(test_program, set_up, tear_down)
 {
