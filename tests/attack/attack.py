@@ -31,7 +31,7 @@ STARTING = 100  # samples: of what the victim does in its first tenth of a secon
 MEMORY = 64 << 20  # for --max-memory
 # What jitbpf takes beside it, in all of its processes, whatever other processes do: the programs
 # and libraries, rings, kernel symbols, and what readers need for a file.
-BESIDE = 80 << 20
+BESIDE = 72 << 20
 # Of a measurement, each with more samples: of the first ones, with four shares in each test, one in
 # a hundred is out of bounds, and of all six, one in 25,000.
 TRIES = 6
@@ -48,9 +48,10 @@ def descendants(pid):
     return found
 
 
-def resident_bytes(pid):
-    with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def memory_bytes(pid):
+    """Returns the resident memory of a process, with its part of what it shares with others."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:
+        return next(int(line.split()[1]) << 10 for line in rollup if line.startswith("Pss:"))
 
 
 class Watch:
@@ -58,19 +59,19 @@ class Watch:
     and their CPU time in seconds, each of all of them together."""
 
     def __init__(self, pid):
-        self.pid, self.rss, self.files, self.cpu = pid, 0, 0, 0
+        self.pid, self.memory, self.files, self.cpu = pid, 0, 0, 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def look(self):
-        rss = files = cpu = 0
+        memory = files = cpu = 0
         for pid in descendants(self.pid):
             with contextlib.suppress(OSError):
-                rss += resident_bytes(pid)
+                memory += memory_bytes(pid)
                 files += len(os.listdir(f"/proc/{pid}/fd"))
                 cpu += run_for.cpu_seconds(pid)
-        self.rss, self.files = max(self.rss, rss), max(self.files, files)
+        self.memory, self.files = max(self.memory, memory), max(self.files, files)
         self.cpu = max(self.cpu, cpu)
 
     def run(self):

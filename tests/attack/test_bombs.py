@@ -10,7 +10,7 @@ import harness
 from attack import AttackTest, PROGRAMS, sample
 
 FORGER = os.path.join(harness.ROOT, "tests/programs/workloads/forger.py")
-RSS_MAX = 400 << 20
+MEMORY_MAX = 400 << 20
 NESTED = 10000
 ROWS = 4000000
 
@@ -126,8 +126,8 @@ class Bombs(AttackTest):
     def check(self, options=("-a",)):
         profile = self.check_victim(seconds=3, options=options)
         failed = profile.run.summary()["counters"]["readers_failed"]
-        print(f"{self.id()}: {profile.watch.rss >> 20} MB, {failed} readers failed")
-        self.assertLess(profile.watch.rss, RSS_MAX)
+        print(f"{self.id()}: {profile.watch.memory >> 20} MB, {failed} readers failed")
+        self.assertLess(profile.watch.memory, MEMORY_MAX)
 
     def run_program(self, path):
         os.chmod(self.folder, 0o755)

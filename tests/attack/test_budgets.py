@@ -34,7 +34,7 @@ class Memory(AttackTest):
                                       victim, during)
         functions = profile.functions()
         self.assertGreater(functions["victim_code"], 0.95 * functions.total(), functions)
-        self.assertLess(profile.watch.rss, MEMORY + RECOVERED)
+        self.assertLess(profile.watch.memory, MEMORY + RECOVERED)
         summary = profile.run.summary()
         self.assertEqual({owner["uid"] for owner in summary["over_memory"]}, {ATTACKER})
         self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
@@ -96,7 +96,7 @@ class Sprawl(AttackTest):
             self.wait_for(lambda: run_for.cpu_seconds(busy.pid) >= 2, 90)
         self.end(attacker)
         self.end(busy)
-        self.assertLess(jitbpf.watch.rss, MEMORY + BESIDE + at_end)
+        self.assertLess(jitbpf.watch.memory, MEMORY + BESIDE + at_end)
         summary = jitbpf.run.summary()
         self.assertEqual(summary["samples"]["taken"], sum(
             process["samples"]["taken"] for process in summary["processes"]))

@@ -30,7 +30,7 @@ class Storms(AttackTest):
         self.attack([sys.executable, "-c", "print(flush=True)\n" + STORMS[kind]])
         attacked = self.check_victim()
         # All processes of the recorder; its own limit is 256 MB, or more on a large machine.
-        self.assertLess(attacked.watch.rss, 300 << 20)
+        self.assertLess(attacked.watch.memory, 300 << 20)
         self.assertLess(attacked.watch.files, 1000)
 
 
@@ -75,7 +75,7 @@ class Crowds(AttackTest):
         shim, = self.copy_for_others(harness.SHIM)
         self.attack([sys.executable, "-c", CROWD, shim, "2000"])
         profile = self.check_victim(seconds=3, options=("-a", "--shim", shim))
-        self.assertLess(profile.watch.rss, 400 << 20)
+        self.assertLess(profile.watch.memory, 400 << 20)
         self.assertLess(profile.watch.files, 1000)
 
 

@@ -18,7 +18,7 @@ class Hoards(AttackTest):
         hoarder = self.program("hoarder")
         attacked = self.check_victim(options=("-a", "--max-memory", str(MEMORY)),
                                      during=lambda: self.attack([hoarder, str(FILES)]))
-        self.assertLess(attacked.watch.rss, MEMORY + BESIDE)
+        self.assertLess(attacked.watch.memory, MEMORY + BESIDE)
         self.assertLess(attacked.watch.files, 1000)
 
 

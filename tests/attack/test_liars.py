@@ -75,7 +75,7 @@ class Files(AttackTest):
     def check(self, paths):
         self.run_programs(paths)
         profile = self.check_victim(seconds=3)
-        self.assertLess(profile.watch.rss, 400 << 20)
+        self.assertLess(profile.watch.memory, 400 << 20)
         self.assertIn("busy", {sample.comm.split("-")[0] for sample in profile.run.script()})
 
     def falsified(self, names, count=12):
@@ -133,7 +133,7 @@ class Journals(AttackTest):
             # It would also spin, and a profile of it takes time.
             self.attack([sys.executable, forger, lie]).send_signal(signal.SIGSTOP)
         profile = self.check_victim(hostile="forged")
-        self.assertLess(profile.watch.rss, 400 << 20)
+        self.assertLess(profile.watch.memory, 400 << 20)
 
 
 class Maps(AttackTest):
@@ -143,7 +143,7 @@ class Maps(AttackTest):
     def test_maps(self):
         self.attack([self.program("churn_maps")])
         profile = self.check_victim()
-        self.assertLess(profile.watch.rss, 400 << 20)
+        self.assertLess(profile.watch.memory, 400 << 20)
 
 
 class Deaths(AttackTest):

@@ -94,7 +94,7 @@ class RuntimeTest(AttackTest):
         if sampled:
             self.assertGreater(sum(stack.comm == sampled for stack in profile.run.script()), 20)
         self.assertNotIn("\x1b", profile.run.stderr)
-        self.assertLess(profile.watch.rss, MEMORY)
+        self.assertLess(profile.watch.memory, MEMORY)
         self.assertLess(profile.watch.files, 1000)
         # Of the time that the samples stand for, little is the recorder's.
         self.assertLess(profile.watch.cpu, summary["samples"]["taken"] / 999 / 3)
