@@ -87,13 +87,17 @@ class Annotate(harness.KernelTest):
             only, = self.annotation(run, name, "-g", str(number))["pieces"]
             self.assertEqual({**whole["generations"][number - 1], **only}, every[number - 1])
         for one in every:
-            self.assertEqual(sum(i["samples"] for i in one["instructions"]), one["samples"])
+            if "instructions" in one:  # not source lines of what was interpreted
+                self.assertEqual(sum(i["samples"] for i in one["instructions"]), one["samples"])
             self.assertEqual(sum(line["samples"] for line in one["lines"]), one["samples"])
-            for before, after in zip(one["instructions"], one["instructions"][1:]):
+            instructions = one.get("instructions", [])
+            for before, after in zip(instructions, instructions[1:]):
                 self.assertEqual(before["offset"] + len(before.get("code", "")) // 2
                                  if "code" in before and "code" in after else after["offset"],
                                  after["offset"])
-        self.assertEqual(sum(one["samples"] for one in every), self.self_samples(run)[name])
+        # With its code, what was interpreted is the interpreter's.
+        self.assertEqual(sum(one["samples"] for one in every if "instructions" in one),
+                         self.self_samples(run)[name])
         self.assertEqual(first["samples"], max(one["samples"] for one in every))
         return every
 
@@ -257,7 +261,7 @@ class Native(Annotate):
 class Jit(Annotate):
     def check_known(self, every):
         """The code was kept, and each sample is at an instruction of it."""
-        known = [one for one in every if one["code"] == "known"]
+        known = [one for one in every if one.get("code") == "known"]
         # On a busy machine, the code of a short-lived one may come too late.
         self.assertGreaterEqual(sum(one["samples"] for one in known),
                                 0.8 * sum(one["samples"] for one in every), every)

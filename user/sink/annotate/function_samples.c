@@ -214,6 +214,13 @@ static int add_places(struct function_samples *ret, place_list *found)
 	return err;
 }
 
+/* Returns true if code that ran for a runtime's function is of it: an interpreter's is of all. */
+static bool is_for_one(const struct view *view, uint32_t served)
+{
+	return served != LOCATION_NO_ROOM &&
+	       view->locations->locations.data[served].offset & JITBPF_POSITION_COMPILED;
+}
+
 /* Add a location to the list, unless it has no samples, or no function. */
 static int find_place(place_list *found, const struct view *view,
 		      const struct counted_location *counted, const struct line_totals *totals)
@@ -227,7 +234,7 @@ static int find_place(place_list *found, const struct view *view,
 		return 0;
 	place.place.total = total;
 	place.function.total = whole;
-	if (place.function.kind == LOCATION_JIT && counted->served != LOCATION_NO_ROOM) {
+	if (place.function.kind == LOCATION_JIT && is_for_one(view, counted->served)) {
 		const struct frame *frame = frame_table_get(view->frames, counted->served, &count);
 
 		if (frame && frame->function != NAMED_FUNCTION_NONE)
@@ -348,10 +355,22 @@ int function_samples_find(const struct function_samples *samples, const char *na
 	return err;
 }
 
+/* Compiled code that runs without a frame of the runtime, as Java's, is known by name and file. */
+static bool is_compiled(const struct sampled_function *code, const struct sampled_function *runtime)
+{
+	return code->kind == LOCATION_JIT && code->serves == SERVES_NONE && *code->function_file &&
+	       !strcmp(code->function, runtime->function) &&
+	       !strcmp(code->function_file, runtime->function_file);
+}
+
 bool sampled_function_is_same(const struct sampled_function *a, const struct sampled_function *b)
 {
+	if (a->kind == LOCATION_RUNTIME && b->kind == LOCATION_RUNTIME)
+		return a->owner == b->owner;
 	if (a->kind == LOCATION_RUNTIME)
-		return b->kind == LOCATION_RUNTIME ? a->owner == b->owner : b->serves == a->owner;
+		return b->serves == a->owner || is_compiled(b, a);
+	if (b->kind == LOCATION_RUNTIME)
+		return is_compiled(a, b);
 	return a->kind == b->kind && !strcmp(a->function, b->function) &&
 	       !strcmp(a->module, b->module) && !strcmp(a->function_file, b->function_file);
 }

@@ -108,8 +108,9 @@ int function_samples_add_pieces(const struct function_samples *samples, const ch
 				function_list *ret);
 
 /*
- * Returns true if two pieces of code are of one function, or of two of one name that no file tells
- * apart, or the second one is JIT code that ran for the first.
+ * Returns true if two pieces of code are of one function, also if a runtime has interpreted one and
+ * compiled the other, or of two of one name that no file tells apart, or the second one is JIT code
+ * that ran for the first.
  */
 bool sampled_function_is_same(const struct sampled_function *a, const struct sampled_function *b);
 

@@ -37,13 +37,18 @@ void generations_sort(struct generation *generations, size_t count)
 	qsort(generations, count, sizeof(*generations), compare);
 }
 
-/* Source lines come first, then those with most samples. */
+/*
+ * Those with most samples come first. Samples of the code that ran for source lines are in the
+ * total of these, so the lines come before such code.
+ */
 static bool is_before(const struct generation *a, const struct generation *b)
 {
 	bool a_lines = a->function->kind == LOCATION_RUNTIME;
 	bool b_lines = b->function->kind == LOCATION_RUNTIME;
+	uint64_t a_samples = a_lines ? a->function->total : a->function->samples;
+	uint64_t b_samples = b_lines ? b->function->total : b->function->samples;
 
-	return a_lines != b_lines ? a_lines : a->function->samples > b->function->samples;
+	return a_samples != b_samples ? a_samples > b_samples : a_lines && !b_lines;
 }
 
 /* Returns true if generation `i` is shown after generation `last`; equal ones keep their order. */
