@@ -63,6 +63,7 @@ def php(*options):
 
 def has_callers_of_switch(names):
     """Returns true if frames of php_switch.php have their callers, up to a mark."""
+    names = ["Fiber::resume" if name == "Fiber::start" else name for name in names]
     if "switch__fiber" in names:
         callers = names[names.index("switch__fiber") + 1:]
         wanted = ["{internal}", "Fiber::resume", "resume__main"]

@@ -330,8 +330,8 @@ class Readers(Recording):
         readers = self.readers(recorder)
         for pid in readers:
             os.kill(pid, signal.SIGSTOP)
-        # One that is asked nothing more is not missed.
-        self.wait_for(lambda: len(self.left(recorder, readers)) < len(readers))
+        # That of runtimes may be asked nothing more: then it is not missed.
+        self.wait_for(lambda: len(self.left(recorder, readers)) <= 1)
         self.check_named(recorder, 1)
 
 
