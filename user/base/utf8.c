@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/scope.h"
 
@@ -47,4 +48,19 @@ uint32_t utf8_columns(uint32_t code)
 	if (is_in(wide, ARRAY_SIZE(wide), code))
 		return 2;
 	return is_in(combining, ARRAY_SIZE(combining), code) ? 0 : 1;
+}
+
+void utf8_mend(char *text, bool was_cut)
+{
+	uint32_t bytes;
+
+	for (char *at = text; *at; at += bytes) {
+		if (utf8_next(at, &bytes) != UTF8_INVALID)
+			continue;
+		if (was_cut && strlen(at) < 4 && (uint8_t)*at >= 0xc2) {
+			*at = 0;
+			return;
+		}
+		*at = '?';
+	}
 }

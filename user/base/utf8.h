@@ -59,4 +59,10 @@ static inline bool utf8_is_control(uint32_t code)
  */
 uint32_t utf8_columns(uint32_t code);
 
+/*
+ * Put '?' in place of each byte of a text that is no UTF-8. was_cut: the text may end in the middle
+ * of a character; what is left of that is cut off.
+ */
+void utf8_mend(char *text, bool was_cut);
+
 #endif

@@ -53,17 +53,6 @@ static int read_half(const struct process_memory *memory, uint64_t address, uint
 	return process_memory_read(memory, address, ret, sizeof(*ret));
 }
 
-/* Replace what is no UTF-8. */
-static void to_utf8(char *text)
-{
-	uint32_t bytes;
-
-	for (; *text; text += bytes) {
-		if (utf8_next(text, &bytes) == UTF8_INVALID)
-			*text = '?';
-	}
-}
-
 /* Read the string at an address, for free(). -EBADMSG: it is empty, or too long for a name. */
 static int read_symbol(const struct process_memory *memory, const struct hotspot_layout *layout,
 		       uint64_t symbol, char **ret)
@@ -84,7 +73,7 @@ static int read_symbol(const struct process_memory *memory, const struct hotspot
 		return err;
 	if (!*text)
 		return -EBADMSG;
-	to_utf8(text);
+	utf8_mend(text, false);
 	*ret = TAKE_PTR(text);
 	return 0;
 }
@@ -219,7 +208,7 @@ static int read_names(const struct process_memory *memory, const struct hotspot_
 	}
 	if (strlen(ret->name) > RUNTIME_NAME_MAX)
 		ret->name[RUNTIME_NAME_MAX] = 0;
-	to_utf8(ret->name);
+	utf8_mend(ret->name, false);
 	return 0;
 }
 

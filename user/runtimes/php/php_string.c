@@ -9,22 +9,6 @@
 #include "base/utf8.h"
 #include "runtimes/php/php_layout.h"
 
-/* Replace what is no UTF-8, and cut off what a limit has left of the last character. */
-static void to_utf8(char *text, bool was_cut)
-{
-	uint32_t bytes;
-
-	for (char *at = text; *at; at += bytes) {
-		if (utf8_next(at, &bytes) != UTF8_INVALID)
-			continue;
-		if (was_cut && strlen(at) < 4 && (uint8_t)*at >= 0xc2) {
-			*at = 0;
-			return;
-		}
-		*at = '?';
-	}
-}
-
 int php_string_read(const struct process_memory *memory, uint64_t address, size_t bytes_max,
 		    struct php_string *ret)
 {
@@ -47,7 +31,7 @@ int php_string_read(const struct process_memory *memory, uint64_t address, size_
 		err = process_memory_read(memory, address + PHP_STRING_BYTES, text, bytes);
 	if (err)
 		return err;
-	to_utf8(text, bytes < length);
+	utf8_mend(text, bytes < length);
 	*ret = (struct php_string){.text = TAKE_PTR(text), .hash = head[PHP_STRING_HASH / 8]};
 	return 0;
 }

@@ -50,22 +50,6 @@ static int read_words(const struct ruby_memory *ruby, uint64_t address, uint64_t
 	return process_memory_read(ruby->memory, address, words, count * sizeof(*words));
 }
 
-/* Replace what is no UTF-8, and cut off what a limit has left of the last character. */
-static void to_utf8(char *text, bool was_cut)
-{
-	uint32_t bytes;
-
-	for (char *at = text; *at; at += bytes) {
-		if (utf8_next(at, &bytes) != UTF8_INVALID)
-			continue;
-		if (was_cut && strlen(at) < 4 && (uint8_t)*at >= 0xc2) {
-			*at = 0;
-			return;
-		}
-		*at = '?';
-	}
-}
-
 /* Set where the bytes of a string are. */
 static int find_bytes(const struct ruby_memory *ruby, uint64_t address, uint64_t *ret_at,
 		      uint64_t *ret_length)
@@ -107,7 +91,7 @@ int ruby_string_read(const struct ruby_memory *ruby, uint64_t address, size_t by
 		err = process_memory_read(ruby->memory, at, text, bytes);
 	if (err)
 		return err;
-	to_utf8(text, bytes < length);
+	utf8_mend(text, bytes < length);
 	*ret = TAKE_PTR(text);
 	return 0;
 }
