@@ -14,6 +14,7 @@
 #include "decode/elf/elf_file.h"
 #include "engines/engines.h"
 #include "runtimes/process_memory.h"
+#include "runtimes/runtime_code.h"
 #include "uapi/record.h"
 #include "uapi/runtime_recipe.h"
 
@@ -116,6 +117,17 @@ struct runtime_reader {
 	int (*function)(const struct process_memory *memory, const struct runtime_recipe *recipe,
 			const struct runtime_layout *layout, uint64_t object, uint64_t owner,
 			struct runtime_function *ret);
+	/*
+	 * Find the code of the runtime at an address that no publisher has reported. NULL: the
+	 * reader cannot. The identity must have been in force when the rest was read: read it again
+	 * at the end, after process_memory_refresh(). Returns 0 with *ret, which
+	 * runtime_code_deinit() ends; -ENOENT (no code is there); -EAGAIN (it has changed
+	 * meanwhile); -EBADMSG (its structures are not valid); -EFAULT; or another negative errno.
+	 * *ret is unchanged on failure.
+	 */
+	int (*code_at)(const struct process_memory *memory, const struct runtime_recipe *recipe,
+		       const struct runtime_layout *layout, uint64_t address,
+		       struct runtime_code *ret);
 };
 
 /* What an error of facts() or recipe() means; 0: JITBPF_RUNTIME_SHOWN. */
