@@ -16,6 +16,8 @@ struct process_memory {
 	 */
 	int (*read)(void *context, uint64_t address, void *buf, size_t size_bytes);
 	void *context;
+	/* Returns at least how many reads the budget allows still. NULL: there is no budget. */
+	uint32_t (*left)(void *context);
 	/* Drop what was read ahead: later reads are of the present. NULL: nothing is read ahead. */
 	void (*refresh)(void *context);
 };
@@ -30,6 +32,11 @@ static inline int process_memory_word(const struct process_memory *memory, uint6
 				      uint64_t *ret)
 {
 	return process_memory_read(memory, address, ret, sizeof(*ret));
+}
+
+static inline uint32_t process_memory_left(const struct process_memory *memory)
+{
+	return memory->left ? memory->left(memory->context) : UINT32_MAX;
 }
 
 static inline void process_memory_refresh(const struct process_memory *memory)

@@ -79,6 +79,14 @@ static int read_memory(void *context, uint64_t address, void *buf, size_t size_b
 	return 0;
 }
 
+/* A read of up to a page costs at most two of the source. */
+static uint32_t left(void *context)
+{
+	const struct runtime_memory *memory = context;
+
+	return memory->failed ? 0 : (RUNTIME_MEMORY_READS_MAX - memory->source_reads) / 2;
+}
+
 static void refresh(void *context)
 {
 	struct runtime_memory *memory = context;
@@ -92,6 +100,7 @@ struct process_memory runtime_memory_of(struct runtime_memory *memory)
 	return (struct process_memory){
 		.read = read_memory,
 		.context = memory,
+		.left = left,
 		.refresh = refresh,
 	};
 }
