@@ -6,6 +6,25 @@
 #include "base/scope.h"
 #include "runtimes/runtime_symbols.h"
 
+/* These are not exported. */
+static void find_stubs(const struct elf_file *elf, struct hotspot_file *file)
+{
+	struct runtime_symbol symbols[] = {
+		{.name = "_ZN12StubCodeDesc5_listE"},
+		{.name = "_ZN11VtableStubs6_tableE"},
+		{.name = "_ZN11VtableStubs15_vtab_stub_sizeE"},
+		{.name = "_ZN11VtableStubs15_itab_stub_sizeE"},
+	};
+
+	if (runtime_symbols_find(elf, symbols, ARRAY_SIZE(symbols)))
+		return;
+	if (symbols[0].is_found)
+		file->stubs = symbols[0].address;
+	if (symbols[1].is_found && symbols[2].is_found && symbols[3].is_found)
+		file->call_stubs = (struct hotspot_call_stubs){
+			symbols[1].address, symbols[2].address, symbols[3].address};
+}
+
 int hotspot_file_read(const struct elf_file *elf, struct hotspot_file *ret)
 {
 	struct hotspot_file file = {0};
@@ -41,6 +60,7 @@ int hotspot_file_read(const struct elf_file *elf, struct hotspot_file *ret)
 			return -ENOENT;
 		*wanted[i].to = symbols[i].address;
 	}
+	find_stubs(elf, &file);
 	*ret = file;
 	return 0;
 }

@@ -21,8 +21,15 @@ struct hotspot_table_file {
 	uint64_t value, other_value; /* of members: offset; address of a static one */
 };
 
+/* Variables: stubs that call methods by index (hotspot_stubs.h). table 0: not known. */
+struct hotspot_call_stubs {
+	uint64_t table, virtual_bytes, interface_bytes;
+};
+
 struct hotspot_file {
 	struct hotspot_table_file members, types, constants;
+	uint64_t stubs; /* a variable: the first of the stubs (hotspot_stubs.h); 0: not known */
+	struct hotspot_call_stubs call_stubs;
 };
 
 /*

@@ -4,37 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define END	     0
-#define ESCAPE	     0xff /* two numbers follow, else the byte has both differences */
-#define HIGH_BITS    6
-#define HIGH	     (1u << HIGH_BITS)
-#define NUMBER_BYTES 5
+#include "runtimes/hotspot/hotspot_numbers.h"
 
-struct input {
-	const uint8_t *at, *end;
-	uint32_t excluded; /* bytes below it are not used */
-};
+#define END    0
+#define ESCAPE 0xff /* two numbers follow, else the byte has both differences */
 
-/* HotSpot's UNSIGNED5: bytes of the upper 64 values continue a number. */
-static bool read_number(struct input *in, int32_t *ret)
+static bool read_number(struct hotspot_numbers *in, int32_t *ret)
 {
-	uint32_t low = 256 - in->excluded - HIGH, sum = 0;
+	uint32_t number;
 
-	for (uint32_t i = 0; i < NUMBER_BYTES; i++) {
-		uint32_t byte;
-
-		if (in->at == in->end || *in->at < in->excluded)
-			return false;
-		byte = *in->at++ - in->excluded;
-		sum += byte << (HIGH_BITS * i);
-		if (byte < low)
-			break;
-	}
-	*ret = (int32_t)(sum >> 1 ^ -(sum & 1));
+	if (!hotspot_number_read(in, &number))
+		return false;
+	*ret = (int32_t)(number >> 1 ^ -(number & 1));
 	return true;
 }
 
-static bool read_pair(struct input *in, uint32_t *position, uint32_t *line)
+static bool read_pair(struct hotspot_numbers *in, uint32_t *position, uint32_t *line)
 {
 	int32_t by, lines;
 	uint8_t byte;
@@ -66,7 +51,7 @@ static int compare(const void *a_, const void *b_)
 int hotspot_lines_decode(const uint8_t *table, size_t size_bytes, bool zero_free,
 			 struct runtime_function *ret)
 {
-	struct input in = {.at = table, .end = table + size_bytes, .excluded = zero_free};
+	struct hotspot_numbers in = {.at = table, .end = table + size_bytes, .excluded = zero_free};
 	uint32_t position = 0, line = 0;
 	size_t kept = 0;
 

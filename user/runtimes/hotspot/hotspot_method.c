@@ -121,22 +121,26 @@ static int read_parts(const struct process_memory *memory, const struct hotspot_
 					      &ret->words, sizeof(ret->words));
 }
 
-/* The path of the source file: in the folders of the package, where compilers expect it. */
+/*
+ * The path of the source file: in the folders of the package, where compilers expect it. Methods
+ * that the virtual machine itself makes have constants of their own, without the file.
+ */
 static int read_file(const struct process_memory *memory, const struct hotspot_layout *layout,
 		     const struct method *method, const char *class_name, char **ret)
 {
-	uint64_t at = layout->constants_source ? method->constants + layout->constants_source
-					       : method->class + layout->class_source;
 	const char *slash = strrchr(class_name, '/');
 	int folder_bytes = slash ? (int)(slash + 1 - class_name) : 0;
 	AUTO_FREE char *source = NULL;
+	uint64_t constants;
 	uint16_t index = 0;
-	int err = 0;
+	int err = process_memory_word(memory, method->class + layout->class_constants, &constants);
 
-	if (layout->constants_source || layout->class_source)
-		err = read_half(memory, at, &index);
+	if (!err && layout->constants_source)
+		err = read_half(memory, constants + layout->constants_source, &index);
+	else if (!err && layout->class_source)
+		err = read_half(memory, method->class + layout->class_source, &index);
 	if (!err && index)
-		err = read_constant(memory, layout, method->constants, index, &source);
+		err = read_constant(memory, layout, constants, index, &source);
 	if (err)
 		return err;
 	if (source && strchr(source, '/'))
@@ -188,12 +192,20 @@ static void dots(char *name)
 		*hidden = '/';
 }
 
+/* Methods by which method handles call their targets: the tool interface has one ID for all. */
+static bool is_linker(const char *class_name, const char *name)
+{
+	return !strcmp(class_name, "java/lang/invoke/MethodHandle") &&
+	       (!strncmp(name, "linkTo", strlen("linkTo")) || !strcmp(name, "invokeBasic"));
+}
+
 static int read_names(const struct process_memory *memory, const struct hotspot_layout *layout,
 		      uint64_t address, struct runtime_function *ret)
 {
 	AUTO_FREE char *class_name = NULL, *name = NULL;
 	struct method method;
 	int err = read_parts(memory, layout, address, &method);
+	bool linker;
 
 	err = err ?: read_class_name(memory, layout, method.class, &class_name);
 	err = err ?: read_constant(memory, layout, method.constants, method.name, &name);
@@ -201,14 +213,29 @@ static int read_names(const struct process_memory *memory, const struct hotspot_
 	err = err ?: read_lines(memory, layout, &method, ret);
 	if (err)
 		return err;
+	linker = is_linker(class_name, name);
 	dots(class_name);
-	if (asprintf(&ret->name, "%s.%s", class_name, name) < 0) {
+	if (asprintf(&ret->name, "%s.%s", class_name, linker ? "linker" : name) < 0) {
 		ret->name = NULL;
 		return -ENOMEM;
 	}
 	if (strlen(ret->name) > RUNTIME_NAME_MAX)
 		ret->name[RUNTIME_NAME_MAX] = 0;
 	utf8_mend(ret->name, false);
+	return 0;
+}
+
+int hotspot_method_describe(const struct process_memory *memory,
+			    const struct hotspot_layout *layout, uint64_t method,
+			    struct runtime_function *ret)
+{
+	CLEANUP(runtime_function_deinit) struct runtime_function made = {0};
+	int err = read_names(memory, layout, method, &made);
+
+	if (err)
+		return err;
+	*ret = made;
+	made = (struct runtime_function){0};
 	return 0;
 }
 

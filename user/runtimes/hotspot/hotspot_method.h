@@ -27,6 +27,11 @@ int hotspot_method_read(const struct process_memory *memory, const struct hotspo
 			const struct runtime_check *check, uint64_t method,
 			struct runtime_function *ret);
 
+/* The same, without a check: the caller knows that the method is the one that it means. */
+int hotspot_method_describe(const struct process_memory *memory,
+			    const struct hotspot_layout *layout, uint64_t method,
+			    struct runtime_function *ret);
+
 /*
  * Check a layout with the class java.lang.Object: it has its name, and methods that lead back to
  * it. Returns 0; -ENODATA if there is no such class yet; -EBADMSG; or the error of the memory.

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtimes/hotspot/hotspot_code.h"
 #include "runtimes/hotspot/hotspot_file.h"
 #include "runtimes/hotspot/hotspot_method.h"
+#include "runtimes/hotspot/hotspot_stubs.h"
 #include "runtimes/hotspot/hotspot_tables.h"
 
 /* A frame of the interpreter on x86-64, in words from its frame pointer. */
@@ -56,6 +58,22 @@ static int find_interpreter(const struct process_memory *memory,
 	return 0;
 }
 
+/* The list of stubs is used only if it is as it is known. */
+static void find_stubs(const struct process_memory *memory, const struct hotspot_file *file,
+		       uint64_t bias, const struct hotspot_globals *globals,
+		       struct hotspot_layout *layout)
+{
+	uint64_t stubs = file->stubs + bias;
+
+	if (file->stubs && globals->call_stub &&
+	    hotspot_stubs_are_valid(memory, stubs, globals->call_stub))
+		layout->code.stubs = stubs;
+	if (layout->code.stubs && file->call_stubs.table)
+		layout->code.call_stubs = (struct hotspot_call_stubs){
+			file->call_stubs.table + bias, file->call_stubs.virtual_bytes + bias,
+			file->call_stubs.interface_bytes + bias};
+}
+
 static int make_recipe(const struct runtime_facts *facts, const struct runtime_process *process,
 		       const struct process_memory *memory, struct runtime_recipe *ret,
 		       struct runtime_layout *ret_layout, struct engine_version *ret_version)
@@ -91,6 +109,7 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 	err = err ?: hotspot_layout_check(memory, &layout, globals.object_class);
 	if (err)
 		return err == -EFAULT ? -EBADMSG : err;
+	find_stubs(memory, &file, process->bias, &globals, &layout);
 	recipe.check = hotspot_method_check(&layout);
 	*ret = recipe;
 	*ret_layout = (struct runtime_layout){0};
@@ -108,6 +127,15 @@ static int read_function(const struct process_memory *memory, const struct runti
 	return hotspot_method_read(memory, &layout, &recipe->check, object, ret);
 }
 
+static int code_at(const struct process_memory *memory, const struct runtime_recipe *recipe,
+		   const struct runtime_layout *layout_, uint64_t address, struct runtime_code *ret)
+{
+	struct hotspot_layout layout;
+
+	memcpy(&layout, layout_, sizeof(layout));
+	return hotspot_code_at(memory, &layout, &recipe->native.range[0], address, ret);
+}
+
 static bool knows(const struct engine_version *version)
 {
 	return version->parts && version->part[0] >= HOTSPOT_MAJOR_MIN &&
@@ -122,4 +150,5 @@ const struct runtime_reader hotspot_reader = {
 	.facts = read_facts,
 	.recipe = make_recipe,
 	.function = read_function,
+	.code_at = code_at,
 };

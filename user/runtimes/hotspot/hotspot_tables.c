@@ -24,6 +24,15 @@ enum what {
 	CONSTANT, /* with a small value */
 };
 
+/* What is missing without it. */
+enum need {
+	NEED_ALL,
+	NEED_NOTHING,
+	NEED_CODE,
+	NEED_CODE_ADDRESSES,
+	NEED_CODE_OFFSETS,
+};
+
 /* `member` may have two spellings, by version, and be only a part of the name. */
 struct wanted {
 	enum what what;
@@ -31,7 +40,8 @@ struct wanted {
 	const char *member, *other_member;
 	uint16_t *to;
 	uint64_t *address;
-	bool is_part, is_optional, is_found;
+	enum need need;
+	bool is_part, is_found;
 };
 
 static int read_table(const struct process_memory *memory, uint64_t bias,
@@ -204,11 +214,48 @@ static int set_version(const struct process_memory *memory, const uint64_t *vari
 										      : 0;
 }
 
+static bool has_all(const struct wanted *all, size_t count, enum need need)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].need == need && !all[i].is_found)
+			return false;
+	}
+	return true;
+}
+
+/* A version between the two forms has neither whole, and gets none. */
+static void set_form(const struct wanted *all, size_t count, struct hotspot_code_layout *code)
+{
+	if (!has_all(all, count, NEED_CODE))
+		*code = (struct hotspot_code_layout){0};
+	else if (has_all(all, count, NEED_CODE_ADDRESSES))
+		code->form = HOTSPOT_CODE_ADDRESSES;
+	else if (has_all(all, count, NEED_CODE_OFFSETS))
+		code->form = HOTSPOT_CODE_OFFSETS;
+	else
+		*code = (struct hotspot_code_layout){0};
+}
+
+/* Members that machine code is found by. */
+#define CODE(type, other_type, member, to)                                                         \
+	{                                                                                          \
+		OFFSET, type, other_type, member, NULL, &c->to, .need = NEED_CODE                  \
+	}
+#define CODE_ADDRESSES(type, member, to)                                                           \
+	{                                                                                          \
+		OFFSET, type, NULL, member, NULL, &c->to, .need = NEED_CODE_ADDRESSES              \
+	}
+#define CODE_OFFSETS(type, member, to)                                                             \
+	{                                                                                          \
+		OFFSET, type, NULL, member, NULL, &c->to, .need = NEED_CODE_OFFSETS                \
+	}
+
 int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 			const struct process_memory *memory, struct hotspot_layout *ret,
 			struct hotspot_globals *ret_globals)
 {
 	struct hotspot_layout l = {0};
+	struct hotspot_code_layout *c = &l.code;
 	struct hotspot_globals g = {0};
 	uint64_t version[3] = {0};
 	struct wanted all[] = {
@@ -224,10 +271,11 @@ int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 		{OFFSET, "ConstantPool", NULL, "_pool_holder", NULL, &l.constants_holder},
 		{SIZE, "ConstantPool", NULL, NULL, NULL, &l.constants_size},
 		{OFFSET, "ConstantPool", NULL, "_source_file_name_index", NULL, &l.constants_source,
-		 .is_optional = true},
+		 .need = NEED_NOTHING},
 		{OFFSET, "InstanceKlass", NULL, "_source_file_name_index", NULL, &l.class_source,
-		 .is_optional = true},
+		 .need = NEED_NOTHING},
 		{OFFSET, "InstanceKlass", NULL, "_methods", NULL, &l.class_methods},
+		{OFFSET, "InstanceKlass", NULL, "_constants", NULL, &l.class_constants},
 		{OFFSET, "Klass", NULL, "_name", NULL, &l.class_name},
 		{OFFSET, "Symbol", NULL, "_length", NULL, &l.symbol_length},
 		{OFFSET, "Symbol", NULL, "_body", "_body[0]", &l.symbol_bytes},
@@ -244,6 +292,41 @@ int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 		 .address = &version[1]},
 		{ADDRESS, "Abstract_VM_Version", NULL, "_vm_security_version", NULL,
 		 .address = &version[2]},
+		{ADDRESS, "StubRoutines", NULL, "_call_stub_return_address", NULL,
+		 .address = &g.call_stub, .need = NEED_NOTHING},
+		{ADDRESS, "CodeCache", NULL, "_heaps", NULL, .address = &c->heaps,
+		 .need = NEED_CODE},
+		CODE("GrowableArrayBase", "GenericGrowableArray", "_len", heaps_count),
+		CODE("GrowableArray<int>", NULL, "_data", heaps_data),
+		CODE("CodeHeap", NULL, "_memory", memory),
+		CODE("CodeHeap", NULL, "_segmap", segments),
+		CODE("CodeHeap", NULL, "_log2_segment_size", shift),
+		CODE("VirtualSpace", NULL, "_low", space_low),
+		CODE("VirtualSpace", NULL, "_high", space_high),
+		CODE("HeapBlock::Header", NULL, "_length", block_length),
+		CODE("HeapBlock::Header", NULL, "_used", block_used),
+		{SIZE, "HeapBlock", NULL, NULL, NULL, &c->block_size, .need = NEED_CODE},
+		CODE("CodeBlob", NULL, "_name", blob_name),
+		CODE("CodeBlob", NULL, "_size", blob_size),
+		CODE("CompiledMethod", "nmethod", "_method", compiled_method),
+		CODE("nmethod", NULL, "_compile_id", compile_id),
+		CODE("nmethod", NULL, "_scopes_pcs_offset", scopes_pcs),
+		CODE_ADDRESSES("CodeBlob", "_code_begin", code_start),
+		CODE_ADDRESSES("CodeBlob", "_code_end", code_end),
+		CODE_ADDRESSES("CompiledMethod", "_scopes_data_begin", scopes_data),
+		CODE_ADDRESSES("nmethod", "_dependencies_offset", scopes_pcs_end),
+		CODE_ADDRESSES("nmethod", "_metadata_offset", metadata),
+		CODE_OFFSETS("CodeBlob", "_code_offset", code_start),
+		CODE_OFFSETS("CodeBlob", "_data_offset", code_end),
+		CODE_OFFSETS("CodeBlob", "_kind", blob_kind),
+		{CONSTANT, "CodeBlobKind::Nmethod", NULL, NULL, NULL, &c->kind_compiled,
+		 .need = NEED_CODE_OFFSETS},
+		CODE_OFFSETS("CodeBlob", "_relocation_size", relocation_bytes),
+		CODE_OFFSETS("CodeBlob", "_mutable_data", mutable),
+		CODE_OFFSETS("CodeBlob", "_mutable_data_size", mutable_bytes),
+		CODE_OFFSETS("nmethod", "_immutable_data", immutable),
+		CODE_OFFSETS("nmethod", "_immutable_data_size", immutable_bytes),
+		CODE_OFFSETS("nmethod", "_scopes_data_offset", scopes_data_offset),
 	};
 	int err = search(memory, bias, &file->members, all, ARRAY_SIZE(all), OFFSET, ADDRESS);
 
@@ -255,10 +338,11 @@ int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 	err = err
 		      ?: search(memory, bias, &file->constants, all, ARRAY_SIZE(all), CONSTANT,
 				CONSTANT);
-	for (size_t i = 0; i < ARRAY_SIZE(all) && !err; i++)
-		err = all[i].is_found || all[i].is_optional ? 0 : -EBADMSG;
+	if (!err && !has_all(all, ARRAY_SIZE(all), NEED_ALL))
+		err = -EBADMSG;
 	if (err)
 		return err;
+	set_form(all, ARRAY_SIZE(all), c);
 	*ret = l;
 	*ret_globals = g;
 	return 0;
