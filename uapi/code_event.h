@@ -17,6 +17,8 @@ enum jitbpf_publisher {
 	JITBPF_PUBLISHER_JITDUMP = 1,  /* a jit-PID.dump file */
 	JITBPF_PUBLISHER_PERF_MAP = 2, /* /tmp/perf-PID.map */
 	JITBPF_PUBLISHER_JVMTI = 3,    /* the agent in a Java virtual machine */
+	/* nobody: intake has found the code in memory (unwind/found_code.h) */
+	JITBPF_PUBLISHER_FOUND = 4,
 	JITBPF_PUBLISHER_COUNT
 };
 
@@ -103,10 +105,14 @@ struct jitbpf_code_event {
 	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
 	/*
 	 * SHIM: return address of the engine's call, which identifies its DSO. JITDUMP,
-	 * PERF_MAP: number of the file, unique in the process. JVMTI: 0.
+	 * PERF_MAP: number of the file, unique in the process. JVMTI: 0. FOUND:
+	 * engine_code_number() of the runtime (engines/engines.h).
 	 */
 	__u64 engine;
-	/* SHIM, JVMTI: one count per process; JITBPF_JIT_INHERITED is possible. */
+	/*
+	 * SHIM, JVMTI: one count per process; JITBPF_JIT_INHERITED is possible. FOUND: it has no
+	 * meaning.
+	 */
 	__u64 sequence;
 	__u64 method_id; /* the publisher's; 0: none. THREAD: a tid, in the namespace of samples */
 	__u64 parent_id; /* INLINE */

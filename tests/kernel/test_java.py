@@ -67,7 +67,9 @@ class Java(harness.KernelTest):
                     not chain[1][2])
         self.assertGreater(exact, 0.97 * sum(inlined.values()), inlined)
         jit = self.check_ledger(run)["jit"]
-        self.assertEqual((jit["published_shim"], jit["published_jvmti"]), (0, jit["methods"]))
+        # Before the agent publishes, code is found in the memory of the JVM.
+        self.assertEqual((jit["published_shim"], jit["published_jvmti"]),
+                         (0, jit["methods"] - jit["published_memory"]))
         self.assertGreater(jit["methods"], 200) # with the JVM's own code
         self.assertEqual((jit["sequence_gaps"], jit["malformed"], jit["invalid"],
                           jit["over_budget"], jit["inlines"]), (0, 0, 0, 0, 0))

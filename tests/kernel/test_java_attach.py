@@ -442,7 +442,7 @@ class Launched(Attached):
         run = self.launch([*self.java, "-XX:+PrintFlagsFinal", "-version"],
                           ["--no-env", "--no-attach-jvms"])
         self.assertNotIn(LOADED, run.stderr)
-        self.assertEqual(run.summary()["jit"]["methods"], 0)
+        self.assertEqual(run.summary()["jit"]["published_jvmti"], 0)
 
     def test_unloadable(self):
         """A path that an option of the JVM cannot express: the JVM gets the agent later."""

@@ -19,13 +19,16 @@ CALLERS = {  # of a method, without itself
 
 @jdks.needs_jdk
 class Interpreted(harness.KernelTest):
+    OPTIONS = ()  # of record
+    JVM = ("-Xint",)
+
     def record_stacks(self, jdk):
         """Records the program, and returns its stacks in the thread of main(): lists of frames,
         innermost first."""
         self.compile_java([SOURCE], ["--release", "17"])
-        run = self.record([os.path.join(jdk, "bin/java"), "-Xint", "-cp", self.folder,
+        run = self.record([os.path.join(jdk, "bin/java"), *self.JVM, "-cp", self.folder,
                            "Interpreted", "30000"],
-                          ["-F", "499", "--fields", "+srcline"])
+                          ["-F", "499", "--fields", "+srcline", *self.OPTIONS])
         return run, [frames for _, frames in runtime_truth.stacks(run.path(".txt"))
                      if any(frame.name == "jni_CallStaticVoidMethod" for frame in frames)]
 
@@ -67,3 +70,17 @@ class Interpreted(harness.KernelTest):
     @jdks.needs_jdk_25
     def test_java_25(self):
         self.check(jdks.JDK_25)
+
+
+@jdks.needs_jdk
+class WithoutAgent(Interpreted):
+    """The virtual machine refuses our agent: its interpreter is found in its memory."""
+
+    OPTIONS = ("--no-attach-jvms",)
+    JVM = ("-Xint", "-XX:+DisableAttachMechanism")
+
+    def check(self, jdk):
+        super().check(jdk)
+        jit = self.check_ledger(harness.Run(self.folder, 0, b"", ""))["jit"]
+        self.assertEqual((jit["published_jvmti"], jit["published_memory"]), (0, jit["methods"]))
+        self.assertGreater(jit["methods"], 0)

@@ -138,6 +138,24 @@ void engine_version_text(const struct engine_version *version, char ret[ENGINE_V
 				       version->part[i]);
 }
 
+uint32_t engine_code_number(const struct engine *engine)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a: recordings keep it */
+
+	for (const char *at = engine->name; *at; at++)
+		hash = (hash ^ (uint8_t)*at) * 16777619u;
+	return hash;
+}
+
+const struct engine *engine_of_code_number(uint32_t number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engine_code_number(engines[i]) == number)
+			return engines[i];
+	}
+	return NULL;
+}
+
 const struct engine *engine_of_publisher(enum jitbpf_publisher publisher)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {

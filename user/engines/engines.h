@@ -223,6 +223,13 @@ const char *engine_runtime_name(const struct engine *engine);
 #define ENGINE_VERSION_BYTES 24
 void engine_version_text(const struct engine_version *version, char ret[ENGINE_VERSION_BYTES]);
 
+/*
+ * A number that identifies an engine in recordings, by its name: that of found code. NULL: there is
+ * no engine with the number.
+ */
+uint32_t engine_code_number(const struct engine *engine);
+const struct engine *engine_of_code_number(uint32_t number);
+
 /* Returns the engine whose agent is that publisher, or NULL. */
 const struct engine *engine_of_publisher(enum jitbpf_publisher publisher);
 

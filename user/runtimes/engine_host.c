@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "runtimes/engine_host.h"
 
-/* Returns the engine whose agent reported a region, or NULL. */
+/* Returns the engine whose agent reported a region, or whose reader has found it, or NULL. */
 static const struct engine *reporter_of(const struct code_region *region)
 {
+	const struct code_claim *found = code_region_claim(region, JITBPF_PUBLISHER_FOUND);
+
+	if (found)
+		return engine_of_code_number((uint32_t)found->origin.engine);
 	for (int publisher = 0; publisher < JITBPF_PUBLISHER_COUNT; publisher++) {
 		const struct engine *engine = engine_of_publisher(publisher);
 
@@ -17,7 +21,7 @@ enum engine_frames engine_host_frames(const struct code_region *region)
 {
 	const struct engine *engine = reporter_of(region);
 
-	return engine ? engine->frames(region->name) : ENGINE_FRAMES_ANY;
+	return engine && engine->frames ? engine->frames(region->name) : ENGINE_FRAMES_ANY;
 }
 
 static struct engine_host host_in(const struct module *module, const struct engine *engine)
@@ -35,7 +39,7 @@ struct engine_host engine_host_find(const struct process *process,
 	uint32_t dso;
 
 	if (engine)
-		return (struct engine_host){.frames = engine->frames(region->name)};
+		return (struct engine_host){.frames = engine_host_frames(region)};
 	if (code_region_dso(region, &dso))
 		publisher = module_table_get(modules, dso);
 	if (!publisher && code_region_claim(region, JITBPF_PUBLISHER_SHIM))

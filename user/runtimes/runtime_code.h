@@ -14,9 +14,9 @@
 #include "base/vec.h"
 #include "runtimes/process_memory.h"
 
-#define RUNTIME_CODE_BYTES_MAX	(64u << 20) /* of machine code */
-#define RUNTIME_CODE_NAME_MAX	4096	    /* bytes, without the NUL */
-#define RUNTIME_CODE_SCOPES_MAX (4u << 20)  /* bytes of a scope table */
+#define RUNTIME_CODE_BYTES_MAX	(64u << 20)  /* of machine code */
+#define RUNTIME_CODE_NAME_MAX	4096	     /* bytes, without the NUL */
+#define RUNTIME_CODE_SCOPES_MAX (512u << 10) /* bytes of a scope table */
 
 #define RUNTIME_IDENTITY_WORDS 2
 #define RUNTIME_IDENTITY_SPAN  4096 /* bytes that the words of an identity are within */

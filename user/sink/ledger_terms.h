@@ -65,11 +65,11 @@ struct ledger_jit_word {
 	size_t offset;
 };
 
-#define LEDGER_JIT_COUNT 35
+#define LEDGER_JIT_COUNT 36
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
 /* Rows from here on count problems. Earlier rows, up to `merged`, do not. */
-#define LEDGER_JIT_TROUBLE 14
+#define LEDGER_JIT_TROUBLE 15
 
 static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
 {

@@ -38,6 +38,9 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 		      "Loads that came from perf maps."),
 	PUBLISHER_ROW(JVMTI, "jvmti", "loads published by a Java virtual machine's agent",
 		      "Loads that came from libjitbpf-jvmti.so, the agent for Java."),
+	PUBLISHER_ROW(FOUND, "memory", "methods found in the memory of virtual machines",
+		      "Code that nobody published, found by the structures of its virtual machine "
+		      "when it was sampled."),
 	JIT_ROW(merged, "loads that repeat those of another publisher",
 		"Loads of code that another publisher had reported; each is one method."),
 	JIT_ROW(inline_no_parent, "inlined ranges without a parent at that address",

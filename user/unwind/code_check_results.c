@@ -27,6 +27,8 @@ static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 	};
 	if (reports_ends(verdict->publisher))
 		return;
+	if (checks->found)
+		found_code_ended(checks->found, verdict->process, verdict->address);
 	/*
 	 * If memory is short, the code is unknown for the samples that wait, but not for later
 	 * ones.
@@ -129,6 +131,9 @@ static void decide(struct code_checks *checks, struct code_check *check, uint64_
 	}
 	code_checks_remove(checks, check);
 	put_verdict(checks, doubts, &verdict);
+	/* Words of found code say nothing about the memory around it. */
+	if (code_publisher_of(verdict.publisher)->identified)
+		return;
 	for (uint32_t i = 0; !unchecked && i < doubts->doubt_count; i++) {
 		struct code_doubt *doubt = &doubts->doubts[i];
 
@@ -173,8 +178,11 @@ enum code_trust code_checks_refuse(struct code_checks *checks, struct code_check
 }
 
 /* Returns true for errors of the reader that are temporary. */
-static bool is_passing(int error)
+static bool is_passing(const struct code_check *check, int error)
 {
+	/* The process may have ended, which is reported later. */
+	if (error && code_publisher_of(check->publisher)->identified)
+		return true;
 	return error == -ETIMEDOUT || error == -ENOMEM || error == -EIO || error == -EAGAIN;
 }
 
@@ -185,6 +193,10 @@ static void vouch(struct code_checks *checks, struct code_check *check, struct c
 
 	code_checks_end_wait(checks, check);
 	check->vouched_ns = answer->read_ns;
+	if (code_publisher_of(check->publisher)->identified) {
+		check->next_ns = checks->now_ns + CODE_CHECK_PAUSE_MAX;
+		return;
+	}
 	code_doubts_passed(code_checks_of(checks, check->process), check->address);
 	pause_ns = ++check->passed * CODE_CHECK_PAUSE_NS;
 	if (pause_ns > CODE_CHECK_PAUSE_MAX) {
@@ -217,7 +229,7 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 		/* The code has ended meanwhile, or a sample has vouched for it. */
 		if (check->process && !check->vouched_ns)
 			code_checks_remove(checks, check);
-	} else if (is_passing(answer->error)) {
+	} else if (is_passing(check, answer->error)) {
 		check->next_ns = checks->now_ns + CODE_CHECK_PAUSE_NS;
 	} else if (answer->error || answer->differs) {
 		decide(checks, check, checks->now_ns + 1, answer->error);
@@ -229,6 +241,47 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 	code_checks_drop_request(checks, check);
 	if (check->since_ns)
 		code_checks_list(checks, check);
+}
+
+void code_checks_end_found(struct code_checks *checks, const struct process *process,
+			   const struct code_region *region)
+{
+	struct code_doubts *doubts = code_checks_add_doubts(checks, process);
+	struct code_check *check = doubts ? code_checks_add(checks, process, region) : NULL;
+	uint64_t since_ns = code_checks_seen_until(checks, process, region);
+	struct code_verdict verdict;
+
+	/* Without memory, the load of the other code ends the region. */
+	if (!check)
+		return;
+	since_ns = since_ns > region->loaded_ns ? since_ns : region->loaded_ns;
+	verdict = verdict_on(check, since_ns + 1, checks->now_ns + 1, false);
+	code_checks_remove(checks, check);
+	put_verdict(checks, doubts, &verdict);
+}
+
+void code_checks_exited(struct code_checks *checks, const struct process *process)
+{
+	struct code_doubts *doubts = code_checks_of(checks, process);
+
+	for (size_t i = doubts ? doubts->waiting.size : 0; i-- > 0;) {
+		struct code_check *check = &checks->slots[doubts->waiting.data[i]];
+
+		if (code_publisher_of(check->publisher)->identified)
+			code_checks_end_wait(checks, check);
+	}
+}
+
+uint64_t code_checks_seen_until(const struct code_checks *checks, const struct process *process,
+				const struct code_region *region)
+{
+	const struct found_piece *found =
+		checks->found ? found_code_piece(checks->found, process, region->address) : NULL;
+	const struct code_check *check =
+		code_checks_find(checks, code_region_identity(region), process);
+	uint64_t until_ns = found ? found->found_ns : 0;
+
+	return check && check->vouched_ns > until_ns ? check->vouched_ns : until_ns;
 }
 
 static bool may_end(const struct code_check *check, const struct jitbpf_code_event *event)
@@ -253,11 +306,30 @@ static bool may_end(const struct code_check *check, const struct jitbpf_code_eve
 	       (event->address >= start || event->code_bytes > start - event->address);
 }
 
+/* End the regions of found code that an event of a publisher ends, as of their last checks. */
+static void end_found(struct code_checks *checks, const struct process *process,
+		      const struct jitbpf_code_event *event)
+{
+	uint64_t at = event->address, end = at + event->code_bytes;
+	const struct code_region *region = code_map_next(process->code, at);
+
+	for (; region && region->address < end; region = code_map_next(process->code, at)) {
+		at = region->address + region->size_bytes;
+		if (code_checks_is_found(region) &&
+		    !code_doubts_replaced(code_checks_of(checks, process), region->address,
+					  checks->now_ns))
+			code_checks_end_found(checks, process, region);
+	}
+}
+
 void code_checks_code_changes(struct code_checks *checks, const struct process *process,
 			      const struct jitbpf_code_event *event, uint64_t time_ns)
 {
 	struct code_doubts *doubts = code_checks_of(checks, process);
 
+	if (doubts && doubts->has_found && process->code && event &&
+	    event->kind == JITBPF_CODE_LOAD && event->code_bytes <= UINT64_MAX - event->address)
+		end_found(checks, process, event);
 	for (size_t i = doubts ? doubts->waiting.size : 0; i-- > 0;) {
 		struct code_check *check = &checks->slots[doubts->waiting.data[i]];
 

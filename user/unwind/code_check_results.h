@@ -6,10 +6,17 @@
 #include "state/code/code_publisher.h"
 #include "unwind/code_checks.h"
 
+/* Returns true if nobody has reported a region: words in memory identify its code. */
+static inline bool code_checks_is_found(const struct code_region *region)
+{
+	return code_publisher_of(region->claims[0].origin.publisher)->identified;
+}
+
 /* Returns true if events of the side-band put a region in doubt. */
 static inline bool code_checks_by_events(const struct code_region *region)
 {
-	return !code_publisher_of(region->claims[0].origin.publisher)->reports_ends;
+	return !code_publisher_of(region->claims[0].origin.publisher)->reports_ends &&
+	       !code_checks_is_found(region);
 }
 
 /* Returns true if the code of a check is unknown at time_ns, and its region goes on. */

@@ -57,17 +57,51 @@ static bool is_in_force(const struct process *process, const struct code_region 
 	return now && code_region_identity(now) == code_region_identity(region);
 }
 
+/*
+ * Returns the time from which the code of a region is not vouched for: after an event, a sample
+ * with other bytes or, for code that was found, the last time at which it was seen there.
+ */
+static uint64_t doubted_since(const struct code_doubts *doubts, const struct code_region *region,
+			      const struct code_check *check, const struct found_piece *found,
+			      uint64_t address)
+{
+	uint64_t floor_ns = region->loaded_ns, since_ns = UINT64_MAX;
+
+	if (code_checks_is_found(region) && (!found || found->found_ns > floor_ns))
+		floor_ns = found ? found->found_ns : floor_ns;
+	if (check && check->vouched_ns > floor_ns)
+		floor_ns = check->vouched_ns;
+	if (code_checks_is_found(region))
+		return found && !found_identity_is_used(&found->identity) ? UINT64_MAX
+									  : floor_ns + 1;
+	if (code_checks_by_events(region))
+		since_ns = code_doubts_since(doubts, address, floor_ns);
+	return check && check->doubt_ns && check->doubt_ns < since_ns ? check->doubt_ns : since_ns;
+}
+
+/* Returns when the code was read that the rows of a region are of; 0: it has none. */
+static uint64_t rows_read(const struct code_checks *checks, const struct code_region *region)
+{
+	const struct unwind_region *rows =
+		checks->regions ? unwind_regions_find(checks->regions, code_region_identity(region))
+				: NULL;
+
+	return rows && rows->state == UNWIND_REGION_KNOWN ? rows->read_ns : 0;
+}
+
 enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
 				  uint64_t address, uint64_t time_ns, struct code_check **ret)
 {
+	const struct found_piece *found = NULL;
 	const struct code_replaced *replaced;
-	uint64_t since_ns, floor_ns;
 	struct code_check *check;
 	struct code_site site;
+	uint64_t since_ns, until_ns = time_ns;
 	int err;
 
 	*ret = NULL;
-	if (!doubts->differed && code_doubts_since(doubts, address, 0) > time_ns)
+	if (!doubts->differed && !doubts->has_found &&
+	    code_doubts_since(doubts, address, 0) > time_ns)
 		return CODE_VOUCHED;
 	replaced = code_doubts_replaced(doubts, address, time_ns);
 	if (replaced)
@@ -78,18 +112,23 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	check = code_checks_find(checks, code_region_identity(site.region), doubts->process);
 	if (code_check_is_doubted(check, time_ns))
 		return CODE_DOUBTED;
-	floor_ns = site.region->loaded_ns;
-	if (check && check->vouched_ns > floor_ns)
-		floor_ns = check->vouched_ns;
-	since_ns = code_checks_by_events(site.region) ? code_doubts_since(doubts, address, floor_ns)
-						      : UINT64_MAX;
-	if (check && check->doubt_ns && check->doubt_ns < since_ns)
-		since_ns = check->doubt_ns;
-	if (since_ns > time_ns)
+	if (code_checks_is_found(site.region) && checks->found) {
+		found = found_code_piece(checks->found, doubts->process, site.region->address);
+		until_ns = rows_read(checks, site.region);
+		until_ns = until_ns > time_ns ? until_ns : time_ns;
+	}
+	since_ns = doubted_since(doubts, site.region, check, found, address);
+	if (since_ns > until_ns || (found && doubts->process->exit_ns != UINT64_MAX))
 		return CODE_VOUCHED;
+	/* The region of found code ends when it was seen last. */
 	if (!is_in_force(doubts->process, site.region))
-		return CODE_ENDED;
+		return code_checks_is_found(site.region) ? CODE_VOUCHED : CODE_ENDED;
 	check = code_checks_add(checks, doubts->process, site.region);
+	/* A child has the code of its parent, and not yet its words. */
+	if (check && code_checks_is_found(site.region) && !found)
+		return code_checks_refuse(checks, check, since_ns, time_ns);
+	if (check && found)
+		check->words = found->identity;
 	err = check ? code_checks_wait(checks, doubts, check, since_ns) : -ENOMEM;
 	if (err == -EDQUOT)
 		return code_checks_refuse(checks, check, since_ns, time_ns);
@@ -189,7 +228,7 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 	struct overlap overlap;
 
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address ||
-	    !is_in_force(process, site.region))
+	    code_checks_is_found(site.region) || !is_in_force(process, site.region))
 		return 0;
 	check = code_checks_find(checks, code_region_identity(site.region), process);
 	if (code_check_is_doubted(check, time_ns))
@@ -246,12 +285,13 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 struct code_copies *copies, struct unwind_request *ret)
 {
 	struct code_doubts *doubts = code_checks_of(checks, check->process);
-	const struct code_copy *copy = code_copies_find(copies, check->identity);
+	const bool has_words = code_publisher_of(check->publisher)->identified;
+	const struct code_copy *copy = has_words ? NULL : code_copies_find(copies, check->identity);
 
 	if (!copy)
 		check->seen_ns = 0;
 	/* A check with the bytes of a sample reads no memory, so it needs no pause. */
-	if (check->asked || (checks->now_ns < check->next_ns && !check->seen_ns) ||
+	if (check->asked || (checks->now_ns < check->next_ns && !check->seen_ns && !checks->ends) ||
 	    !within_budget(doubts, checks->now_ns))
 		return false;
 	if (copy && copy->size_bytes && copy_code(check, copy))
@@ -269,7 +309,8 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 .check = {.number = code_check_slot(checks, check),
 				   .objects_move =
 					   code_publisher_of(check->publisher)->objects_move,
-				   .is = check->is}},
+				   .is = check->is,
+				   .identity = has_words ? &check->words : NULL}},
 	};
 	return true;
 }

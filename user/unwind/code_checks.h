@@ -26,6 +26,13 @@
  * The checks are divided among the owners of the processes (base/owner_slots.h). If samples wait
  * for as many checks as an owner may have, further code of that owner is unknown at once.
  *
+ * Code that was found in memory (unwind/found_code.h) has words that tell it from what takes its
+ * place, and nobody reports its end. A sample in it waits for a check of these words that is newer
+ * than the sample, and than its rows: if they are the same, the code was there all the time. Its
+ * memory cannot be read any more when its process has ended: what it may have run since the last
+ * check is decided by the sample (code_successors.h). Its memory is not compared: an identity is
+ * never used again, while a virtual machine changes its code.
+ *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
  */
@@ -41,7 +48,9 @@
 #include "state/process/process_table.h"
 #include "unwind/code_copies.h"
 #include "unwind/code_doubts.h"
+#include "unwind/found_code.h"
 #include "unwind/unwind_key.h"
+#include "unwind/unwind_regions.h"
 #include "unwind/unwind_service.h"
 
 #define CODE_CHECKS_MAX	     (1u << 12)
@@ -71,6 +80,8 @@ struct code_check {
 	 */
 	uint64_t doubt_ns, seen_ns;
 	struct jitbpf_code_bytes seen;
+	/* Of found code: words that are compared in place of the code. */
+	struct runtime_identity words;
 	/* The pending request, if `asked` is set. */
 	uint8_t *copy; /* NULL: the region has no copy */
 	uint8_t *is;   /* the copy with the bytes of `seen`; NULL: the memory is to be read */
@@ -91,14 +102,17 @@ struct code_verdict {
 
 struct code_checks {
 	struct code_check *slots;
-	struct unwind_woken *woken;	  /* gets UNWIND_KEY_CHECK of ended waits; or NULL */
-	struct owner_slots owners;	  /* of the slots; busy: asked, or samples wait */
-	struct index_map index;		  /* by identity and process */
-	VEC(struct code_doubts *) doubts; /* by slot of the process, or NULL */
+	struct found_code *found;	      /* borrowed; NULL: there is none */
+	const struct unwind_regions *regions; /* borrowed; NULL: the same */
+	struct unwind_woken *woken;	      /* gets UNWIND_KEY_CHECK of ended waits; or NULL */
+	struct owner_slots owners;	      /* of the slots; busy: asked, or samples wait */
+	struct index_map index;		      /* by identity and process */
+	VEC(struct code_doubts *) doubts;     /* by slot of the process, or NULL */
 	VEC(struct code_verdict) verdicts;
 	size_t verdicts_taken;
 	VEC(uint32_t) unasked; /* slots of checks that samples wait for, to be requested */
 	uint64_t now_ns;       /* all events up to here have been reported */
+	bool ends;	       /* no events come any more: checks do not pause */
 	uint64_t trusted;      /* regions without a copy that were trusted */
 };
 
@@ -178,6 +192,20 @@ enum code_trust code_checks_give_up(struct code_checks *checks, struct code_chec
  */
 void code_checks_code_changes(struct code_checks *checks, const struct process *process,
 			      const struct jitbpf_code_event *event, uint64_t time_ns);
+
+/*
+ * A region of found code has ended, since other code was found there: put a verdict on it, as of
+ * its last check.
+ */
+void code_checks_end_found(struct code_checks *checks, const struct process *process,
+			   const struct code_region *region);
+
+/* A process has ended: samples wait no more for checks of code that was found in it. */
+void code_checks_exited(struct code_checks *checks, const struct process *process);
+
+/* Returns the last time at which code that was found is known to have been there; 0: none. */
+uint64_t code_checks_seen_until(const struct code_checks *checks, const struct process *process,
+				const struct code_region *region);
 
 /* Take the oldest verdict. Returns false if there is none. */
 bool code_checks_take_verdict(struct code_checks *checks, struct code_verdict *ret);

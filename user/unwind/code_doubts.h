@@ -37,7 +37,8 @@ struct code_doubts {
 	const struct process *process;
 	struct code_doubt doubts[CODE_DOUBTS_MAX];
 	uint32_t doubt_count;
-	bool differed; /* some sample has seen bytes that differ from a copy */
+	bool differed;	/* some sample has seen bytes that differ from a copy */
+	bool has_found; /* there is code that was found (unwind/found_code.h) */
 	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
 	uint32_t replaced_next;
 	uint64_t second_ns; /* start of the second in which checks are counted */

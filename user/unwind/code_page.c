@@ -57,10 +57,10 @@ static int add_before(const struct code_site *site, uint64_t offset, struct unwi
 }
 
 int code_page_rows(const struct unwind_regions *regions, const struct process *process,
-		   uint64_t start, uint32_t *budget, struct unwind_rows *ret)
+		   uint64_t start, bool finds_code, uint32_t *budget, struct unwind_rows *ret)
 {
 	uint64_t at = start, end, page_end = start + UNWIND_PAGE_BYTES;
-	bool late = process_code_is_late(process);
+	bool may_come = finds_code || process_code_is_late(process);
 	int err = 0;
 
 	for (; !err && at < page_end && *budget; --*budget, at = end) {
@@ -75,8 +75,9 @@ int code_page_rows(const struct unwind_regions *regions, const struct process *p
 			err = add_region(regions, &site, end - at, at - start, ret);
 		else
 			err = add_command(ret, at - start,
-					  site.kind == LOCATION_ANON && !late ? UNWIND_FRAME_POINTER
-									      : UNWIND_NOT_MADE);
+					  site.kind == LOCATION_ANON && !may_come
+						  ? UNWIND_FRAME_POINTER
+						  : UNWIND_NOT_MADE);
 	}
 	if (!err && at < page_end) {
 		err = add_command(ret, at - start, UNWIND_NOT_MADE);

@@ -97,6 +97,12 @@ static bool may_have_run(struct code_copies *copies, const struct code_region *r
 	return own == LIKE_OTHER || successor->claims[0].time_ns <= ended_ns + CODE_REPORTS_NS;
 }
 
+bool code_found_is_possible(struct code_copies *copies, const struct code_region *region,
+			    const struct sampled_frame *frame)
+{
+	return frame_like(copies, region, frame) != LIKE_OTHER;
+}
+
 bool code_successor_is_possible(struct code_copies *copies, const struct process *process,
 				const struct sampled_frame *frame)
 {

@@ -65,4 +65,11 @@ struct sampled_frame {
 bool code_successor_is_possible(struct code_copies *copies, const struct process *process,
 				const struct sampled_frame *frame);
 
+/*
+ * Returns true if a frame can be of code that was found in its place after the sample: the bytes
+ * around the innermost frame are similar; a caller has a call before its return address.
+ */
+bool code_found_is_possible(struct code_copies *copies, const struct code_region *region,
+			    const struct sampled_frame *frame);
+
 #endif

@@ -143,7 +143,7 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	if (err < 0 || (err && !last))
 		return err < 0 ? err : -EAGAIN;
 	if ((site->kind == LOCATION_JIT || site->kind == LOCATION_ANON) && !narrow)
-		unwind_want_page(account->unwinder, account->process, address);
+		unwind_want_page(account->unwinder, account->process, address, site->region);
 	end = narrow ? unwind_step_narrow(&walk->state, row) : unwind_step(&walk->state, row);
 	if (end == UNWIND_STEPPED && row.cfa == unwind_frame_pointer_row.cfa)
 		end = check_return(account, walk, time_ns, last);

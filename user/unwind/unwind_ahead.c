@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decode/record/sample_parts.h"
+#include "unwind/unwinder_found.h"
 
 #define PAGE_BITS	12
 #define EMPTY_PAGES_MAX 64
@@ -11,6 +12,7 @@
 /* Pages in which nothing is mapped that may be executed, by their numbers. */
 struct empty_pages {
 	uint64_t pages[EMPTY_PAGES_MAX];
+	bool finds_code; /* code without a region can be found (unwind/found_code.h) */
 };
 
 /*
@@ -27,7 +29,8 @@ static bool may_be_code(struct empty_pages *empty, const struct process *process
 	*ret = code_site_at(process, address, time_ns);
 	if (ret->kind == LOCATION_UNKNOWN)
 		*slot = page;
-	return ret->kind == LOCATION_NATIVE || ret->kind == LOCATION_JIT;
+	return ret->kind == LOCATION_NATIVE || ret->kind == LOCATION_JIT ||
+	       (ret->kind == LOCATION_ANON && empty->finds_code);
 }
 
 /* Returns true if a request was made. Without memory, the walk itself fails. */
@@ -48,7 +51,8 @@ void unwind_ask_ahead(struct unwinder *unwinder, const struct process *process,
 	bool may_ask = unwind_may_ask(&account, UNWIND_ASKED_MAX / 2);
 	uint32_t asked = 0, size_bytes = copy->size_bytes;
 	uint64_t time_ns = sample->h.time_ns, word;
-	struct empty_pages empty = {0}; /* page 0 has no code */
+	/* Page 0 has no code. */
+	struct empty_pages empty = {.finds_code = unwind_finds_code(unwinder, process)};
 	struct code_site site;
 
 	for (uint32_t at = 0; may_ask && size_bytes - at >= sizeof(word); at += sizeof(word)) {

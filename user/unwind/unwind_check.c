@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The unwinder's part in checks of JIT code (unwind/code_checks.h): stacks and requests. */
 #include "decode/record/sample_parts.h"
+#include "unwind/code_check_results.h"
 #include "unwind/code_successors.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwinder_state.h"
@@ -93,15 +94,38 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 	return waits;
 }
 
+/*
+ * Returns true if a frame of a sample is in code that was found after it, or last seen before it,
+ * and that cannot have run then.
+ */
+static bool was_not_there(struct unwinder *u, const struct process *process,
+			  const struct sampled_frame *frame)
+{
+	struct code_site site = code_site_at(process, frame->address, frame->time_ns);
+	const struct found_piece *piece;
+
+	if (site.kind != LOCATION_JIT || site.region->address + site.offset != frame->address ||
+	    !code_checks_is_found(site.region))
+		return false;
+	piece = found_code_piece(&u->found, process, site.region->address);
+	if (piece && (!found_identity_is_used(&piece->identity) ||
+		      (piece->found_ns <= frame->time_ns &&
+		       frame->time_ns <= code_checks_seen_until(&u->checks, process, site.region))))
+		return false;
+	return !code_found_is_possible(&u->copies, site.region, frame);
+}
+
 uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *process,
 				const struct jitbpf_sample *sample,
 				const struct jitbpf_code_bytes *seen)
 {
+	bool finds = unwinder_finds_code(u, process);
+	bool ends = code_has_successors(process) &&
+		    code_map_has_ended_since(process->code, sample->h.time_ns);
 	struct frame_words user = sample_user_frames(sample);
 	struct typed_frame typed;
 
-	if (!code_has_successors(process) ||
-	    !code_map_has_ended_since(process->code, sample->h.time_ns))
+	if (!finds && !ends)
 		return 0;
 	for (uint32_t frames = 1; frame_words_next(&user, &typed); frames++) {
 		struct sampled_frame frame = {.address = typed_frame_pc(&typed),
@@ -115,10 +139,23 @@ uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *proces
 			frame.seen = seen;
 			seen = NULL;
 		}
-		if (code_successor_is_possible(&u->copies, process, &frame))
+		if ((ends && code_successor_is_possible(&u->copies, process, &frame)) ||
+		    (finds && was_not_there(u, process, &frame)))
 			return frames;
 	}
 	return 0;
+}
+
+void unwinder_end(struct unwinder *u)
+{
+	u->checks.ends = true;
+}
+
+bool unwinder_finds_code(const struct unwinder *u, const struct process *process)
+{
+	const struct code_doubts *doubts = code_checks_of(&u->checks, process);
+
+	return doubts && doubts->has_found;
 }
 
 int unwinder_mapped(struct unwinder *u, const struct process *process, uint64_t address,

@@ -19,6 +19,7 @@ enum unwind_key_kind {
 	UNWIND_KEY_ROOM,     /* for a request that was not allowed: any answer */
 	UNWIND_KEY_CHECK,    /* a check of code: its slot */
 	UNWIND_KEY_FUNCTION, /* a function of a runtime: its object, recipe and check */
+	UNWIND_KEY_CODE,     /* code at an address of a process; 0: that its recipe is known */
 };
 
 /* Returns a key, which is not 0. */

@@ -4,6 +4,7 @@
 
 #include "unwind/code_page.h"
 #include "unwind/tables/mapping_list.h"
+#include "unwind/unwinder_found.h"
 #include "unwind/unwinder_runtimes_state.h"
 
 /* Limit of pages that are looked up one by one; beyond it, all pages of the process are dropped. */
@@ -26,20 +27,37 @@ static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slo
 		       UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 }
 
-void unwind_want_page(struct unwinder *u, const struct process *process, uint64_t address)
+/* Returns true if the page was not scheduled before. */
+static bool want_page(struct unwinder *u, const struct process *process, uint64_t address)
 {
 	struct unwind_page_key key;
 
 	if (address >= USER_ADDRESS_END || is_made(u, code_slot(u, process, address), address))
-		return;
+		return false;
 	key = unwind_page_key(unwind_code_owner(process), address);
 	for (uint32_t i = 0; i < u->wanted_count; i++) {
 		if (!memcmp(&u->wanted[i].key, &key, sizeof(key)))
-			return;
+			return false;
 	}
-	if (u->wanted_count < WANTED_PAGES_MAX)
-		u->wanted[u->wanted_count++] =
-			(struct wanted_page){.process = process, .address = address, .key = key};
+	if (u->wanted_count == WANTED_PAGES_MAX)
+		return false;
+	u->wanted[u->wanted_count++] =
+		(struct wanted_page){.process = process, .address = address, .key = key};
+	return true;
+}
+
+void unwind_want_page(struct unwinder *u, const struct process *process, uint64_t address,
+		      const struct code_region *region)
+{
+	uint64_t at = region ? region->address : 0, end = at;
+
+	if (!want_page(u, process, address) || !region ||
+	    engine_host_frames(region) != ENGINE_FRAMES_INTERPRETER)
+		return;
+	end += region->size_bytes;
+	for (uint32_t i = 0; at < end && i < WANTED_PAGES_MAX; i++, at += UNWIND_PAGE_BYTES)
+		want_page(u, process, at);
+	want_page(u, process, end - 1);
 }
 
 void unwinder_process_changed(struct unwinder *u, const struct process *process)
@@ -48,6 +66,8 @@ void unwinder_process_changed(struct unwinder *u, const struct process *process)
 
 	u->changes[process->number % UNWIND_CHANGES]++;
 	runtime_recipes_changed(&u->recipes, process, u->known_ns);
+	if (process->exit_ns != UINT64_MAX)
+		code_checks_exited(&u->checks, process);
 	if (!walked)
 		return;
 	if (!walked_process_is_current(walked) || unwind_processes_mark(&u->processes, walked))
@@ -84,6 +104,7 @@ void unwinder_forget_processes(struct unwinder *u, struct process *const *proces
 	u->wanted_count = kept;
 	unwind_regions_forget_retired(&u->regions);
 	code_checks_forget_retired(&u->checks);
+	found_code_forget_retired(&u->found);
 }
 
 void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,
@@ -120,7 +141,8 @@ static int make_rows(struct unwinder *u, const struct wanted_page *wanted, uint3
 	int err;
 
 	u->page_rows.rows.size = 0;
-	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
+	err = code_page_rows(&u->regions, wanted->process, start,
+			     unwind_finds_code(u, wanted->process), &u->stretches, &u->page_rows);
 	if (!err)
 		*ret_count = unwind_rows_page(&u->page_rows, 0, u->room,
 					      unwind_pages_rows_max(&u->pages, wanted->key.owner));

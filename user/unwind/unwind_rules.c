@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "runtimes/engine_host.h"
 #include "unwind/tables/mapping_list.h"
-#include "unwind/unwinder_state.h"
+#include "unwind/unwinder_found.h"
 #include "state/code/code_region.h"
 #include "state/process/process_code.h"
 
@@ -311,7 +311,9 @@ int unwind_rule_at(const struct unwind_account *account, const struct code_site 
 		return rule_of_code(account, site, address, ret);
 	case LOCATION_ANON:
 		*ret = unwind_frame_pointer_row;
-		return process_code_is_late(account->process) ? waits_for(account->unwinder, 0) : 0;
+		if (process_code_is_late(account->process))
+			return waits_for(account->unwinder, 0);
+		return unwind_find_code(account, address);
 	default:
 		*ret = unwind_frame_pointer_row;
 		return 0;

@@ -18,6 +18,7 @@ enum unwind_request_kind {
 	UNWIND_CODE_ROWS,	 /* rows of the code of a region */
 	UNWIND_CODE_CHECK,	 /* whether memory still holds the code of a region */
 	UNWIND_RETURN_SITE,	 /* whether functions can return to an address */
+	UNWIND_RUNTIME_CODE,	 /* code of a runtime that nobody has reported */
 	UNWIND_RUNTIME_FUNCTION, /* name and lines of a function of a runtime */
 	UNWIND_RUNTIME_RECIPE,	 /* where the frames of a runtime are */
 	UNWIND_PAGE_ROWS,	 /* rows of a page of a file */
@@ -46,6 +47,11 @@ struct unwind_code_request {
 			uint32_t number;   /* chosen by the requester */
 			bool objects_move; /* see struct code_publisher */
 			const uint8_t *is; /* compare these copy_bytes; NULL: the memory */
+			/*
+			 * Not NULL: compare only these words, in memory. They stay valid as the
+			 * copy does.
+			 */
+			const struct runtime_identity *identity;
 		} check;
 	};
 };
@@ -86,6 +92,13 @@ struct unwind_function_request {
 	uint32_t uid;			   /* of the process at the request */
 };
 
+/* For an address in memory of no file, without known code. */
+struct unwind_find_request {
+	const struct runtime_known *known; /* its reader has code_at; valid as above */
+	uint64_t address;
+	uint32_t number; /* chosen by the requester */
+};
+
 /* The service holds the module of a request until the answer is taken. */
 struct unwind_request {
 	enum unwind_request_kind kind;
@@ -99,6 +112,7 @@ struct unwind_request {
 		struct unwind_recipe_request recipe;
 		struct unwind_function_request function;
 		struct unwind_program_request program;
+		struct unwind_find_request find;
 	};
 };
 
@@ -128,6 +142,13 @@ struct unwind_answer {
 	 * check may differ from that of the request: then it is another function.
 	 */
 	const struct runtime_function *function;
+	/*
+	 * Of code: error as of runtime_reader.code_at(). It is valid (runtime_code_is_valid()), and
+	 * was there from found_ns to read_ns. NULL: other kinds, or an error. The taker may move it
+	 * out, and leaves it zeroed.
+	 */
+	struct runtime_code *code;
+	uint64_t found_ns;
 	/* Of a program: error as of runtime_reader_of_file(). NULL: it has no runtime. */
 	const struct engine *engine;
 };

@@ -9,6 +9,7 @@
 #include "decode/record/sample_parts.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_ahead.h"
+#include "unwind/unwinder_found.h"
 #include "unwind/unwinder_runtimes_state.h"
 #include "state/code/code_region.h"
 
@@ -39,9 +40,12 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	err = err ?: code_copies_init(&u->copies);
 	err = err ?: code_copies_init(&u->large);
 	err = err ?: code_checks_init(&u->checks);
+	err = err ?: found_code_init(&u->found);
 	if (err)
 		return err;
-	u->regions.woken = u->checks.woken = &u->woken;
+	u->regions.woken = u->checks.woken = u->found.woken = &u->woken;
+	u->checks.found = &u->found;
+	u->checks.regions = &u->regions;
 	u->large.budget.limit = UNWIND_LARGE_BYTES_MAX;
 	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;
 	*ret = TAKE_PTR(u);
@@ -57,6 +61,7 @@ void unwinder_destroy(struct unwinder *u)
 	runtime_recipes_deinit(&u->recipes);
 	recipe_templates_deinit(&u->templates);
 	code_checks_deinit(&u->checks);
+	found_code_deinit(&u->found);
 	code_copies_deinit(&u->large);
 	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
@@ -221,6 +226,8 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 		return_sites_take(&u->return_sites, request->return_site.owner,
 				  request->return_site.to, answer->error, answer->can_return);
 		return 0;
+	case UNWIND_RUNTIME_CODE:
+		return unwind_take_found(u, answer);
 	case UNWIND_RUNTIME_FUNCTION:
 		return unwind_take_function(u, answer);
 	case UNWIND_RUNTIME_RECIPE:
@@ -240,7 +247,7 @@ int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 
 	if (known_ns > u->known_ns)
 		u->known_ns = known_ns;
-	u->checks.now_ns = u->regions.now_ns = u->known_ns;
+	u->checks.now_ns = u->regions.now_ns = u->found.now_ns = u->known_ns;
 	err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
 	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
 	if (collecting.answered || collecting.came)

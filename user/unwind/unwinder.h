@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "unwind/code_checks.h"
+#include "unwind/found_code.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
@@ -150,9 +151,10 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 
 /*
  * Find the first user frame of a finished sample that may be in code that was reported later
- * (unwind/code_successors.h). Returns the number of frames up to and including that frame; 0 if
- * there is none. seen: the bytes of code that came with the sample, or NULL. Call it when all
- * events up to CODE_SUCCESSOR_NS after the sample have been applied.
+ * (unwind/code_successors.h), or that was found later (unwind/found_code.h). Returns the number of
+ * frames up to and including that frame; 0 if there is none. seen: the bytes of code that came with
+ * the sample, or NULL. Call it when all events up to CODE_SUCCESSOR_NS after the sample have been
+ * applied.
  */
 uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
 				const struct jitbpf_sample *sample,
@@ -178,6 +180,18 @@ void unwinder_code_changes(struct unwinder *unwinder, const struct process *proc
  * false if there is none.
  */
 bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
+
+/* The source has ended: there is nothing but the answers to wait for. */
+void unwinder_end(struct unwinder *unwinder);
+
+/* Returns true if code was found in the memory of a process that can be replaced. */
+bool unwinder_finds_code(const struct unwinder *unwinder, const struct process *process);
+
+/*
+ * Take the oldest code that was found in memory, and that no publisher has reported. The caller
+ * takes the verdicts, then reports it, and ends ret->code. Returns false if there is none.
+ */
+bool unwinder_take_found(struct unwinder *unwinder, struct found_news *ret);
 
 /*
  * Publish all changes at the end of a round. known_ns is as for

@@ -175,6 +175,7 @@ int unwind_take_recipe(struct unwinder *u, const struct unwind_answer *answer)
 		recipe_templates_put(&u->templates, one->process->owner.uid,
 				     &answer->request.recipe, answer->known, u->known_ns);
 	find_file(one->process, one->module, &ignored, &own);
+	unwind_wake(&u->woken, found_code_key(one->process, 0));
 	return runtime_recipes_take(&u->recipes, answer, &own, u->known_ns);
 }
 

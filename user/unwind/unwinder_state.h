@@ -6,6 +6,7 @@
 #include "locate/code_site.h"
 #include "unwind/code_checks.h"
 #include "unwind/code_copies.h"
+#include "unwind/found_code.h"
 #include "unwind/return_sites.h"
 #include "unwind/runtimes/known_stacks.h"
 #include "unwind/runtimes/recipe_templates.h"
@@ -46,6 +47,7 @@ struct unwinder {
 	bool keeps_code;	  /* large has code that was read, too */
 	struct code_checks checks;
 	struct return_sites return_sites;
+	struct found_code found;
 
 	struct owner_budget outstanding;    /* requests without an answer */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
@@ -117,7 +119,12 @@ void unwind_request_checks(struct unwinder *u);
 /* Release the charge of a request that was answered. */
 void unwind_answered(struct unwinder *u, const struct unwind_request *request);
 
-/* Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. */
-void unwind_want_page(struct unwinder *unwinder, const struct process *process, uint64_t address);
+/*
+ * Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. If
+ * its region (NULL: it has none) is an interpreter, all pages are: a frame that the kernel does not
+ * reach has no function.
+ */
+void unwind_want_page(struct unwinder *unwinder, const struct process *process, uint64_t address,
+		      const struct code_region *region);
 
 #endif

@@ -42,11 +42,12 @@ struct unwinder {
 	uint16_t code_kinds[4];	   /* of events in unwinder_code_changes(); 0: no event */
 	size_t code_kind_count, mapped_count;
 	bool keeps_code;
-	struct known_code code; /* the only code that is known; size_bytes 0: none is */
-	uint32_t untold;	/* result of unwinder_frames_untold() */
-	uint32_t told_of;	/* its calls */
-	bool told_seen;		/* one had bytes of code */
-	size_t forgotten;	/* processes, in unwinder_forget_processes() */
+	struct known_code code;		/* the only code that is known; size_bytes 0: none is */
+	uint32_t untold;		/* result of unwinder_frames_untold() */
+	uint32_t told_of;		/* its calls */
+	bool told_seen;			/* one had bytes of code */
+	size_t forgotten;		/* processes, in unwinder_forget_processes() */
+	const struct found_news *found; /* to be taken; its code is freed */
 };
 
 /* The only instance. */
@@ -186,6 +187,24 @@ bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret)
 	if (!unwinder->verdict_count)
 		return false;
 	*ret = unwinder->verdicts[--unwinder->verdict_count];
+	return true;
+}
+
+void unwinder_end(struct unwinder *unwinder)
+{
+}
+
+bool unwinder_finds_code(const struct unwinder *unwinder, const struct process *process)
+{
+	return false;
+}
+
+bool unwinder_take_found(struct unwinder *unwinder, struct found_news *ret)
+{
+	if (!unwinder->found)
+		return false;
+	*ret = *unwinder->found;
+	unwinder->found = NULL;
 	return true;
 }
 

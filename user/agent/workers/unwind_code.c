@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/clock.h"
+#include "agent/workers/unwind_runtime.h"
 #include "base/scope.h"
 #include "decode/x86/call_site.h"
 #include "runtimes/code_compare.h"
@@ -79,6 +80,8 @@ int unwind_code_check(const struct memory_source *memory, const struct unwind_ma
 			       : compare(maker, region, region->check.is, region->copy_bytes,
 					 &answer->differs);
 	answer->read_ns = clock_now_ns();
+	if (region->check.identity)
+		return unwind_runtime_check(memory, answer);
 	err = read_code(memory, answer, UNWIND_CODE_CHECK_BYTES);
 	if (err || !region->copy)
 		return err;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent/clock.h"
 #include "agent/workers/runtime_memory.h"
 #include "base/scope.h"
 #include "runtimes/runtime_readers.h"
@@ -104,6 +105,49 @@ int unwind_runtime_function(const struct memory_source *source, struct unwind_an
 	return 0;
 }
 
+int unwind_runtime_code(const struct memory_source *source, struct unwind_answer *answer)
+{
+	const struct unwind_find_request *request = &answer->request.find;
+	const struct runtime_known *known = request->known;
+	AUTO_FREE struct runtime_memory *memory = open_memory(source, answer);
+	AUTO_FREE struct runtime_code *code = calloc(1, sizeof(*code));
+	struct process_memory of_process;
+	int err;
+
+	if (!memory || !code)
+		return -ENOMEM;
+	if (!known->reader->code_at)
+		return -EOPNOTSUPP;
+	of_process = runtime_memory_of(memory);
+	answer->found_ns = clock_now_ns();
+	err = known->reader->code_at(&of_process, &known->recipe, &known->layout, request->address,
+				     code);
+	answer->read_ns = clock_now_ns();
+	if (err)
+		return error_of(memory, err);
+	if (!runtime_code_is_valid(code, request->address)) {
+		runtime_code_deinit(code);
+		return -EBADMSG;
+	}
+	answer->code = TAKE_PTR(code);
+	return 0;
+}
+
+int unwind_runtime_check(const struct memory_source *source, struct unwind_answer *answer)
+{
+	AUTO_FREE struct runtime_memory *memory = open_memory(source, answer);
+	struct process_memory of_process;
+	bool same;
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	of_process = runtime_memory_of(memory);
+	err = runtime_identity_holds(answer->request.code.check.identity, &of_process, &same);
+	answer->differs = !err && !same;
+	return err ? error_of(memory, err) : 0;
+}
+
 int unwind_runtime_program(const struct unwind_maker *maker, struct unwind_answer *answer)
 {
 	const struct runtime_reader *reader;
@@ -121,7 +165,11 @@ void unwind_runtime_release(struct unwind_answer *answer)
 	if (function)
 		runtime_function_deinit(function);
 	free(function);
+	if (answer->code)
+		runtime_code_deinit(answer->code);
+	free(answer->code);
 	free((void *)answer->known);
 	answer->function = NULL;
+	answer->code = NULL;
 	answer->known = NULL;
 }

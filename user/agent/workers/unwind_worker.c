@@ -25,7 +25,7 @@
 #define PAGE_COST_BYTES (64u << 10)
 #define SLOW_PAGE_NS	1000000000ull /* cost of a page with rows that take long */
 #define RETURN_NS	100000	      /* cost of a look at a return address */
-#define FUNCTION_NS	200000	      /* cost of a function of a runtime */
+#define FUNCTION_NS	200000	      /* cost of a function of a runtime, or code */
 #define RECIPE_NS	1000000	      /* cost of a recipe */
 
 struct queued {
@@ -98,6 +98,8 @@ static int make_answer(struct unwind_worker *worker, struct unwind_answer *answe
 			return unwind_code_return(&worker->memory, answer);
 		return maker->can_return(maker->context, request->return_site.module,
 					 request->return_site.to, &answer->can_return);
+	case UNWIND_RUNTIME_CODE:
+		return unwind_runtime_code(&worker->memory, answer);
 	case UNWIND_RUNTIME_FUNCTION:
 		return unwind_runtime_function(&worker->memory, answer);
 	case UNWIND_RUNTIME_RECIPE:
@@ -184,8 +186,11 @@ static uint64_t cost_of(const struct unwind_request *request)
 	case UNWIND_RETURN_SITE:
 		return RETURN_NS;
 	case UNWIND_CODE_CHECK:
+		if (request->code.check.identity)
+			return RETURN_NS;
 		limit = UNWIND_CODE_CHECK_BYTES;
 		break;
+	case UNWIND_RUNTIME_CODE:
 	case UNWIND_RUNTIME_FUNCTION:
 		return FUNCTION_NS;
 	case UNWIND_RUNTIME_RECIPE:

@@ -6,6 +6,7 @@
 static bool is_of_runtimes(const struct unwind_request *request)
 {
 	switch (request->kind) {
+	case UNWIND_RUNTIME_CODE:
 	case UNWIND_RUNTIME_FUNCTION:
 	case UNWIND_RUNTIME_RECIPE:
 	case UNWIND_PROGRAM:

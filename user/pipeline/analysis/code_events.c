@@ -207,7 +207,8 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		return 0;
 	}
 	/* Intake's own events have no sequence numbers. */
-	err = event.kind == JITBPF_CODE_REPLACED || event.kind == JITBPF_CODE_EVICTED
+	err = event.kind == JITBPF_CODE_REPLACED || event.kind == JITBPF_CODE_EVICTED ||
+			      event.origin.publisher == JITBPF_PUBLISHER_FOUND
 		      ? 1
 		      : note_event(a, process, &event);
 	if (err <= 0)

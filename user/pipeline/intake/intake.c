@@ -108,7 +108,7 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	return err ?: round_buffer_add(&intake->round, record->time_ns, record);
 }
 
-static int take_code_event(struct intake *intake, const struct jitbpf_code_event *event)
+int intake_take_code_event(struct intake *intake, const struct jitbpf_code_event *event)
 {
 	AUTO_FREE struct jitbpf_code_event *plain = NULL;
 
@@ -168,7 +168,7 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 	if (record->type == JITBPF_PROGRAM)
 		return take_program(intake, (const struct jitbpf_program *)record);
 	if (record->type == JITBPF_CODE_EVENT)
-		return take_code_event(intake, (const struct jitbpf_code_event *)record);
+		return intake_take_code_event(intake, (const struct jitbpf_code_event *)record);
 	return intake_emit(intake, record);
 }
 

@@ -47,6 +47,18 @@ static inline const struct process *intake_process_of(const struct intake *intak
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
+ * intake.c: pass on an event about code if it is within the budget of its process. Returns 0 or
+ * negative errno.
+ */
+int intake_take_code_event(struct intake *intake, const struct jitbpf_code_event *event);
+
+/*
+ * found_records.c: report the code that was found in memory, before samples with it go on. Returns
+ * 0 or negative errno.
+ */
+int intake_emit_found(struct intake *intake);
+
+/*
  * stacks.c: take a sample, in order of time, whose stack is incomplete, or whose code may have been
  * replaced or may be reported later. It waits, or is emitted as complete as possible. process is
  * that of the sample; NULL: not known. Returns 0 or negative errno.

@@ -173,18 +173,21 @@ static int park(struct intake *intake, struct waiting_sample **one,
 	return 0;
 }
 
-/* Returns true if the end of a sample's code may be reported late. */
+/* Returns true if a sample may turn out to be of other code than is known when it is finished. */
 static bool may_be_untold(const struct intake *intake, const struct process *process,
 			  const struct jitbpf_sample *sample)
 {
-	return intake->unwinder && sample->user_words && awaited_code_is_possible(process) &&
-	       code_has_successors(process);
+	return intake->unwinder && process && sample->user_words &&
+	       ((awaited_code_is_possible(process) && code_has_successors(process)) ||
+		unwinder_finds_code(intake->unwinder, process));
 }
 
-/* Returns true if a sample whose code may end late can still be held. */
-static bool may_hold(const struct intake *intake, const struct jitbpf_sample *sample)
+/* Returns true if the end of a sample's code may be reported late, and it can still be held. */
+static bool may_hold(const struct intake *intake, const struct process *process,
+		     const struct jitbpf_sample *sample)
 {
-	return !intake->ending && sample->h.time_ns + CODE_SUCCESSOR_NS > intake->round_ns;
+	return awaited_code_is_possible(process) && !intake->ending &&
+	       sample->h.time_ns + CODE_SUCCESSOR_NS > intake->round_ns;
 }
 
 /*
@@ -199,7 +202,8 @@ static int finish(struct intake *intake, const struct process *process, struct w
 	int err = 0;
 
 	(*one)->settles = may_be_untold(intake, process, &(*one)->sample);
-	holds = (*one)->settles && end != WAIT_OVER_SHARE && may_hold(intake, &(*one)->sample);
+	holds = (*one)->settles && end != WAIT_OVER_SHARE &&
+		may_hold(intake, process, &(*one)->sample);
 	err = make_finished(intake, process, &(*one)->sample, stack, &finished);
 	/* A sample that is done leaves soon: it needs room, and no exact one. */
 	if (!err && (holds || finished.sample.h.size_bytes > (*one)->sample.h.size_bytes))
@@ -326,7 +330,7 @@ static int finish_at_once(struct intake *intake, const struct unfinished *at,
 	struct waiting_sample *one;
 	int err;
 
-	if (settles && may_hold(intake, at->sample)) {
+	if (settles && may_hold(intake, at->process, at->sample)) {
 		err = add_waiting(intake, at, &one);
 		err = err
 			      ?: finish(intake, at->process, &one, stack, WAIT_ENDED,

@@ -27,7 +27,7 @@ static int take_turn(struct intake *intake, uint64_t now_ns)
 	struct waiting_samples *waiting = &intake->waiting;
 	bool all = false;
 	uint64_t key;
-	int err = 0;
+	int err = intake_emit_found(intake);
 
 	while (unwinder_take_woken(intake->unwinder, &key, &all)) {
 		if (!all)
@@ -126,6 +126,8 @@ int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
 
 	if (!intake->unwinder)
 		return 0;
+	if (last)
+		unwinder_end(intake->unwinder);
 	if (!last && unwinder_runtimes_start(intake->unwinder))
 		waits = START_WAITS;
 	came = unwinder_collect(intake->unwinder, 0, time_ns);

@@ -64,7 +64,7 @@
 #include "profile/event_fates.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 12
+#define DELTA_VERSION 13
 
 #define DELTA_INTERPRETER 128
 #define DELTA_TIER_SHIFT  4 /* below 8 bits */

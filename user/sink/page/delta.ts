@@ -7,7 +7,7 @@ import { CodeBins, EventSamples, type Frame, type Row, type RunFacts } from './d
 
 export { BadDelta };
 
-const MAGIC = 0x444c544a, VERSION = 12;
+const MAGIC = 0x444c544a, VERSION = 13;
 const CPU_TIME = 'cpu-time';            // RUN_CPU_TIME
 const COMPLETE = 1, EVENTS = 2;         // flags
 const MOST_EVENTS = 16;                 // JITBPF_EVENTS_MAX

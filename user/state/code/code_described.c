@@ -101,6 +101,9 @@ static int consider(void *context, const struct space_entry *entry)
 	    code_region_identity(region) == search->last_identity)
 		return 0;
 	search->last_identity = code_region_identity(region);
+	/* Found code may have ended since it was found. */
+	if (code_publisher_of(region->claims[0].origin.publisher)->identified)
+		return 0;
 	if (has_claim(search->map, record, event->origin.publisher) ||
 	    (region->loaded_ns < search->map->cleared_ns &&
 	     event->time_ns >= search->map->cleared_ns))
@@ -129,6 +132,8 @@ bool code_map_find_described(const struct code_map *map, const struct code_event
 	struct search search = {.map = map, .event = event};
 	struct space_entry entry;
 
+	if (code_publisher_of(event->origin.publisher)->identified)
+		return false;
 	/* Usually there is only one publisher. */
 	if (!(map->publishers & ~(1u << event->origin.publisher)))
 		return false;

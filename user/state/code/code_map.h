@@ -21,7 +21,7 @@
  * if start and size are equal, and the times are close. They may differ by the larger of the time
  * errors (state/code/code_publisher.h), or by a second if the names are equal. The region has the
  * strings and lines of the richer publisher, where it gives any. Events of either publisher then
- * apply to it.
+ * apply to it. Code that was found in memory is not merged: it ends with the load of a publisher.
  *
  * Strings are the publisher's bytes up to the first NUL; they may not be UTF-8.
  * Single-threaded.

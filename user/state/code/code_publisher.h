@@ -30,6 +30,11 @@ struct code_publisher {
 	 */
 	bool objects_move;
 	bool journaled; /* its events have one count per process, and a journal */
+	/*
+	 * Nobody reports the end of its code. Words of memory tell the code from what takes its
+	 * place; they are read again for each sample that is newer (unwind/code_checks.h).
+	 */
+	bool identified;
 };
 
 static inline const struct code_publisher *code_publisher_of(enum jitbpf_publisher publisher)
@@ -48,6 +53,8 @@ static inline const struct code_publisher *code_publisher_of(enum jitbpf_publish
 					    .reports_ends = true,
 					    .objects_move = true,
 					    .journaled = true},
+		/* What a virtual machine knows of its code; never merged. */
+		[JITBPF_PUBLISHER_FOUND] = {.objects_move = true, .identified = true},
 	};
 
 	return &publishers[publisher];

@@ -17,7 +17,8 @@
 #define LOOP	  (PROGRAM + 0x100)
 #define OUTSIDE	  (PROGRAM + 0x800) /* in the runtime, outside of the loop */
 #define STACK_TOP 0x7ffd00001000ull
-#define FURTHER	  0x1000000 /* where a second process has the program */
+#define FOUND	  0x20001000ull /* code that nobody reports */
+#define FURTHER	  0x1000000	/* where a second process has the program */
 #define MS	  1000000ull
 #define OBJECT(n) (0x7f0000000000ull + (n)*0x100)
 #define CHECK(n)  (0x1000ull * (n))
@@ -45,6 +46,10 @@ struct fixture {
 	int function_error;
 	uint64_t other_check;  /* of the objects, if it is not 0 */
 	uint64_t copied_check; /* of a function that is copied by all others, if it is not 0 */
+	int code_error;
+	uint64_t identity; /* of the code that is found; 0: it has none */
+	bool holds_checks;
+	uint32_t code_asked, checks_asked;
 	bool no_room_for_recipes;
 	struct runtime_known known;
 	struct unwind_request requests[REQUESTS];
@@ -77,6 +82,8 @@ static int request(void *context, const struct unwind_request *request)
 		f.thread_pointer = request->recipe.thread_pointer;
 	f.programs_asked += request->kind == UNWIND_PROGRAM;
 	f.functions_asked += request->kind == UNWIND_RUNTIME_FUNCTION;
+	f.code_asked += request->kind == UNWIND_RUNTIME_CODE;
+	f.checks_asked += request->kind == UNWIND_CODE_CHECK;
 	f.requests[f.request_count++] = *request;
 	return 0;
 }
@@ -105,6 +112,29 @@ static int answer_function(const struct unwind_request *request, unwind_taker_fn
 	return take(take_context, &answer);
 }
 
+/* Code of 0x100 bytes, at any address. */
+static int answer_code(const struct unwind_request *request, unwind_taker_fn take,
+		       void *take_context)
+{
+	struct runtime_code code = {
+		.start = request->find.address & ~0xffull,
+		.size_bytes = 0x100,
+		.identity.word[0] = {FOUND - 8, f.identity ? UINT64_MAX : 0, f.identity},
+	};
+	struct unwind_answer answer = {.request = *request,
+				       .error = f.code_error,
+				       .found_ns = f.time_ns,
+				       .read_ns = f.time_ns,
+				       .code = f.code_error ? NULL : &code};
+	int err;
+
+	code.name = strdup("pkg.A.run");
+	code.source = strdup("A.java");
+	err = take(take_context, &answer);
+	runtime_code_deinit(&code);
+	return err;
+}
+
 static int answer_one(const struct unwind_request *request, unwind_taker_fn take,
 		      void *take_context)
 {
@@ -112,6 +142,13 @@ static int answer_one(const struct unwind_request *request, unwind_taker_fn take
 
 	if (request->kind == UNWIND_RUNTIME_FUNCTION)
 		return answer_function(request, take, take_context);
+	if (request->kind == UNWIND_RUNTIME_CODE)
+		return answer_code(request, take, take_context);
+	if (request->kind == UNWIND_CODE_CHECK) {
+		answer.error = 0;
+		answer.read_ns = f.time_ns;
+		answer.differs = request->code.check.identity->word[0].value != f.identity;
+	}
 	if (request->kind == UNWIND_RUNTIME_RECIPE) {
 		answer.error = f.recipe_error;
 		if (f.no_runtime && !strcmp(request->recipe.module->path, f.no_runtime))
@@ -125,6 +162,12 @@ static int answer_one(const struct unwind_request *request, unwind_taker_fn take
 	return take(take_context, &answer);
 }
 
+static bool is_held(const struct unwind_request *request)
+{
+	return (request->kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions) ||
+	       (request->kind == UNWIND_CODE_CHECK && f.holds_checks);
+}
+
 static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
 {
 	size_t count = f.request_count, kept = 0;
@@ -134,14 +177,12 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 		return 0;
 	memcpy(taken, f.requests, count * sizeof(taken[0]));
 	for (size_t i = 0; i < count; i++) {
-		if (taken[i].kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions)
+		if (is_held(&taken[i]))
 			f.requests[kept++] = taken[i];
 	}
 	f.request_count = kept;
 	for (size_t i = 0; i < count; i++) {
-		int err = taken[i].kind == UNWIND_RUNTIME_FUNCTION && f.holds_functions
-				  ? 0
-				  : answer_one(&taken[i], take, take_context);
+		int err = is_held(&taken[i]) ? 0 : answer_one(&taken[i], take, take_context);
 
 		if (err)
 			return err;
@@ -1246,4 +1287,187 @@ CASE_WITH(test_found_functions, set_up, tear_down)
 	add_sample(MADE_PID, 1, two, 2);
 	round_of(2);
 	assert_false(f.found);
+}
+
+/* --- code that nobody has reported ---------------------------------------------------------- */
+
+static int code_at(const struct process_memory *memory, const struct runtime_recipe *recipe,
+		   const struct runtime_layout *layout, uint64_t address, struct runtime_code *ret)
+{
+	return -ENOENT; /* the service of the test does not call it */
+}
+
+/* A process whose runtime finds code. */
+static void begin_found(void)
+{
+	static const struct runtime_reader finds_code = {.engine = &engine_java,
+							 .code_at = code_at};
+
+	f.known.reader = &finds_code;
+	begin();
+	make_mapping(&f.run, ++f.time_ns, MADE_PID, FOUND & ~0xffffull, "//anon");
+	round_of(50);
+}
+
+/* A sample whose leaf is in memory without known code. */
+static void add_found_sample(uint64_t address)
+{
+	struct jitbpf_sample *sample;
+	struct jitbpf_stack_copy *copy;
+
+	add_first_sample(MADE_PID);
+	sample = (struct jitbpf_sample *)f.run.records[f.run.record_count - 1];
+	copy = (struct jitbpf_stack_copy *)&sample->words[1];
+	sample->words[0] = copy->ip = address;
+}
+
+/* Returns the last event about found code, of a kind. */
+static const struct jitbpf_code_event *found_event(uint16_t kind)
+{
+	const struct jitbpf_code_event *event = NULL, *last = NULL;
+
+	while ((event = next_record(event, JITBPF_CODE_EVENT))) {
+		if (event->publisher == JITBPF_PUBLISHER_FOUND && event->kind == kind)
+			last = event;
+	}
+	return last;
+}
+
+static uint32_t count_samples(void)
+{
+	const void *at = NULL;
+	uint32_t count = 0;
+
+	while ((at = next_record(at, JITBPF_SAMPLE)))
+		count++;
+	return count;
+}
+
+/* The code is reported before the first sample in it, as of a time before that. */
+CASE_WITH(test_found_code, set_up, tear_down)
+{
+	const struct jitbpf_code_event *event;
+	const struct jitbpf_sample *sample;
+
+	begin_found();
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	round_of(50);
+	assert_int_equal(f.code_asked, 1);
+	event = found_event(JITBPF_CODE_LOAD);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_non_null(event);
+	assert_int_equal(count_samples(), 2);
+	assert_true((const void *)event < (const void *)sample);
+	assert_true(sample->words[0] == FOUND + 8);
+	assert_true(event->address == FOUND);
+	assert_true(event->since_ns <= sample->h.time_ns);
+	assert_int_equal(event->engine, engine_code_number(&engine_java));
+	/* It is known now, and has nothing that needs a check. */
+	add_found_sample(FOUND + 16);
+	round_of(50);
+	round_of(50);
+	assert_int_equal(count_samples(), 3);
+	assert_int_equal(f.code_asked, 1);
+	assert_int_equal(f.checks_asked, 0);
+}
+
+/* Where there is no code of the runtime, the sample does not wait. */
+CASE_WITH(test_no_code_found, set_up, tear_down)
+{
+	begin_found();
+	f.code_error = -ENOENT;
+	add_found_sample(FOUND + 8);
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	round_of(50);
+	assert_int_equal(f.code_asked, 1);
+	assert_null(found_event(JITBPF_CODE_LOAD));
+	assert_int_equal(count_samples(), 3);
+}
+
+/* A sample in found code waits until its identity was seen after it. */
+CASE_WITH(test_found_code_is_checked, set_up, tear_down)
+{
+	const struct jitbpf_sample *sample;
+
+	f.identity = 5;
+	begin_found();
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	round_of(50);
+	assert_int_equal(count_samples(), 2);
+	assert_int_equal(f.checks_asked, 0); /* the search came after the sample */
+	f.holds_checks = true;
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	assert_int_equal(count_samples(), 2);
+	assert_int_equal(f.checks_asked, 1);
+	f.holds_checks = false;
+	round_of(50);
+	round_of(50);
+	assert_int_equal(count_samples(), 3);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_int_equal(sample->h.flags & JITBPF_SAMPLE_CODE_REPLACED, 0);
+}
+
+/* Other code has taken its place: the region ends, and later samples look for code again. */
+CASE_WITH(test_found_code_is_replaced, set_up, tear_down)
+{
+	const struct jitbpf_code_event *replaced, *load;
+	const struct jitbpf_sample *sample;
+	uint64_t time_ns;
+
+	f.identity = 5;
+	begin_found();
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	round_of(50);
+	load = found_event(JITBPF_CODE_LOAD);
+	f.identity = 6;
+	add_found_sample(FOUND + 8);
+	time_ns = f.time_ns;
+	round_of(50);
+	round_of(50);
+	replaced = found_event(JITBPF_CODE_REPLACED);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_non_null(replaced);
+	assert_int_equal(count_samples(), 3);
+	assert_true((const void *)replaced < (const void *)sample);
+	assert_true(replaced->h.time_ns > load->h.time_ns && replaced->h.time_ns <= time_ns);
+	/* Either code may have run. */
+	assert_int_equal(sample->h.flags & JITBPF_SAMPLE_CODE_REPLACED,
+			 JITBPF_SAMPLE_CODE_REPLACED);
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	round_of(250);
+	assert_int_equal(f.code_asked, 2);
+	assert_true((const void *)found_event(JITBPF_CODE_LOAD) > (const void *)replaced);
+	assert_int_equal(count_samples(), 4);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_int_equal(sample->h.flags & JITBPF_SAMPLE_CODE_REPLACED, 0);
+}
+
+/* What a publisher has reported meanwhile stays. */
+CASE_WITH(test_found_code_is_reported, set_up, tear_down)
+{
+	struct jitbpf_code_event *event;
+
+	begin_found();
+	f.holds = true;
+	add_found_sample(FOUND + 8);
+	round_of(50);
+	event = make_record(&f.run, JITBPF_CODE_EVENT, sizeof(*event), ++f.time_ns);
+	event->pid = MADE_PID;
+	event->reported_ns = event->since_ns = event->h.time_ns;
+	event->publisher = JITBPF_PUBLISHER_JITDUMP;
+	event->kind = JITBPF_CODE_LOAD;
+	event->address = FOUND + 0x40;
+	event->code_bytes = 8;
+	round_of(50);
+	f.holds = false;
+	round_of(50);
+	round_of(50);
+	assert_int_equal(f.code_asked, 1);
+	assert_null(found_event(JITBPF_CODE_LOAD));
 }
