@@ -66,6 +66,8 @@ class Turnover(harness.KernelTest):
     """The JVM has the agent from its start."""
 
     JDK = jdks.JDK
+    OPTIONS = ()  # of record
+    RUNS = RUNS
 
     def setUp(self):
         super().setUp()
@@ -74,7 +76,7 @@ class Turnover(harness.KernelTest):
 
     def program(self, *options):
         return [os.path.join(self.JDK, "bin/java"), *SMALL, *options, "-cp", self.folder,
-                "Turnover", RUNS, "20", "16"]
+                "Turnover", self.RUNS, "20", "16"]
 
     def check(self, run, *options):
         jit = self.check_ledger(run)["jit"]
@@ -92,7 +94,7 @@ class Turnover(harness.KernelTest):
         self.assertLessEqual(verdicts.unknown, 0.002 * sum(verdicts), seen)
 
     def check_turnover(self, *options):
-        self.check(self.record(self.program(*options), ["-F", "999"]), *options)
+        self.check(self.record(self.program(*options), ["-F", "999", *self.OPTIONS]), *options)
 
     @harness.slow
     def test_pauses(self):
@@ -106,6 +108,28 @@ class Turnover(harness.KernelTest):
     @harness.slow
     def test_first_compiler(self):
         self.check_turnover("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1")
+
+
+class Found(Turnover):
+    """The JVM has no agent: its code is found in its memory, and nobody reports its end."""
+
+    OPTIONS = ("--no-attach-jvms",)
+    RUNS = "64"
+
+    test_pauses = test_first_compiler = None
+
+    def check(self, run, *options):
+        jit = self.check_ledger(run)["jit"]
+        rotation = Rotation(run.stdout)
+        verdicts, examples = rotation.judge(run.script())
+        seen = f"{options} {verdicts}\n{jit}\n{examples}\n{run.stderr}"
+        self.assertEqual(rotation.classes(), int(self.RUNS) // 2, seen)
+        self.assertEqual((jit["published_jvmti"], jit["malformed"]), (0, 0), seen)
+        self.assertGreater(jit["replaced"], 10, seen)
+        self.assertGreater(verdicts.right, 100, seen)
+        self.assertLess(verdicts.wrong, 0.001 * sum(verdicts), seen)
+        # Code that ran only between two looks at the memory has no name.
+        self.assertLess(verdicts.unknown, 0.5 * sum(verdicts), seen)
 
 
 @harness.slow

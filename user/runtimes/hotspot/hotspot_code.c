@@ -57,7 +57,7 @@ static int narrow(const struct process_memory *memory, const struct hotspot_code
 	return 0;
 }
 
-/* The code of the virtual machine itself is told apart by its blob's name and size. */
+/* The code of the virtual machine itself is told apart by its blob's name. */
 static int describe_stub(const struct process_memory *memory,
 			 const struct hotspot_code_layout *layout, uint64_t address,
 			 struct hotspot_blob *blob, struct runtime_code *ret)
@@ -69,10 +69,6 @@ static int describe_stub(const struct process_memory *memory,
 	err = err
 		      ?: set_word(memory, &ret->identity, 0, blob->start + layout->blob_name,
 				  UINT64_MAX);
-
-	err = err
-		      ?: set_word(memory, &ret->identity, 1, blob->start + layout->blob_size,
-				  UINT32_MAX);
 	return err ?: set_names(ret, blob->name, "");
 }
 
@@ -89,9 +85,6 @@ static int describe_method(const struct process_memory *memory, const struct hot
 	err = err
 		      ?: set_word(memory, &ret->identity, 0, blob->start + layout->code.compile_id,
 				  UINT32_MAX);
-	err = err
-		      ?: set_word(memory, &ret->identity, 1,
-				  blob->start + layout->code.compiled_method, UINT64_MAX);
 	err = err ?: hotspot_method_describe(memory, layout, compiled.method, &function);
 	err = err ?: set_names(ret, function.name, function.file);
 	if (err)
@@ -117,6 +110,14 @@ static int describe(const struct process_memory *memory, const struct hotspot_la
 		return -ENOENT;
 	err = blob.is_compiled ? describe_method(memory, layout, &blob, ret)
 			       : describe_stub(memory, &layout->code, address, &blob, ret);
+	/*
+	 * If a block is freed, its end may get another blob while the beginning, with what tells
+	 * the former one apart, stays as it was, but for its flag.
+	 */
+	err = err
+		      ?: set_word(memory, &ret->identity, 1,
+				  block.start - layout->code.block_size + layout->code.block_used,
+				  UINT8_MAX);
 	if (err)
 		return err;
 	process_memory_refresh(memory);

@@ -308,6 +308,11 @@ static void assert_method(void)
 	put(made.blob + made.layout.code.compile_id, COMPILE_ID + 1, 4);
 	assert_int_equal(runtime_identity_holds(&code.identity, &memory, &same), 0);
 	assert_false(same);
+	/* A block is freed, and its end is used again: its beginning stays. */
+	put(made.blob + made.layout.code.compile_id, COMPILE_ID, 4);
+	put(block_at(METHOD_BLOCK) + made.layout.code.block_used, 0, 1);
+	assert_int_equal(runtime_identity_holds(&code.identity, &memory, &same), 0);
+	assert_false(same);
 }
 
 CASE_WITH(a_compiled_method_has_name_and_scopes, set_up, tear_down)

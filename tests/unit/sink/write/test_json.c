@@ -131,13 +131,14 @@ CASE(decimals_are_exact)
 				  "1.8446744073709551615,null,{\"k\":true}]");
 }
 
-#define NO_JIT                                                                                                                                                                           \
-	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"inlines\":0,\"updates\":0,\"moves\":0,"                                                                                 \
-	"\"other_events\":0,\"late\":0,\"recovered\":0,\"published_shim\":0,\"published_jitdump\":0,\"published_perf_map\":0,\"published_jvmti\":0,\"published_memory\":0,\"merged\":0,\"inline_no_parent\":0," \
-	"\"inline_outside\":0,"                                                                                                                                                          \
-	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"truncated\":0,\"incomplete\":0,\"malformed\":0,"                                                                       \
-	"\"invalid\":0,\"over_budget\":0,\"evicted\":0,\"over_rate\":0,\"not_understood\":0,\"sequence_gaps\":0,"                                                                        \
-	"\"left_out\":0,\"unreadable\":0,\"other_version\":0,\"replaced\":0,\"unchecked\":0,"                                                                                            \
+#define NO_JIT                                                                                                       \
+	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"inlines\":0,\"updates\":0,\"moves\":0,"             \
+	"\"other_events\":0,\"late\":0,\"recovered\":0,\"published_shim\":0,\"published_jitdump\":0,"                \
+	"\"published_perf_map\":0,\"published_jvmti\":0,\"published_memory\":0,\"merged\":0,\"inline_no_parent\":0," \
+	"\"inline_outside\":0,"                                                                                      \
+	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"truncated\":0,\"incomplete\":0,\"malformed\":0,"   \
+	"\"invalid\":0,\"over_budget\":0,\"evicted\":0,\"over_rate\":0,\"not_understood\":0,\"sequence_gaps\":0,"    \
+	"\"left_out\":0,\"unreadable\":0,\"other_version\":0,\"replaced\":0,\"unchecked\":0,"                        \
 	"\"replaced_samples\":0,\"time_corrected\":0}"
 
 /* Remove white space between tokens. */
