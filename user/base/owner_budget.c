@@ -143,12 +143,13 @@ static uint64_t free_of(uint64_t limit, uint64_t used)
 
 static uint64_t limit_of(const struct owner_budget *budget)
 {
-	uint64_t left;
+	uint64_t limit = budget->limit, left;
 
-	if (!budget->other)
-		return budget->limit;
-	left = free_of(budget->joint_limit, budget->other->used);
-	return left < budget->limit ? left : budget->limit;
+	if (budget->other) {
+		left = free_of(budget->joint_limit, owner_budget_taken(budget->other));
+		limit = left < limit ? left : limit;
+	}
+	return limit / (1 + (uint64_t)budget->beside);
 }
 
 /* Returns true if `used` plus the amount is within the share of the amount that is then free. */

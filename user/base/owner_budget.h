@@ -63,6 +63,8 @@ struct owner_budget {
 	uint64_t limit;
 	uint64_t used;
 	uint32_t share; /* in place of OWNER_BUDGET_SHARE; 0: that */
+	/* What its user takes beside each amount, as a multiple of it: charged out of the limit. */
+	uint32_t beside;
 	/* See owner_budget_join(). */
 	const struct owner_budget *other; /* borrowed; NULL: none */
 	uint64_t joint_limit;
@@ -75,6 +77,12 @@ struct owner_budget {
  * together, so there is no other reserve for those who come later.
  */
 void owner_budget_join(struct owner_budget *a, struct owner_budget *b, uint64_t limit);
+
+/* Returns what a budget takes of a limit: its amounts, and what is taken beside them. */
+static inline uint64_t owner_budget_taken(const struct owner_budget *budget)
+{
+	return budget->used * (1 + (uint64_t)budget->beside);
+}
 
 /* Find or add an owner. Returns 0 with a reference in *ret, or -ENOMEM. */
 int owner_budget_get(struct owner_budget *budget, struct owner_key key, struct budget_owner **ret);

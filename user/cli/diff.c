@@ -137,10 +137,13 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	int err = output_access_init(&access, &declared);
 
 	outputs.opener = access.opener;
-	for (int side = 0; side < DIFF_SIDES && !err; side++)
+	for (int side = 0; side < DIFF_SIDES && !err; side++) {
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
 				  false, NULL,
 				  values->memory_bytes ?: memory_of_reader(DIFF_SIDES));
+		if (!err)
+			pipeline_leave_memory(run.sides[side].pipeline, FRAME_DIFF_PROFILE_TIMES);
+	}
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)

@@ -221,6 +221,11 @@ int pipeline_add_sink(struct pipeline *p, const struct sink_ops *ops, FILE *out)
 	return analysis_add_sink(p->analysis, ops, out);
 }
 
+void pipeline_leave_memory(struct pipeline *p, uint32_t times)
+{
+	analysis_leave_memory(p->analysis, times);
+}
+
 int pipeline_add_live(struct pipeline *p, const struct sink_ops *ops, struct sink *sink)
 {
 	return analysis_add_live(p->analysis, ops, sink);

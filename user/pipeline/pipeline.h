@@ -85,6 +85,7 @@ void pipeline_drop_epoch(struct pipeline *pipeline);
 /* See the functions of the same names in analysis.h. */
 int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
 int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);
+void pipeline_leave_memory(struct pipeline *pipeline, uint32_t times);
 int pipeline_add_live(struct pipeline *pipeline, const struct sink_ops *ops, struct sink *sink);
 int pipeline_subscribe(struct pipeline *pipeline, const struct sink *sink, uint64_t period_ns);
 void pipeline_unsubscribe(struct pipeline *pipeline, const struct sink *sink);

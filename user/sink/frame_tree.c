@@ -334,14 +334,17 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 	    child(&b, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
 	err = view_by_thread(view->options.by) ? place_threads(&b) : place_all(&b);
-	if (!err)
-		add_totals(tree);
-	return err;
+	if (err)
+		return err;
+	add_totals(tree);
+	vec_fit(&tree->nodes);
+	vec_fit(&tree->sources);
+	return 0;
 }
 
 void frame_tree_deinit(struct frame_tree *tree)
 {
 	vec_deinit(&tree->nodes);
 	vec_deinit(&tree->sources);
-	free(tree->places);
+	free(TAKE_PTR(tree->places));
 }

@@ -173,6 +173,11 @@ struct sink_ops {
 	bool counts_only;
 	bool packages;	  /* finish() reads view.packages */
 	bool time_slices; /* reads view.slices and view.lane, which are kept only for such sinks */
+	/*
+	 * Memory that finish() takes, as a multiple of what the profile is charged, rounded up: so
+	 * much of the profile's part is left for it. 0: little.
+	 */
+	uint32_t profile_times;
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not needed. Returns 0 or -ENOMEM. */

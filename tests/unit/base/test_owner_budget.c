@@ -93,6 +93,30 @@ CASE(test_joined)
 	owner_budget_deinit(&b);
 }
 
+/* What is taken beside each amount is part of the limit, and of what both have together. */
+CASE(test_beside)
+{
+	struct owner_budget a = {.limit = 1000000, .beside = 1}, b = {0};
+	struct budget_owner *first = get(&a, 1000, 5), *other;
+
+	assert_in_range(charge_all(&a, first), 340000, 350000);
+	assert_int_equal(owner_budget_taken(&a), 2 * a.used);
+	owner_budget_release(&a, first, first->used);
+
+	other = get(&b, 1000, 5);
+	owner_budget_join(&a, &b, 1000000);
+	assert_in_range(charge_all(&a, first), 340000, 350000);
+	assert_true(charge_all(&b, other) <= 250000);
+	release_all(&a, first);
+	charge_all(&b, other);
+	assert_in_range(b.used, 680000, 700000);
+	assert_true(charge_all(&a, get(&a, 1001, 5)) <= 125000);
+	release_all(&b, other);
+	owner_budget_release(&a, a.owners.data[0], a.used);
+	owner_budget_deinit(&a);
+	owner_budget_deinit(&b);
+}
+
 /* A user with many cgroups gets no more than its share; the cgroups of root are users. */
 CASE(test_cgroups_share_their_user)
 {

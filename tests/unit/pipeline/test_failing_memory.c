@@ -183,7 +183,7 @@ CASE(a_live_run_reports_that_memory_is_short)
 /* Call paths are left out. */
 CASE(a_run_over_its_limit_reports_that_memory_is_short)
 {
-	profile_bytes = 24 << 10;
+	profile_bytes = 72 << 10;
 	fail_at_each(run_live);
 	profile_bytes = 0;
 }

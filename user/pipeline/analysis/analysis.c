@@ -102,11 +102,20 @@ static int keep_time(struct analysis *a)
 	return read && !e->events[0].threads.counts.size ? epoch_keep_time(e) : 0;
 }
 
+void analysis_leave_memory(struct analysis *a, uint32_t times)
+{
+	if (times > a->profile_memory.beside)
+		a->profile_memory.beside = times;
+}
+
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
 	int err = sink_list_add(&a->epoch->sinks, ops, out);
 
-	return err ?: keep_time(a);
+	if (err)
+		return err;
+	analysis_leave_memory(a, ops->profile_times);
+	return keep_time(a);
 }
 
 int analysis_add_live(struct analysis *a, const struct sink_ops *ops, struct sink *sink)
@@ -341,8 +350,8 @@ bool analysis_wants_names(const struct analysis *a)
 
 	if (a->epoch->names_read || a->no_paths)
 		return false;
-	return memory->used > memory->limit / 2 ||
-	       (other && memory->used + other->used > memory->joint_limit / 2);
+	return owner_budget_taken(memory) > memory->limit / 2 ||
+	       (other && owner_budget_taken(memory) + other->used > memory->joint_limit / 2);
 }
 
 int analysis_read_names(struct analysis *a, const struct jitbpf_record *record)

@@ -94,6 +94,13 @@ int analysis_set_info(struct analysis *analysis, const struct run_info *info);
 int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FILE *out);
 
 /*
+ * Leave memory of the profile's part for what is made of the profile, as a multiple of what the
+ * profile takes. Outputs are made one after the other, so the largest multiple is used; that of
+ * sinks is known. Call it before the first record.
+ */
+void analysis_leave_memory(struct analysis *analysis, uint32_t times);
+
+/*
  * Add a live view, which sees the samples and the rounds of all epochs while it is subscribed to.
  * Takes over sink, also on failure. A sink that reads the view's slices must be added before the
  * first record. Returns 0 or -ENOMEM.

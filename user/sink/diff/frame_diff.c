@@ -169,6 +169,7 @@ static int add_views(struct frame_diff *diff, const struct view *before, const s
 			hidden->label = final[hidden->label];
 	}
 	err = err ?: add_tree(diff, &tree_after, DIFF_AFTER, final);
+	frame_tree_deinit(&tree_after); /* before the other tree is added, which needs memory */
 	return err ?: add_tree(diff, &tree_before, DIFF_BEFORE, final);
 }
 

@@ -53,6 +53,9 @@ struct frame_diff_node {
 
 struct frame_diff; /* see frame_diff.c */
 
+/* Memory of a diff, as a multiple of what the profiles of both sides are charged, rounded up. */
+#define FRAME_DIFF_PROFILE_TIMES 3
+
 /*
  * Build the difference of two views, which are not needed afterwards. With strip_hex, numbers like
  * 0x7f00 in names are replaced by "0x...", so that such names are equal.

@@ -13,11 +13,18 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 	return node->parent == key->parent && node->label == key->label;
 }
 
+static uint64_t hash_of(const void *items, uint32_t item)
+{
+	const struct frame_diff_node *node = (const struct frame_diff_node *)items + item;
+
+	return hash_mix(node->parent, node->label);
+}
+
 int frame_diff_tree_add(struct frame_diff_tree *tree, const struct frame_diff_node *node,
 			uint32_t *ret)
 {
-	uint64_t hash = hash_mix(node->parent, node->label);
-	int added = vec_intern(&tree->nodes, &tree->index, hash, equal, node, ret);
+	int added = vec_intern_item_in(NULL, 0, &tree->nodes, &tree->index, hash_of(node, 0),
+				       hash_of, equal, node, ret);
 
 	for (int side = 0; !added && side < DIFF_SIDES; side++) {
 		tree->nodes.data[*ret].self[side] += node->self[side];
@@ -71,11 +78,28 @@ static int push_children(struct walk *walk, const struct frame_diff_tree *tree, 
 	return 0;
 }
 
+/* Move each node to its place in the order. There may be millions, so not into a copy. */
+static void move_nodes(struct frame_diff_node *nodes, uint32_t *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		while (places[i] != i) {
+			uint32_t to = places[i];
+			struct frame_diff_node moved = nodes[to];
+
+			nodes[to] = nodes[i];
+			nodes[i] = moved;
+			places[i] = places[to];
+			places[to] = to;
+		}
+	}
+}
+
 static int walk_nodes(struct frame_diff_tree *tree, const uint32_t *ranks)
 {
 	size_t count = tree->nodes.size;
 	struct frame_diff_node *nodes = tree->nodes.data;
-	AUTO_FREE struct frame_diff_node *ordered = calloc(count + 1, sizeof(*ordered));
+	/* by number: place in the order of the walk */
+	AUTO_FREE uint32_t *places = calloc(count + 1, sizeof(*places));
 	CLEANUP(walk_deinit)
 	struct walk walk = {
 		.first_child = calloc(count + 1, sizeof(*walk.first_child)),
@@ -83,7 +107,7 @@ static int walk_nodes(struct frame_diff_tree *tree, const uint32_t *ranks)
 	};
 	uint32_t at = 0;
 
-	if (!ordered || !walk.first_child || !walk.next_sibling ||
+	if (!places || !walk.first_child || !walk.next_sibling ||
 	    (count && vec_push(&walk.waiting, ((struct step){.parent = FRAME_TREE_NONE}))))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < count; i++) {
@@ -93,14 +117,12 @@ static int walk_nodes(struct frame_diff_tree *tree, const uint32_t *ranks)
 	while (walk.waiting.size) {
 		struct step step = walk.waiting.data[--walk.waiting.size];
 
-		ordered[at] = nodes[step.number];
-		ordered[at].parent = step.parent;
+		places[step.number] = at;
+		nodes[step.number].parent = step.parent;
 		if (push_children(&walk, tree, step.number, at++, ranks))
 			return -ENOMEM;
 	}
-	free(nodes);
-	tree->nodes.data = TAKE_PTR(ordered);
-	tree->nodes.capacity = count + 1;
+	move_nodes(nodes, places, count);
 	return 0;
 }
 
@@ -111,6 +133,7 @@ int frame_diff_tree_order(struct frame_diff_tree *tree, size_t label_count,
 	AUTO_FREE uint32_t *sorted = calloc(label_count, sizeof(*sorted));
 	AUTO_FREE uint32_t *ranks = calloc(label_count, sizeof(*ranks));
 
+	item_index_deinit(&tree->index);
 	if (!sorted || !ranks)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < label_count; i++)
@@ -124,5 +147,5 @@ int frame_diff_tree_order(struct frame_diff_tree *tree, size_t label_count,
 void frame_diff_tree_deinit(struct frame_diff_tree *tree)
 {
 	vec_deinit(&tree->nodes);
-	index_map_deinit(&tree->index);
+	item_index_deinit(&tree->index);
 }

@@ -3,14 +3,14 @@
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_TREE_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_TREE_H
 
-#include "base/index_map.h"
+#include "base/item_index.h"
 #include "base/vec.h"
 #include "sink/diff/frame_diff.h"
 
 /* Empty, without node 0, if zero-initialized. */
 struct frame_diff_tree {
 	VEC(struct frame_diff_node) nodes; /* parents before their children */
-	struct index_map index;
+	struct item_index index;
 };
 
 /*

@@ -208,6 +208,7 @@ const struct sink_ops sink_folded = {
 	.name = "folded",
 	.extension = ".folded",
 	.counts_only = true,
+	.profile_times = 2,
 	.create = out_create,
 	.finish = folded_finish,
 	.destroy = out_destroy,

@@ -196,6 +196,7 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
 	.counts_only = true,
+	.profile_times = 3,
 	.packages = true,
 	.time_slices = true,
 	.create = html_create,

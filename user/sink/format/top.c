@@ -167,6 +167,7 @@ const struct sink_ops sink_top = {
 	.name = "top",
 	.extension = ".top",
 	.counts_only = true,
+	.profile_times = 2,
 	.create = out_create,
 	.finish = top_finish,
 	.destroy = out_destroy,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The memory of a profile: what an owner has no room for, and that nobody else loses anything. */
+#include <inttypes.h>
+#include <malloc.h>
 #include <stdint.h>
 
 #include "base/text.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
+#include "sink/diff/frame_diff.h"
 #include "sink/shown_profile.h"
 #include "sink/top/function_table.h"
 #include "tests/unit/cases.h"
@@ -678,6 +681,144 @@ CASE(a_new_epoch_has_room)
 	check_sums();
 	assert_int_equal(view()->ledger->samples.cut[LEDGER_CUT_LEFT_OUT], 0);
 	made_run_end(&run);
+}
+
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static uint64_t allocated_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	if (__sanitizer_get_current_allocated_bytes)
+		return __sanitizer_get_current_allocated_bytes();
+	return info.uordblks + info.hblkhd;
+}
+
+#define METHODS	     64
+#define METHOD_BYTES 0x100
+
+/* Samples of methods, whose call paths are all different, until there is no more room. */
+static void fill_profile(uint64_t seed)
+{
+	struct jitbpf_owner *owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
+
+	owner->pid = MADE_PID;
+	owner->start_ns = MADE_START;
+	owner->uid = owner->charged_uid = owner->fs_uid = ATTACKER;
+	for (uint64_t i = 0; i < METHODS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "method_%" PRIu64, i);
+		make_load(&run, ++time_ns, i, name)->address = MADE_CODE + METHOD_BYTES * i;
+	}
+	made_round(&run, ++time_ns);
+	for (int i = 0; i < 2500; i++) {
+		uint64_t words[FRAMES];
+
+		for (int frame = 0; frame < FRAMES; frame++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			words[frame] = MADE_CODE + (seed >> 58) * METHOD_BYTES + 8;
+		}
+		if (++taken % ROUND == 0)
+			made_round(&run, ++time_ns);
+		make_sample_of(&run, ++time_ns, MADE_PID, MADE_START, words, FRAMES);
+	}
+	made_round(&run, ++time_ns);
+}
+
+/* What an output has allocated when it writes, at most. */
+struct written {
+	uint64_t before, most;
+};
+
+static ssize_t note_memory(void *cookie, const char *bytes, size_t size)
+{
+	struct written *written = cookie;
+	uint64_t now = allocated_bytes();
+
+	if (now - written->before > written->most && now > written->before)
+		written->most = now - written->before;
+	return (ssize_t)size;
+}
+
+/* An output takes no more than what was left for it, and its profile the rest. */
+static void check_output(const struct sink_ops *ops)
+{
+	struct written written = {0};
+	FILE *out = fopencookie(&written, "w", (cookie_io_functions_t){.write = note_memory});
+	struct analysis *a;
+	uint64_t used;
+
+	assert_non_null(out);
+	begin(PROFILE);
+	a = run.pipeline->analysis;
+	assert_int_equal(pipeline_add_sink(run.pipeline, ops, out), 0);
+	fill_profile(1);
+	used = a->profile_memory.used;
+	assert_in_range(used, PROFILE / 2 / (1 + ops->profile_times),
+			PROFILE / (1 + ops->profile_times));
+	made_finish(&run, time_ns += MS);
+	pipeline_close(run.pipeline);
+	written.before = allocated_bytes();
+	assert_int_equal(pipeline_write(run.pipeline, out), 0);
+	print_message("%s: %.2f times the profile\n", ops->name,
+		      (double)written.most / (double)used);
+	assert_true(written.most <= ops->profile_times * used);
+	made_run_end(&run);
+	fclose(out);
+}
+
+CASE(outputs_have_a_part_of_the_memory)
+{
+	check_output(&sink_folded);
+	check_output(&sink_top);
+	check_output(&sink_html);
+}
+
+/* Of several outputs, the one that needs most counts: they are written one after the other. */
+CASE(the_largest_output_counts)
+{
+	FILE *out = tmpfile();
+	struct owner_budget *memory;
+
+	begin(PROFILE);
+	memory = &run.pipeline->analysis->profile_memory;
+	assert_int_equal(pipeline_add_sink(run.pipeline, &sink_html, out), 0);
+	assert_int_equal(memory->beside, sink_html.profile_times);
+	assert_int_equal(pipeline_add_sink(run.pipeline, &sink_folded, out), 0);
+	assert_int_equal(pipeline_add_sink(run.pipeline, &sink_summary, out), 0);
+	assert_int_equal(memory->beside, sink_html.profile_times);
+	made_run_end(&run);
+	fclose(out);
+}
+
+/* A diff takes no more than what is left for it beside the profiles of both sides. */
+CASE(a_diff_has_a_part_of_the_memory)
+{
+	struct made_run sides[DIFF_SIDES];
+	const struct view *views[DIFF_SIDES];
+	struct frame_diff *diff = NULL;
+	uint64_t used = 0, before;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		begin(PROFILE);
+		pipeline_leave_memory(run.pipeline, FRAME_DIFF_PROFILE_TIMES);
+		fill_profile(1 + (uint64_t)side);
+		used += run.pipeline->analysis->profile_memory.used;
+		made_finish(&run, time_ns += MS);
+		pipeline_close(run.pipeline);
+		sides[side] = run;
+		views[side] = pipeline_shown_view(run.pipeline);
+	}
+	assert_in_range(used, PROFILE / 4, DIFF_SIDES * PROFILE / (1 + FRAME_DIFF_PROFILE_TIMES));
+	before = allocated_bytes();
+	assert_int_equal(frame_diff_create(views[DIFF_BEFORE], views[DIFF_AFTER], false, &diff), 0);
+	print_message("diff: %.2f times the profiles\n",
+		      (double)(allocated_bytes() - before) / (double)used);
+	assert_true(allocated_bytes() - before <= FRAME_DIFF_PROFILE_TIMES * used);
+	frame_diff_destroy(diff);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		made_run_end(&sides[side]);
 }
 
 /* Sample a new place of a method. Returns what its owner is charged for it. */
