@@ -14,7 +14,7 @@ struct made_lives {
 	struct code_lives lives;
 	struct code_claim claim;
 	struct code_record record; /* of the last load */
-	char texts[1 << 21];	   /* of the record */
+	char name[1 << 21];	   /* of the record */
 };
 
 MADE void made_lives_init(struct made_lives *m)
@@ -44,9 +44,8 @@ MADE void made_life_take(struct made_lives *m, uint64_t time_ns, bool ended)
 MADE void made_life(struct made_lives *m, uint64_t identity, uint64_t time_ns, uint64_t size_bytes,
 		    const char *name)
 {
-	assert_true(strlen(name) + 4 <= sizeof(m->texts));
-	memset(m->texts, 0, sizeof(m->texts));
-	strcpy(m->texts, name);
+	assert_true(strlen(name) < sizeof(m->name));
+	strcpy(m->name, name);
 	m->claim = (struct code_claim){.time_ns = time_ns, .before_run = !time_ns};
 	m->record = (struct code_record){
 		.region = {.value.refs = 1, /* it is not on the heap: never the last one */
@@ -55,7 +54,8 @@ MADE void made_life(struct made_lives *m, uint64_t identity, uint64_t time_ns, u
 			   .size_bytes = size_bytes,
 			   .claims = &m->claim,
 			   .claim_count = 1,
-			   .name = m->texts},
+			   .name = m->name,
+			   .texts = CODE_NO_TEXTS},
 	};
 	made_life_take(m, time_ns, false);
 }

@@ -24,7 +24,7 @@ struct named_view {
 	struct made_view m;
 	struct sink_sample sample;
 	struct code_region region;
-	char *texts; /* its name, class, source and module */
+	char *texts; /* its class, source and module */
 	struct sink_code code;
 	uint64_t addresses[3];
 };
@@ -87,11 +87,11 @@ static void named_init(struct named_view *n, const char *name)
 		.user_frames = 2,
 	};
 	made_count(m, &n->sample);
-	n->texts = malloc(4 * (strlen(name) + 1));
+	n->texts = malloc(CODE_TEXTS * (strlen(name) + 1));
 	assert_non_null(n->texts);
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < CODE_TEXTS; i++)
 		strcpy(n->texts + i * (strlen(name) + 1), name);
-	n->region = (struct code_region){.name = n->texts};
+	n->region = (struct code_region){.name = name, .texts = n->texts};
 	n->code = (struct sink_code){
 		.time_ns = m->info.start_ns + 4,
 		.pid = 7,

@@ -28,7 +28,8 @@ static int make_region(struct made_region *made, const struct reader_annotate *h
 	*made = (struct made_region){.record = {.region = {.address = head->address,
 							   .size_bytes = head->size_bytes,
 							   .arch = head->arch,
-							   .name = CODE_NO_TEXTS}}};
+							   .name = "",
+							   .texts = CODE_NO_TEXTS}}};
 	if (cursor_take(request, head->code_bytes, &code))
 		return -EBADMSG;
 	return head->code_bytes ? recorded_code_add(&made->code, 1, code, head->code_bytes) : 0;

@@ -37,6 +37,7 @@ void code_account_put(struct code_account *account)
 		return;
 	if (account->owner)
 		owner_budget_put(account->memory, account->owner);
+	code_text_set_deinit(&account->texts);
 	free(account);
 }
 
@@ -73,7 +74,12 @@ _Static_assert(4 * sizeof(struct space_entry) / 3 <= CODE_ENTRY_BYTES,
 
 int code_account_charge(struct code_account *account, uint64_t bytes)
 {
-	bytes = allocated_bytes(bytes);
+	return code_account_charge_with(account, bytes, 0);
+}
+
+int code_account_charge_with(struct code_account *account, uint64_t bytes, uint64_t shared_bytes)
+{
+	bytes = allocated_bytes(bytes) + shared_bytes;
 	account->starved =
 		(account->charges && charge_log_refuses(account->charges)) ||
 		(account->owner && owner_budget_charge(account->memory, account->owner, bytes));
@@ -100,10 +106,14 @@ void code_account_count_refused(struct code_account *account)
 
 void code_account_release(struct code_account *account, uint64_t bytes)
 {
-	bytes = allocated_bytes(bytes);
+	code_account_release_shared(account, allocated_bytes(bytes));
+}
+
+void code_account_release_shared(struct code_account *account, uint64_t shared_bytes)
+{
 	if (account->owner)
-		owner_budget_release(account->memory, account->owner, bytes);
-	account->bytes -= bytes;
+		owner_budget_release(account->memory, account->owner, shared_bytes);
+	account->bytes -= shared_bytes;
 }
 
 /* The sums cannot overflow: each term is a size of something in memory. */

@@ -16,6 +16,7 @@
 #include "base/charge_log.h"
 #include "base/owner_budget.h"
 #include "base/scope.h"
+#include "state/code/code_texts.h"
 #include "state/space/cow_tree.h"
 #include "uapi/code_event.h"
 
@@ -91,7 +92,8 @@ struct code_account {
 	struct code_counts counts;
 	struct code_counts counted; /* the part of counts that the owner of the account has read */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
-	uint64_t live_bytes; /* code of its regions in force, without inherited regions */
+	uint64_t live_bytes;	    /* code of its regions in force, without inherited regions */
+	struct code_text_set texts; /* of its regions */
 	/*
 	 * The owner of the process, which is charged for its memory. Both NULL: nobody is charged.
 	 */
@@ -131,6 +133,13 @@ int code_account_set_owner(struct code_account *account, struct owner_budget *me
  */
 int code_account_charge(struct code_account *account, uint64_t bytes);
 void code_account_release(struct code_account *account, uint64_t bytes);
+
+/*
+ * The same for an object, and for memory that it shares with later ones: one charge. The memory is
+ * released alone.
+ */
+int code_account_charge_with(struct code_account *account, uint64_t bytes, uint64_t shared_bytes);
+void code_account_release_shared(struct code_account *account, uint64_t shared_bytes);
 
 /* Note a charge that was not tried, since an earlier one was refused. */
 void code_account_skip_charge(struct code_account *account);

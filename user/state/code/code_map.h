@@ -36,6 +36,7 @@
 #include "decode/record/code_event.h"
 #include "state/code/code_account.h"
 #include "state/code/code_lines.h"
+#include "state/code/code_texts.h"
 #include "state/space/space_map.h"
 
 /*
@@ -73,23 +74,23 @@ struct code_claim {
 
 _Static_assert(sizeof(struct code_claim) == 48, "there may be millions");
 
-#define CODE_NO_TEXTS "\0\0\0" /* with the NUL of the literal: four empty texts */
-
 struct code_region {
 	struct space_value value;
 	uint64_t number : 48;	      /* of a method without code, the one of the next region */
 	uint64_t arch : 8;	      /* 0: native, 1: 32-bit, 2: 64-bit */
 	uint64_t claim_count : 3;     /* at least 1 */
 	uint64_t is_version : 1;      /* see struct code_version */
+	uint64_t has_texts : 1;	      /* the texts are its own, or of its account; else borrowed */
 	uint64_t address, size_bytes; /* for shared memory, see state/process/shared_code.h */
 	uint64_t loaded_ns;
 	/* One per publisher that describes the region, the richest first. */
 	const struct code_claim *claims;
+	const char *name; /* "": no publisher gives one; the same holds for texts */
 	/*
-	 * Name, class, source and module, one behind the other, each with a NUL: there may be
-	 * millions of regions. "" if no publisher gives one.
+	 * Class, source and module, one behind the other, each with a NUL: there may be millions of
+	 * regions, and few of these (code_texts.h).
 	 */
-	const char *name;
+	const char *texts;
 	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 	uint32_t line_count, scope_bytes;
 };
@@ -98,7 +99,7 @@ _Static_assert(JITBPF_PUBLISHER_COUNT <= 7, "claim_count has 3 bits");
 
 static inline const char *code_region_class(const struct code_region *region)
 {
-	return region->name + strlen(region->name) + 1;
+	return region->texts;
 }
 
 static inline const char *code_region_source(const struct code_region *region)

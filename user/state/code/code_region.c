@@ -10,7 +10,7 @@
 
 size_t code_string_bytes(const struct code_string *string)
 {
-	size_t length = string->bytes ? strnlen(string->bytes, string->size_bytes) : 0;
+	size_t length = code_string_length(string);
 
 	return length ? length + 1 : 0;
 }
@@ -128,10 +128,23 @@ const struct jitbpf_code_line *code_region_lines(const struct code_region *regio
 				  : NULL;
 }
 
+static void put_texts(struct code_record *record)
+{
+	struct code_account *account = record->account;
+	uint64_t bytes;
+
+	if (!record->region.has_texts)
+		return;
+	code_account_release_shared(account,
+				    code_texts_put(&account->texts, record->region.texts, &bytes));
+	account->name_bytes -= bytes;
+}
+
 static void record_free(struct space_value *value)
 {
 	struct code_record *record = code_record_of(value);
 
+	put_texts(record);
 	code_account_release(record->account, code_record_bytes(record));
 	record->account->methods--;
 	record->account->name_bytes -= record->own_name_bytes;
@@ -146,19 +159,21 @@ static void record_free(struct space_value *value)
 
 /*
  * Allocate a record, with a version if it is not NULL, and room for line_room lines and then
- * name_bytes behind it. Returns 0, -EDQUOT or -ENOMEM.
+ * name_bytes behind it. Its texts are charged, too. Returns 0, -EDQUOT or -ENOMEM.
  */
 static int record_alloc(struct code_account *account, const struct code_version *version,
-			uint64_t line_room, uint64_t name_bytes, struct code_record **ret)
+			uint64_t line_room, uint64_t name_bytes, uint64_t text_memory,
+			struct code_record **ret)
 {
 	uint64_t bytes = record_bytes(version, line_room, name_bytes);
 	struct code_record *record;
 
-	if (code_account_charge(account, bytes))
+	if (code_account_charge_with(account, bytes, text_memory))
 		return -EDQUOT;
 	record = malloc(bytes);
 	if (!record) {
 		code_account_release(account, bytes);
+		code_account_release_shared(account, text_memory);
 		return -ENOMEM;
 	}
 	*record = (struct code_record){
@@ -180,64 +195,50 @@ static int record_alloc(struct code_account *account, const struct code_version 
 	return 0;
 }
 
-/* The texts of a region, in their order. */
-struct texts {
-	struct code_string all[4];
-};
-
 static struct code_string borrowed(const char *s)
 {
 	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
 /*
- * Returns true if a region has texts of its own: in a method's first report, or if it has a source
- * of its own. Other regions borrow those of the first one.
+ * Set *ret to the texts of a load's region. Returns true if they are its own: in a method's first
+ * report, or if it has a source of its own. Other regions borrow those of the first one.
  */
 static bool get_texts(const struct code_event *event, const struct code_record *first,
-		      struct texts *ret)
+		      struct code_string ret[CODE_TEXTS])
 {
-	if (!first) {
-		*ret = (struct texts){
-			{event->name, event->class_name, event->source, event->module}};
-		return true;
-	}
-	*ret = (struct texts){{borrowed(first->region.name),
-			       borrowed(code_region_class(&first->region)), event->source,
-			       borrowed(code_region_module(&first->region))}};
-	return code_string_bytes(&event->source);
+	ret[0] = first ? borrowed(code_region_class(&first->region)) : event->class_name;
+	ret[1] = event->source;
+	ret[2] = first ? borrowed(code_region_module(&first->region)) : event->module;
+	return !first || code_string_length(&event->source);
 }
 
-/* Returns the bytes of what a region does not borrow, but for the lines. */
-static size_t name_bytes_of(const struct code_event *event, const struct code_record *first)
+/* Give a record texts of its own, for which text_memory is charged. Returns 0 or -ENOMEM. */
+static int take_texts(struct code_record *record, const struct code_string texts[CODE_TEXTS],
+		      uint64_t text_memory, uint64_t text_bytes)
 {
-	size_t bytes = code_scopes_room(event->scope_bytes);
-	struct texts texts;
+	int err = code_texts_get(&record->account->texts, texts, &record->region.texts);
 
-	if (!get_texts(event, first, &texts))
-		return bytes;
-	for (size_t i = 0; i < ARRAY_SIZE(texts.all); i++)
-		bytes += code_string_bytes(&texts.all[i]) ?: 1;
-	return bytes;
+	if (err) {
+		code_account_release_shared(record->account, text_memory);
+		return err;
+	}
+	record->region.has_texts = true;
+	record->account->name_bytes += text_bytes;
+	return 0;
 }
 
-static void put_texts(struct code_record *record, const struct code_event *event,
-		      const struct code_record *first, char *at)
+static void put_name(struct code_record *record, const struct code_event *event,
+		     const struct code_record *first, char *at)
 {
-	struct texts texts;
-
-	if (!get_texts(event, first, &texts)) {
-		record->region.name = first->region.name;
-		return;
-	}
 	record->region.name = at;
-	for (size_t i = 0; i < ARRAY_SIZE(texts.all); i++) {
-		if (!*code_string_put(&texts.all[i], &at))
-			*at++ = 0;
-	}
+	if (first)
+		record->region.name = first->region.name;
+	else if (!*code_string_put(&event->name, &at))
+		*at = 0;
 }
 
-/* Put the tables and strings behind a record. Returns 0 or -ENOMEM. */
+/* Put the tables and the name behind a record. Returns 0 or -ENOMEM. */
 static int put_parts(struct code_record *record, const struct code_event *event,
 		     const struct code_record *first, size_t line_room,
 		     const struct code_line_rules *rules)
@@ -250,7 +251,7 @@ static int put_parts(struct code_record *record, const struct code_event *event,
 
 	if (err)
 		return err;
-	put_texts(record, event, first, (char *)(lines + line_room));
+	put_name(record, event, first, (char *)(lines + line_room));
 	region->arch = arch <= UINT8_MAX ? arch : UINT8_MAX;
 	if (event->scope_bytes)
 		memcpy(tables, event->scopes, event->scope_bytes);
@@ -292,7 +293,11 @@ int code_record_create(const struct code_event *event, struct code_record *first
 		       const struct code_line_rules *rules, struct code_account *account,
 		       struct code_record **ret)
 {
-	size_t line_room = code_lines_room(event->line_count), names;
+	size_t line_room = code_lines_room(event->line_count);
+	size_t names = code_scopes_room(event->scope_bytes);
+	uint64_t text_bytes = 0, text_memory = 0;
+	struct code_string texts[CODE_TEXTS];
+	bool own_texts;
 	CLEANUP(code_record_putp) struct code_record *record = NULL;
 	struct code_claim claim = {
 		.origin = event->origin,
@@ -305,11 +310,22 @@ int code_record_create(const struct code_event *event, struct code_record *first
 
 	/* Use the record that owns the strings, so that the others can be freed. */
 	version.lender = first = first ? code_record_namer(first) : NULL;
-	names = name_bytes_of(event, first);
+	if (!first)
+		names += code_string_length(&event->name) + 1;
+	own_texts = get_texts(event, first, texts);
+	if (own_texts)
+		text_memory = code_texts_needed(&account->texts, texts, &text_bytes);
 	if (account->methods >= account->budget.methods ||
-	    !code_account_fits(account, names, line_room))
+	    !code_account_fits(account, names + text_bytes, line_room))
 		return -EDQUOT;
-	err = record_alloc(account, first || identity ? &version : NULL, line_room, names, &record);
+	err = record_alloc(account, first || identity ? &version : NULL, line_room, names,
+			   text_memory, &record);
+	if (err)
+		return err;
+	if (own_texts)
+		err = take_texts(record, texts, text_memory, text_bytes);
+	else
+		record->region.texts = first->region.texts;
 	if (err)
 		return err;
 	record->region.address = event->address;
@@ -328,7 +344,8 @@ int code_record_copy(struct code_record *record, struct code_account *account,
 	/* All versions borrow from the first one, which avoids chains of lenders. */
 	const struct code_version *old = code_record_version(record);
 	struct code_version version = {
-		.lender = record->own_name_bytes || record->own_lines || !old || !old->lender
+		.lender = record->own_name_bytes || record->own_lines || record->region.has_texts ||
+					  !old || !old->lender
 				  ? record
 				  : old->lender,
 		.tables = record->region.line_count || record->region.scope_bytes
@@ -341,12 +358,13 @@ int code_record_copy(struct code_record *record, struct code_account *account,
 
 	if (account->methods >= account->budget.methods)
 		return -EDQUOT;
-	err = record_alloc(account, &version, 0, 0, &copy);
+	err = record_alloc(account, &version, 0, 0, 0, &copy);
 	if (err)
 		return err;
 	copy->region = record->region;
 	copy->region.value.refs = 1;
 	copy->region.is_version = true;
+	copy->region.has_texts = false;
 	copy->region.layout = NULL;
 	copy->region.claims = &copy->own_claim;
 	copy->line_publisher = record->line_publisher;

@@ -17,19 +17,19 @@ struct code_version {
 
 /*
  * A region, allocated together with its struct code_version (if is_version is set), scope table,
- * line table and strings.
+ * line table and name.
  */
 struct code_record {
 	struct code_region region;
 	struct code_account *account; /* the account that is charged; a reference */
-	uint32_t own_name_bytes;      /* of strings, and of the scope table with its padding */
+	uint32_t own_name_bytes;      /* of the name, and of the scope table with its padding */
 	uint32_t own_lines : CODE_OWN_LINES_BITS;
 	uint32_t line_publisher : 3; /* enum jitbpf_publisher of the line table */
 	uint32_t layout_charged : 1;
 	struct code_claim own_claim; /* region.claims, if there is only one */
 };
 
-_Static_assert(sizeof(struct code_record) == 144, "there may be millions");
+_Static_assert(sizeof(struct code_record) == 152, "there may be millions");
 _Static_assert(JITBPF_PUBLISHER_COUNT <= 8, "line_publisher has 3 bits");
 
 static inline struct code_record *code_record_of(const struct space_value *value)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Code of the owner with most gives way to that of others, and a replay forgets the same code. */
+#include <inttypes.h>
 #include <stdint.h>
 
 #include "pipeline/intake/code_room.h"
@@ -10,17 +11,23 @@
 
 #define HOARDER	     (MADE_PID + 1) /* pids; each user's id is its pid */
 #define VICTIM	     (MADE_PID + 2)
-#define METHOD_BYTES (sizeof(struct code_record) + 32 + CODE_ENTRY_BYTES)
+#define METHOD_BYTES (sizeof(struct code_record) + 16 + CODE_ENTRY_BYTES)
 #define LIMIT	     (3277 * METHOD_BYTES) /* not all of it is for one owner */
 #define OLD_NS	     10000000000ull
 
-static void make_owner(struct made_run *run, uint32_t pid, uint32_t uid)
+static void make_owner_in(struct made_run *run, uint32_t pid, uint32_t uid, uint64_t cgroup)
 {
 	struct jitbpf_owner *record = make_record(run, JITBPF_OWNER, sizeof(*record), 1000);
 
 	record->pid = pid;
+	record->cgroup = cgroup;
 	record->uid = record->charged_uid = record->fs_uid = uid;
 	make_mapping(run, 1000, pid, MADE_CODE, "//anon")->size_bytes = 0x10000000;
+}
+
+static void make_owner(struct made_run *run, uint32_t pid, uint32_t uid)
+{
+	make_owner_in(run, pid, uid, 0);
 }
 
 static void make_method(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_t number)
@@ -122,6 +129,39 @@ CASE(test_code_with_samples_stays)
 	assert_int_equal(known, 100);
 	assert_int_equal(unknown, 50);
 	end(&run, &parts, 4 * OLD_NS);
+}
+
+#define CGROUPS 8
+
+static uint64_t kept_by(const struct made_run *run, uint32_t pid)
+{
+	const struct jit_counts *counts = counts_of(run, pid);
+
+	return counts->methods - counts->evicted;
+}
+
+/*
+ * The cgroups of a user share its part: those that come late get as much as the first ones. Each
+ * cgroup of the second user comes after both users have all that they can get.
+ */
+CASE(test_cgroups_of_a_user)
+{
+	const uint64_t part = LIMIT / METHOD_BYTES / 2 / CGROUPS;
+	struct parts parts = {0};
+	struct made_run run;
+	uint64_t time_ns = OLD_NS;
+
+	begin(&run, &parts, false);
+	for (uint32_t i = 0; i < 2 * CGROUPS; i++)
+		make_owner_in(&run, 1000 + i, i < CGROUPS ? HOARDER : VICTIM, 1 + i % CGROUPS);
+	for (uint32_t i = 0; i < 2 * CGROUPS; i++)
+		load_many(&run, &parts, time_ns += OLD_NS, 1000 + i, 0, 3 * part);
+	for (uint32_t i = 0; i < 2 * CGROUPS; i++)
+		print_message("cgroup %u of user %u: %" PRIu64 " of %" PRIu64 "\n", i % CGROUPS,
+			      i / CGROUPS, kept_by(&run, 1000 + i), 3 * part);
+	for (uint32_t i = CGROUPS; i < 2 * CGROUPS; i++)
+		assert_true(kept_by(&run, 1000 + i) > part / 2);
+	end(&run, &parts, time_ns + OLD_NS);
 }
 
 /* Young code gives way only if there is no other. */

@@ -27,18 +27,15 @@ static void change(struct code_lives *lives, const struct loading *of, uint64_t 
 {
 	const struct code_claim claim = {.time_ns = of->time_ns, .before_run = of->before_run};
 	const char *name = of->name ?: "f";
-	AUTO_FREE char *texts = calloc(1, strlen(name) + sizeof("\0C\0\0m"));
 	struct code_record record = {
 		.region = {.address = CODE,
 			   .number = of->identity - 1,
 			   .size_bytes = of->size_bytes ?: 0x100,
 			   .claims = &claim,
 			   .claim_count = 1,
-			   .name = texts},
+			   .name = name,
+			   .texts = "C\0\0m"},
 	};
-	assert_non_null(texts);
-	strcpy(texts, name);
-	memcpy(texts + strlen(name), "\0C\0\0m", sizeof("\0C\0\0m"));
 	const struct sink_region told = {
 		.time_ns = time_ns,
 		.region = &record.region,
@@ -233,7 +230,8 @@ CASE(the_history_says_when_code_ended)
 						.size_bytes = 16,
 						.claims = &claim,
 						.claim_count = 1,
-						.name = "f\0\0\0"}};
+						.name = "f",
+						.texts = CODE_NO_TEXTS}};
 	struct sink_region told = {.time_ns = 10, .region = &record.region, .comm = "engine"};
 	struct sink *history;
 

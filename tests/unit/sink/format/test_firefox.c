@@ -113,7 +113,7 @@ static char *firefox_with_code(struct made_view *m, const struct sink_sample *sa
 
 CASE(code_is_on_the_time_line_of_its_thread)
 {
-	static const struct code_region method = {.name = "run\0App\0a.js\0"};
+	static const struct code_region method = {.name = "run", .texts = "App\0a.js\0"};
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
@@ -159,7 +159,7 @@ CASE(code_is_on_the_time_line_of_its_thread)
 
 CASE(a_storm_ends_in_one_marker)
 {
-	static const struct code_region method = {.name = "run\0\0\0"};
+	static const struct code_region method = {.name = "run", .texts = CODE_NO_TEXTS};
 	CLEANUP(made_deinit) struct made_view m;
 	AUTO_FREE struct sink_code *code = calloc(CODE_MARKERS_MAX + 20, sizeof(*code));
 

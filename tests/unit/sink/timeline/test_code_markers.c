@@ -27,7 +27,7 @@ static void add(struct code_markers *markers, uint32_t thread, uint64_t time_ns,
 	assert_int_equal(code_markers_add(markers, &view, thread, &code), 0);
 }
 
-static const struct code_region method = {.name = "run\0App\0App.java\0app"};
+static const struct code_region method = {.name = "run", .texts = "App\0App.java\0app"};
 
 CASE(a_thread_has_its_own_in_order)
 {
@@ -73,12 +73,12 @@ CASE(names_have_a_budget)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
 	const uint32_t fits = CODE_MARKER_NAMES_MAX / SHOWN_NAME_MAX;
-	AUTO_FREE char *name = calloc(1, (1 << 20) + 4);
+	AUTO_FREE char *name = calloc(1, (1 << 20) + 1);
 
 	assert_non_null(name);
 	memset(name, 'x', 1 << 20);
 	for (uint32_t i = 0; i < fits + 10; i++) {
-		const struct code_region named = {.name = name};
+		const struct code_region named = {.name = name, .texts = CODE_NO_TEXTS};
 
 		name[i] = 'y'; /* a different name */
 		add(&markers, 0, i, &named);

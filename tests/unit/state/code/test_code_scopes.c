@@ -289,7 +289,7 @@ CASE(test_look_up_in_a_large_table)
 	struct {
 		struct code_record record;
 		struct code_version version;
-	} made = {.record.region = {.name = "\0\0\0", .is_version = true}};
+	} made = {.record.region = {.name = "", .texts = CODE_NO_TEXTS, .is_version = true}};
 	struct code_level levels[CODE_LEVELS_MAX];
 
 	assert_true(bytes != MAP_FAILED);
