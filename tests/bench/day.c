@@ -6,6 +6,7 @@
  * memory in KB, CPU time of a delta in ms, bytes of a delta, slices of time.
  */
 #include <endian.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #define DEPTH	16u
 #define THREADS 40u
 #define SECOND	1000000000ull
+
+#define LARGE_PIECE_BYTES (256 << 10) /* as in `record` */
 
 static struct run_info info = {
 	.event = "cpu-clock", .command = "day", .host = "", .kernel = "", .freq_hz = 99, .cpus = 2};
@@ -119,6 +122,7 @@ int main(int argc, char **argv)
 	struct sink *sink;
 	uint32_t end = 0;
 
+	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 	require(!string_pool_create(&strings) && !frame_table_create(strings, &frames));
 	view.strings = strings;
 	view.frames = frames;

@@ -26,7 +26,10 @@
 #define KEPT	      8	 /* stacks of a process that it can have again */
 
 struct made {
-	struct recorder *recorder;
+	record_taker_fn take; /* of the drain */
+	void *take_context;
+	bool build;
+	uint64_t samples, left; /* of samples */
 	uint64_t time_ns;
 	uint64_t random;
 	uint32_t pid;
@@ -77,7 +80,7 @@ static void begin_process(struct made *made)
 	u.mapping.size_bytes = PROGRAM_BYTES;
 	u.mapping.inode = 1;
 	snprintf(u.mapping.path, 40, "/build/%s", made->command);
-	require(recorder_write(made->recorder, &u.mapping.h));
+	require(made->take(made->take_context, &u.mapping.h));
 }
 
 static void end_process(struct made *made)
@@ -86,7 +89,7 @@ static void end_process(struct made *made)
 
 	begin(made, &task, JITBPF_EXIT, sizeof(task));
 	task.pid = task.tid = made->pid;
-	require(recorder_write(made->recorder, &task.h));
+	require(made->take(made->take_context, &task.h));
 }
 
 /* frames: innermost first */
@@ -105,7 +108,7 @@ static void put_sample(struct made *made, const uint64_t *frames, uint16_t count
 	u.sample.user_end = JITBPF_END_ROOT;
 	snprintf(u.sample.comm, sizeof(u.sample.comm), "%s", made->command);
 	memcpy(u.sample.words, frames, count * sizeof(uint64_t));
-	require(recorder_write(made->recorder, &u.sample.h));
+	require(made->take(made->take_context, &u.sample.h));
 }
 
 static uint64_t address_of(uint32_t function, uint32_t offset)
@@ -147,25 +150,69 @@ static void put_different_stack(struct made *made)
 	put_sample(made, frames, DEPTH);
 }
 
-static void write_samples(struct made *made, bool build, uint64_t samples)
+/* Implement struct source: 100 samples. */
+static int make_round(void *context, record_taker_fn take, void *take_context,
+		      uint64_t *ret_time_ns)
 {
 	static const char *const commands[] = {"cc1", "cc1", "cc1", "sh", "as", "ld", "fixdep"};
+	struct made *made = context;
 
-	made->command = build ? *commands : "different";
-	begin_process(made);
-	for (uint64_t i = 1; i <= samples; i++) {
-		if (build)
+	made->take = take;
+	made->take_context = take_context;
+	if (made->left == made->samples) {
+		made->command = made->build ? *commands : "different";
+		begin_process(made);
+	}
+	do {
+		if (made->build)
 			put_stack_of_build(made);
 		else
 			put_different_stack(made);
-		if (i % 100 == 0)
-			require(recorder_end_round(made->recorder, made->time_ns));
-		if (build && i % LIFE == 0) {
+		made->left--;
+		if (made->build && (made->samples - made->left) % LIFE == 0) {
 			end_process(made);
 			made->command = commands[draw(made, sizeof(commands) / sizeof(*commands))];
 			begin_process(made);
 		}
+	} while (made->left && made->left % 100);
+	*ret_time_ns = made->time_ns;
+	return made->left ? SOURCE_ROUND : SOURCE_END;
+}
+
+/* Implement struct symbol_service: each function of a program has a name. */
+struct named {
+	VEC(struct symbol_request) requests;
+};
+
+static int request(void *context, uint64_t ticket, const struct location *what,
+		   const struct module *module)
+{
+	struct named *named = context;
+
+	return vec_push(&named->requests,
+			((struct symbol_request){
+				.ticket = ticket, .offset = what->offset, .module = module}));
+}
+
+static int collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
+{
+	struct named *named = context;
+	int err = 0;
+
+	vec_for_each (request, &named->requests) {
+		char name[64];
+		const struct symbol_frame frame = {
+			.name = name,
+			.module = request->module ? request->module->path : "",
+			.symbol_offset = request->offset % 256,
+		};
+
+		snprintf(name, sizeof(name), "some_function_of_the_program_%llu",
+			 (unsigned long long)request->offset / 256);
+		err = err ?: take(take_context, request->ticket, &frame, 1);
 	}
+	named->requests.size = 0;
+	return err;
 }
 
 int main(int argc, char **argv)
@@ -177,21 +224,37 @@ int main(int argc, char **argv)
 				      .host = "",
 				      .kernel = ""};
 	struct made made = {.time_ns = FIRST_NS, .random = 1, .pid = 1000};
+	const struct source source = {.drain = make_round, .context = &made, .finished = true};
+	struct named named = {0};
+	const struct symbol_service symbols = {
+		.request = request, .collect = collect, .context = &named};
+	struct recorder *recorder;
 	struct pipeline *pipeline;
+	int state;
 	FILE *out;
 
 	if (argc != 4) {
 		fprintf(stderr, "usage: paths build|different SAMPLES FILE\n");
 		return 2;
 	}
+	made.build = !strcmp(argv[1], "build");
+	made.samples = made.left = strtoull(argv[2], NULL, 10);
 	out = fopen(argv[3], "w");
 	require(out ? 0 : -errno);
-	require(pipeline_create(&(struct pipeline_options){0}, &pipeline));
-	require(recorder_create(out, &info, &made.recorder));
-	write_samples(&made, !strcmp(argv[1], "build"), strtoull(argv[2], NULL, 10));
-	require(recorder_finish(made.recorder, pipeline_view(pipeline),
-				pipeline_modules(pipeline)));
-	recorder_destroy(made.recorder);
+	require(pipeline_create(
+		&(struct pipeline_options){.analysis = {.symbols = &symbols, .no_paths = true}},
+		&pipeline));
+	require(pipeline_set_info(pipeline, &info));
+	require(recorder_create(out, &info, &recorder));
+	do {
+		state = pipeline_round(pipeline, &source, recorder);
+		require(state < 0 ? state : 0);
+	} while (state != SOURCE_END);
+	require(pipeline_recorder_error(pipeline));
+	require(pipeline_finish(pipeline));
+	require(recorder_finish(recorder, pipeline_view(pipeline), pipeline_modules(pipeline)));
+	recorder_destroy(recorder);
 	pipeline_destroy(pipeline);
+	vec_deinit(&named.requests);
 	return fclose(out) ? 1 : 0;
 }
