@@ -356,6 +356,47 @@ CASE_WITH(a_stub_has_a_part_of_its_blob, set_up, tear_down)
 	assert_stub(20, "StubRoutines (1)", 0, 64);
 }
 
+/* Puts a stub into a bucket of a table; its code is behind its head of 16 bytes. */
+static uint64_t put_call_stub(uint64_t table, uint32_t bucket, uint64_t next, uint8_t is_virtual)
+{
+	uint64_t stub = room(64);
+
+	put(stub, next, 8);
+	put(stub + 14, is_virtual, 1);
+	put(table + 8 * bucket, stub, 8);
+	return stub;
+}
+
+static void assert_call_stub(uint64_t address, const char *name, uint64_t start,
+			     uint64_t size_bytes)
+{
+	struct hotspot_stub stub;
+
+	assert_int_equal(
+		hotspot_call_stub_find(&memory, &made.layout.code.call_stubs, address, &stub), 0);
+	assert_string_equal(stub.name, name);
+	assert_int_equal(stub.start, start);
+	assert_int_equal(stub.end, start + size_bytes);
+}
+
+CASE_WITH(a_stub_that_calls_by_index_has_its_kind, set_up, tear_down)
+{
+	uint64_t table = room(256 * 8), first, second;
+	struct hotspot_call_stubs *stubs = &made.layout.code.call_stubs;
+	struct hotspot_stub stub;
+
+	*stubs = (struct hotspot_call_stubs){table, word(16), word(40)};
+	first = put_call_stub(table, 255, 0, 1);
+	second = put_call_stub(table, 255, first, 0);
+	assert_call_stub(first + 16, "vtable stub", first + 16, 16);
+	assert_call_stub(second + 16 + 39, "itable stub", second + 16, 40);
+	assert_int_equal(hotspot_call_stub_find(&memory, stubs, first + 32, &stub), -ENOENT);
+	put(first + 14, 2, 1); /* of no kind */
+	assert_int_equal(hotspot_call_stub_find(&memory, stubs, first + 16, &stub), -ENOENT);
+	put(first, second, 8); /* a table without an end */
+	assert_int_equal(hotspot_call_stub_find(&memory, stubs, first + 16, &stub), -EBADMSG);
+}
+
 CASE_WITH(the_list_of_stubs_is_checked, set_up, tear_down)
 {
 	uint64_t inside = word(block_at(STUBS_BLOCK) + BLOCK_HEAD + BLOB_HEAD + 40);
