@@ -47,7 +47,9 @@ static void put_failure(struct text *text, const struct jvm_load_reply *reply)
 		text_put_string(text, ": ");
 		text_put_name(text, reply->words, 0, 0);
 	}
-	text_put_string(text, "; its JIT code is [unknown]");
+	text_put_string(text, reply->result == JVM_IS_ANOTHER
+				      ? "; its JIT code is [unknown]"
+				      : "; its code is looked for in its memory");
 }
 
 /* Facts that apply to many JVMs are printed for the first one only. */
