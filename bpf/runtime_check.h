@@ -83,7 +83,8 @@ static __always_inline __u64 fold_links(const struct runtime_walk *w,
 		if (i >= recipe->check.link_count)
 			break;
 		link = &recipe->check.link[i];
-		if (bpf_probe_read_user(&address, sizeof(address), (void *)(address + link->step)))
+		if (link->step != RUNTIME_NO_OFFSET &&
+		    bpf_probe_read_user(&address, sizeof(address), (void *)(address + link->step)))
 			return 0;
 		if (link->folds_address)
 			check = runtime_check_fold(check, address);

@@ -63,8 +63,9 @@ struct runtime_range {
 
 /*
  * A link of the chain of objects behind a function object: the address of the next object is the
- * word at `step` of the one before. Folded into the check are that address, if folds_address is
- * set, and the word at word_at of that object & word_mask, unless word_at is RUNTIME_NO_OFFSET.
+ * word at `step` of the one before; if `step` is RUNTIME_NO_OFFSET, it is the same object, the
+ * function for the first link. Folded into the check are that address, if folds_address is set, and
+ * the word at word_at of that object & word_mask, unless word_at is RUNTIME_NO_OFFSET.
  */
 struct runtime_check_link {
 	__s16 step, word_at;

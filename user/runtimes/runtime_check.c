@@ -13,8 +13,10 @@ static int fold_links(const struct process_memory *memory, const struct runtime_
 
 	for (uint32_t i = 0; i < check->link_count; i++) {
 		const struct runtime_check_link *link = &check->link[i];
-		int err = process_memory_word(memory, address + (uint64_t)link->step, &address);
+		int err = 0;
 
+		if (link->step != RUNTIME_NO_OFFSET)
+			err = process_memory_word(memory, address + (uint64_t)link->step, &address);
 		if (err)
 			return err;
 		if (link->folds_address)

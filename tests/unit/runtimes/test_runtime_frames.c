@@ -134,6 +134,46 @@ CASE(single_words_of_a_check)
 	assert_int_equal(runtime_check_read(&memory, &check, at(40), false, &is), -EINVAL);
 }
 
+/* Object 40 leads to 60, and that to 70. */
+CASE(links_of_a_check)
+{
+	/* A half of a word of the object itself, then two words of the next one, then one of the last. */
+	static const struct runtime_check check = {
+		.link_count = 4,
+		.link = {{.step = RUNTIME_NO_OFFSET, .word_at = 8, .word_mask = ~0ull << 32},
+			 {.step = 16, .word_at = 8, .word_mask = UINT64_MAX},
+			 {.step = RUNTIME_NO_OFFSET, .word_at = 16, .word_mask = 0xff},
+			 {.step = 24, .word_at = RUNTIME_NO_OFFSET, .folds_address = true}},
+	};
+	static const struct {
+		size_t word;
+		uint64_t bit;
+		bool counts;
+	} bits[] = {
+		{41, 1ull << 32, true}, {41, 1, false}, {43, 1, false},	{61, 1, true},
+		{62, 1, true},		{62, 256, false}, {63, 8, true}, {70, 1, false},
+	};
+	struct runtime_check bad = check;
+	uint64_t was, is;
+
+	make();
+	words[42] = at(60);
+	words[63] = at(70);
+	assert_int_equal(runtime_check_read(&memory, &check, at(40), false, &was), 0);
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		words[bits[i].word] ^= bits[i].bit;
+		assert_int_equal(runtime_check_read(&memory, &check, at(40), false, &is), 0);
+		assert_int_equal(is != was, bits[i].counts);
+		words[bits[i].word] ^= bits[i].bit;
+	}
+	/* The function alone; a link that leads nowhere. */
+	bad.link_count = 1;
+	assert_int_equal(runtime_check_read(&memory, &bad, at(40), false, &is), 0);
+	assert_true(is == (runtime_check_fold(RUNTIME_CHECK_BEGIN, words[41] & ~0ull << 32) & ~1ull));
+	words[42] = 8;
+	assert_int_equal(runtime_check_read(&memory, &check, at(40), false, &is), -EFAULT);
+}
+
 CASE(marks_have_their_address)
 {
 	struct runtime_recipe recipe = plain;
