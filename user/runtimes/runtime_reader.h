@@ -29,6 +29,20 @@ struct runtime_facts {
 	uint64_t words[RUNTIME_FACTS_WORDS];
 };
 
+/*
+ * Memory of a process where a runtime can have code beside its file, as it was mapped first. Either
+ * a piece of anonymous memory that was reserved for code, with executable pages; file_offset is
+ * RUNTIME_CODE_ANON. Or one more executable mapping of the runtime's file, which begins at that
+ * offset of it.
+ */
+#define RUNTIME_CODE_ANON UINT64_MAX
+
+struct runtime_code_range {
+	uint64_t start, end, file_offset;
+};
+
+#define RUNTIME_CODE_RANGES_MAX 16 /* further ones are left out */
+
 /* A process that runs a runtime. */
 struct runtime_process {
 	uint64_t bias;		 /* address of the runtime's file in memory - address in the file */
@@ -36,6 +50,9 @@ struct runtime_process {
 	/* With needs_shared_code: executable memory that the process shares, of no named file. */
 	const struct runtime_range *shared_code; /* borrowed */
 	size_t shared_code_count;
+	/* With needs_code_ranges: by address, without overlaps. */
+	const struct runtime_code_range *code_ranges; /* borrowed */
+	size_t code_range_count;
 };
 
 /* From `position` on, up to the next one, the function is at `line` (0: not known). */
@@ -72,7 +89,8 @@ struct runtime_reader {
 	const struct engine *engine;
 	/* A function that each file with the runtime exports, and no other file has. */
 	const char *symbol;
-	bool needs_shared_code;
+	/* recipe() is called again with what the process has mapped, after it has succeeded. */
+	bool needs_shared_code, needs_code_ranges;
 	/* Its frames are in code that has unwind rows only if the engine publishes it. */
 	bool needs_publisher;
 	/*

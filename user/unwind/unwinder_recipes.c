@@ -10,8 +10,9 @@
 #define FILE_MAPPINGS_MAX 8192 /* that are looked at for those of a runtime */
 
 /*
- * Find the executable mappings of a file. Returns false if there is none; else the first one is
- * *ret_first, and *ret covers all.
+ * Find the executable mappings of a file. Returns false if there is none. Else *ret_first is that
+ * of its first part, and *ret covers all. A program can map a part of its code once more, as V8
+ * does with its builtins, also below.
  */
 static bool find_file(const struct process *process, uint32_t module, struct mapping *ret_first,
 		      struct runtime_range *ret)
@@ -28,10 +29,10 @@ static bool find_file(const struct process *process, uint32_t module, struct map
 		address = entry.end;
 		if (mapping->module != module)
 			continue;
-		if (!ret->end) {
-			*ret_first = *mapping;
+		if (!ret->end)
 			ret->start = entry.start;
-		}
+		if (!ret->end || mapping->file_offset < ret_first->file_offset)
+			*ret_first = *mapping;
 		ret->end = entry.end;
 	}
 	return ret->end;

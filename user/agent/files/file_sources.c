@@ -2,6 +2,7 @@
 /* The store as the source of files and memory that the stages without access to them are given. */
 #include <errno.h>
 
+#include "agent/files/code_ranges.h"
 #include "agent/files/file_store.h"
 #include "agent/files/file_store_state.h"
 #include "agent/files/shared_code.h"
@@ -43,21 +44,42 @@ static int read_memory(void *context, uint32_t pid, struct owner_key owner, uint
 	return file_reader_memory(user->memory, pid, owner, address, buf, size_bytes, ret_bytes);
 }
 
-/* A later request takes the answer of a process that holds the lock of its maps. */
-static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
-		       size_t *ret_count)
+/*
+ * Read the text of /proc/PID/maps. A later request takes the answer of a process that holds the
+ * lock of its maps.
+ */
+static int read_maps(const struct file_user *user, uint32_t pid, process_text *ret)
 {
-	const struct file_user *user = context;
 	struct process_maps *maps = user->store->runtime_maps;
-	process_text text = {0};
 	int err;
 
 	process_maps_begin_turn(maps);
-	err = process_maps_read(maps, pid, &text);
+	err = process_maps_read(maps, pid, ret);
+	return err == -EINPROGRESS ? -ETIMEDOUT : err;
+}
+
+static int shared_code(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
+		       size_t *ret_count)
+{
+	process_text text = {0};
+	int err = read_maps(context, pid, &text);
+
 	if (!err)
 		*ret_count = shared_code_find(text.data, text.size, ret, max);
 	vec_deinit(&text);
-	return err == -EINPROGRESS ? -ETIMEDOUT : err;
+	return err;
+}
+
+static int code_ranges(void *context, uint32_t pid, uint64_t address,
+		       struct runtime_code_range *ret, size_t max, size_t *ret_count)
+{
+	process_text text = {0};
+	int err = read_maps(context, pid, &text);
+
+	if (!err)
+		*ret_count = code_ranges_find(text.data, text.size, address, ret, max);
+	vec_deinit(&text);
+	return err;
 }
 
 static void set_sources(struct file_user *user, struct file_source *ret_files,
@@ -82,4 +104,5 @@ void file_store_runtime_sources(struct file_store *store, struct file_source *re
 {
 	set_sources(&store->runtimes, ret_files, ret_memory);
 	ret_memory->shared_code = shared_code;
+	ret_memory->code_ranges = code_ranges;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/owner_budget.h"
+#include "runtimes/runtime_reader.h"
 #include "uapi/runtime_recipe.h"
 
 /* Implemented by the file store, and by tests. */
@@ -24,6 +25,9 @@ struct memory_source {
 	 */
 	int (*shared_code)(void *context, uint32_t pid, struct runtime_range *ret, size_t max,
 			   size_t *ret_count);
+	/* The same for the code of a runtime whose file is mapped at an address (code_ranges.h). */
+	int (*code_ranges)(void *context, uint32_t pid, uint64_t address,
+			   struct runtime_code_range *ret, size_t max, size_t *ret_count);
 	void *context;
 };
 

@@ -22,12 +22,30 @@ static struct runtime_memory *open_memory(const struct memory_source *source,
 	return memory;
 }
 
-static int read_shared_code(const struct memory_source *source, const struct unwind_answer *answer,
-			    struct runtime_range *ranges, size_t *ret_count)
+/* What recipe() of a reader wants to know of the mappings of a process. */
+struct mapped_code {
+	struct runtime_range shared[RUNTIME_LOOPS_MAX];
+	struct runtime_code_range ranges[RUNTIME_CODE_RANGES_MAX];
+};
+
+/* Returns 0, and *process has the code, which is in *room; or a negative errno. */
+static int read_mapped_code(const struct memory_source *source, const struct unwind_answer *answer,
+			    const struct runtime_reader *reader, struct mapped_code *room,
+			    struct runtime_process *process)
 {
-	*ret_count = 0;
-	return source->shared_code(source->context, answer->request.pid, ranges, RUNTIME_LOOPS_MAX,
-				   ret_count);
+	const struct unwind_request *request = &answer->request;
+	int err = 0;
+
+	process->shared_code = room->shared;
+	process->code_ranges = room->ranges;
+	if (reader->needs_shared_code)
+		err = source->shared_code(source->context, request->pid, room->shared,
+					  RUNTIME_LOOPS_MAX, &process->shared_code_count);
+	if (!err && reader->needs_code_ranges)
+		err = source->code_ranges(source->context, request->pid, request->recipe.address,
+					  room->ranges, RUNTIME_CODE_RANGES_MAX,
+					  &process->code_range_count);
+	return err;
 }
 
 /* The error of a reader, or that of the memory. Only a file can lack symbols. */
@@ -41,11 +59,8 @@ static int make_recipe(const struct memory_source *source, const struct unwind_m
 {
 	const struct unwind_recipe_request *request = &answer->request.recipe;
 	AUTO_FREE struct runtime_memory *memory = open_memory(source, answer);
-	struct runtime_range shared_code[RUNTIME_LOOPS_MAX];
-	struct runtime_process process = {
-		.thread_pointer = request->thread_pointer,
-		.shared_code = shared_code,
-	};
+	struct runtime_process process = {.thread_pointer = request->thread_pointer};
+	struct mapped_code mapped;
 	struct process_memory of_process;
 	struct runtime_facts facts;
 	uint64_t address;
@@ -61,11 +76,11 @@ static int make_recipe(const struct memory_source *source, const struct unwind_m
 	of_process = runtime_memory_of(memory);
 	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
 				    &known->version);
-	if (err || !known->reader->needs_shared_code)
-		return err ? error_of(memory, err) : 0;
+	if (err)
+		return error_of(memory, err);
 	/* It takes longer than all else, so it is not read while the runtime starts. */
-	err = read_shared_code(source, answer, shared_code, &process.shared_code_count);
-	if (err || !process.shared_code_count)
+	err = read_mapped_code(source, answer, known->reader, &mapped, &process);
+	if (err || !(process.shared_code_count + process.code_range_count))
 		return err;
 	process_memory_refresh(&of_process);
 	err = known->reader->recipe(&facts, &process, &of_process, &known->recipe, &known->layout,
