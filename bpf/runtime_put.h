@@ -25,6 +25,8 @@ static __always_inline __u64 register_of(const struct pt_regs *user, __u8 number
 	switch (number) {
 	case 3:
 		return user->bx;
+	case 5:
+		return user->di;
 	case 6:
 		return user->bp;
 	case 12:
@@ -36,7 +38,7 @@ static __always_inline __u64 register_of(const struct pt_regs *user, __u8 number
 	case 15:
 		return user->r15;
 	default:
-		return 0; /* not one that a loop keeps over calls */
+		return 0; /* no code keeps what recipes tell of in it */
 	}
 }
 

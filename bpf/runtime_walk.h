@@ -9,19 +9,9 @@
 #include "bpf/runtime_frame.h"
 #include "bpf/runtime_native.h"
 #include "bpf/runtime_put.h"
+#include "bpf/runtime_ranges.h"
 #include "bpf/sample_scratch.h"
 #include "uapi/runtime_recipe.h"
-
-/* By pid in jitbpf's namespace. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RUNTIME_PROCESSES_MAX);
-	__type(key, __u32);
-	__type(value, struct runtime_recipe);
-} runtime_recipes SEC(".maps");
-
-/* Number of recipes, kept by user space: without any, nothing is looked up. */
-__u64 runtime_recipe_count = 0;
 
 /*
  * Loops of these lengths are cheap to verify. Their product is twice JITBPF_RUNTIME_FRAMES_MAX,

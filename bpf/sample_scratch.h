@@ -55,7 +55,8 @@ struct runtime_walk {
 	/* Of native frames that hold functions: the number of the next one; the current one. */
 	__u32 native_at, native_is_leaf;
 	__u64 native_pc, native_bp;
-	__u32 leaf_runs, reserved2; /* the leaf has a frame */
+	__u32 leaf_runs;     /* the leaf has a frame, or a function without one */
+	__u32 native_enters; /* the current one has no frame yet: a register has its function */
 	__u32 is_doubtful;
 	__u32 wants_owner; /* the current frame's function can have one */
 	__u32 count;	   /* of frames so far */

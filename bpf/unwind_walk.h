@@ -7,6 +7,8 @@
 #define JITBPF_BPF_UNWIND_WALK_H
 
 #include "bpf/call_site.h"
+#include "bpf/frame_code.h"
+#include "bpf/runtime_ranges.h"
 #include "bpf/unwind_maps.h"
 
 #define unwind_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
@@ -53,6 +55,11 @@ struct user_walk {
 	__u64 kept_code;	       /* code, for the kept frames that were compared */
 	__u32 kept_guessed;	       /* state.guessed, for the same frames */
 	__s32 leaf_rule;	       /* cfa of the row of the innermost frame */
+	__u32 pid;
+	__u32 leaf_enters;		/* the innermost frame is not made yet, see frame_rule() */
+	__u64 frames_start, frames_end; /* code that keeps frame pointers, met last */
+	__u64 lacks_recipe;		/* of native frames */
+	__u8 leaf_code[FRAME_CODE_BYTES];
 };
 
 /* See bpf/unwind_kept.h. */
@@ -162,9 +169,9 @@ __noinline int step_narrow(struct user_walk *w, __s32 cfa, __s32 rbp)
 
 /*
  * Returns true if a frame can return to an address: the code there is readable, and a call is
- * before it, or it is where handlers of signals return to. Global, as search_mappings() is.
+ * before it, or it is where handlers of signals return to.
  */
-__noinline int can_return_to(__u64 address)
+static __always_inline bool is_return_address(__u64 address)
 {
 	__u64 code, in_page = address % CODE_PAGE_BYTES;
 
@@ -178,6 +185,12 @@ __noinline int can_return_to(__u64 address)
 	return call_site_is_behind(code, address) ||
 	       (!bpf_probe_read_user(&code, sizeof(code), (void *)address) &&
 		call_site_is_signal_return(code));
+}
+
+/* Global, as search_mappings() is. */
+__noinline int can_return_to(__u64 address)
+{
+	return is_return_address(address);
 }
 
 /* Returns call_site_thunk() of a return address. Global, as search_mappings() is. */
@@ -211,24 +224,125 @@ static __always_inline bool has_no_rule(struct unwind_row row)
 	       row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 }
 
+#define FRAME_MADE_CFA UNWIND_CFA(UNWIND_CFA_RBP, 16)
+
+/* Returns the rule of a frame that has called nothing, and whose code keeps frame pointers. */
+static __always_inline __s32 leaf_frame_rule(struct user_walk *w,
+					     const struct runtime_native_layout *layout)
+{
+	__u64 at = w->state.sp, address;
+	enum frame_code_state state;
+
+	if (bpf_probe_read_user(w->leaf_code, sizeof(w->leaf_code),
+				(void *)(w->state.ip - FRAME_CODE_BEHIND)))
+		return UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
+	state = frame_code_state(w->leaf_code, layout);
+	if (state == FRAME_CODE_MADE)
+		return FRAME_MADE_CFA;
+	if (state == FRAME_CODE_PUSHED)
+		at += 8;
+	if (bpf_probe_read_user(&address, sizeof(address), (void *)at) ||
+	    !is_return_address(address))
+		return state == FRAME_CODE_NOT_YET ? FRAME_MADE_CFA
+						   : UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
+	/* It may have been interrupted by a signal, and be no leaf. */
+	w->leaf_enters = !w->callers && state != FRAME_CODE_LEFT;
+	return UNWIND_CFA(UNWIND_CFA_RSP, state == FRAME_CODE_PUSHED ? 16 : 8);
+}
+
+/* Returns true if the leaf has no frame of its own, so the code that called it may have none yet.
+ */
+static __always_inline bool leaf_has_no_frame(const struct user_walk *w)
+{
+	return w->leaf_rule == UNWIND_CFA(UNWIND_CFA_RSP, 8);
+}
+
+/* Returns true if the innermost caller has called the leaf to make its frame. */
+static __always_inline bool leaf_makes_frame(struct user_walk *w, __u64 return_address,
+					     const struct runtime_native_layout *layout)
+{
+	return leaf_has_no_frame(w) && layout->enter_call[0].size_bytes &&
+	       !bpf_probe_read_user(w->leaf_code, RUNTIME_PATTERN_BYTES_MAX,
+				    (void *)(return_address - RUNTIME_PATTERN_BYTES_MAX)) &&
+	       frame_code_entered(w->leaf_code, layout);
+}
+
+/*
+ * Returns the rule (cfa of a row) of a frame that no row is for, by the recipe of the process; 0:
+ * it has none. Global, as search_mappings() is.
+ */
+__noinline __s32 frame_rule(struct user_walk *w)
+{
+	const struct runtime_native_layout *layout;
+	const struct runtime_native_range *range;
+	struct runtime_recipe *recipe;
+	__u64 pc;
+	__u32 pid;
+
+	if (!w)
+		return 0;
+	pc = w->state.ip - w->state.is_caller;
+	if (w->state.is_caller && w->callers != 1 && pc >= w->frames_start && pc < w->frames_end)
+		return FRAME_MADE_CFA;
+	pid = w->pid;
+	recipe = bpf_map_lookup_elem(&runtime_recipes, &pid);
+	if (!recipe || recipe->stack_top != w->stack_top || !recipe->native.range_count) {
+		w->lacks_recipe = 1;
+		return 0;
+	}
+	range = native_range_at(recipe, pc);
+	if (!range)
+		return 0;
+	layout = native_layout_of(recipe, range);
+	if (!(layout->flags & RUNTIME_NATIVE_FRAME_POINTERS))
+		return 0;
+	w->frames_start = range->start;
+	w->frames_end = range->end;
+	if (!w->state.is_caller)
+		return leaf_frame_rule(w, layout);
+	return w->callers == 1 && leaf_makes_frame(w, w->state.ip, layout)
+		       ? UNWIND_CFA(UNWIND_CFA_RSP, 8)
+		       : FRAME_MADE_CFA;
+}
+
+/* Sets the row of a frame outside of files if the recipe of the process has a rule for it. */
+static __always_inline bool set_frame_row(struct user_walk *w, struct unwind_row *row)
+{
+	__s32 cfa;
+
+	if (!runtime_recipe_count || w->lacks_recipe)
+		return false;
+	cfa = frame_rule(w);
+	if (!cfa)
+		return false;
+	*row = (struct unwind_row){
+		.cfa = cfa,
+		.rbp = cfa == UNWIND_CFA(UNWIND_CFA_RSP, 8) ? UNWIND_RBP_KEPT : -2,
+	};
+	return true;
+}
+
 /* Takes one step. Global, as search_mappings() is. */
 __noinline int walk_frame(struct user_walk *w)
 {
 	struct unwind_row row = {.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)};
-	struct unwind_state before, state;
-	bool guesses;
+	struct unwind_state state;
+	bool guesses, is_told = false;
 	int end;
 
 	if (!w)
 		return JITBPF_END_NO_RULE;
-	before = state = w->state;
+	state = w->state;
 	w->flags = 0;
 	if (!w->by_frame_pointers) {
 		row = find_row(w, state.ip - state.is_caller);
 		if (!is_in_file(w, state.ip - state.is_caller)) {
 			w->flags = KEPT_CODE;
 			w->code = w->code ?: state.ip - state.is_caller;
-			if (state.is_caller && !state.narrow && has_no_rule(row))
+			if (!state.narrow &&
+			    (has_no_rule(row) || row.cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN)))
+				is_told = set_frame_row(w, &row);
+			if (state.is_caller && !state.narrow && !is_told && has_no_rule(row))
 				set_thunk_row(state.ip, &row);
 		}
 	}
@@ -239,14 +353,16 @@ __noinline int walk_frame(struct user_walk *w)
 		w->flags |= KEPT_GUESSED;
 	if (state.narrow) {
 		end = step_narrow(w, row.cfa, row.rbp);
+		if (!end && guesses && !can_return_to(w->state.ip)) {
+			w->state = state;
+			end = JITBPF_END_BAD_FRAME;
+		}
 	} else {
 		end = unwind_step(&state, row);
+		if (!end && (guesses || is_told) && !can_return_to(state.ip))
+			end = JITBPF_END_BAD_FRAME;
 		if (!end)
 			w->state = state;
-	}
-	if (!end && guesses && !can_return_to(w->state.ip)) {
-		w->state = before;
-		end = JITBPF_END_BAD_FRAME;
 	}
 	if (end)
 		return judge_end(w, end, row.cfa);
@@ -278,6 +394,10 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->kept_at = KEPT_MAX;
 	w->reused = 0;
 	w->leaf_rule = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+	w->pid = pid;
+	w->leaf_enters = 0;
+	w->lacks_recipe = 0;
+	w->frames_start = w->frames_end = 0;
 	if (process && process->stack_top == w->stack_top) {
 		w->first = process->first;
 		w->count = process->count;

@@ -131,6 +131,12 @@ bool runtime_frame_is_mark(const struct runtime_frame *frame)
 	return !frame->function && frame->check & 1;
 }
 
+/* Returns true for a native frame that is known to hold no function. */
+static bool runtime_frame_is_none(const struct runtime_frame *frame)
+{
+	return !frame->function && frame->check == RUNTIME_NATIVE_NONE;
+}
+
 struct runtime_words runtime_named_words(const struct sampled_function *one,
 					 const struct runtime_frame *frame)
 {
@@ -180,7 +186,7 @@ static int want_functions(struct unwinder *u, const struct process *process,
 						: unwind_key(UNWIND_KEY_ROOM, 0, 0);
 		if (one && one->name)
 			words[i] = runtime_named_words(one, frame);
-		else if (runtime_frame_is_mark(frame))
+		else if (runtime_frame_is_mark(frame) || runtime_frame_is_none(frame))
 			words[i] = (struct runtime_words){0, 0};
 		else
 			unknown = i + 1;

@@ -137,7 +137,8 @@ CASE(single_words_of_a_check)
 /* Object 40 leads to 60, and that to 70. */
 CASE(links_of_a_check)
 {
-	/* A half of a word of the object itself, then two words of the next one, then one of the last. */
+	/* A half of a word of the object itself, then two words of the next one, then one of the
+	 * last. */
 	static const struct runtime_check check = {
 		.link_count = 4,
 		.link = {{.step = RUNTIME_NO_OFFSET, .word_at = 8, .word_mask = ~0ull << 32},
@@ -150,8 +151,8 @@ CASE(links_of_a_check)
 		uint64_t bit;
 		bool counts;
 	} bits[] = {
-		{41, 1ull << 32, true}, {41, 1, false}, {43, 1, false},	{61, 1, true},
-		{62, 1, true},		{62, 256, false}, {63, 8, true}, {70, 1, false},
+		{41, 1ull << 32, true}, {41, 1, false},	  {43, 1, false}, {61, 1, true},
+		{62, 1, true},		{62, 256, false}, {63, 8, true},  {70, 1, false},
 	};
 	struct runtime_check bad = check;
 	uint64_t was, is;
@@ -169,7 +170,8 @@ CASE(links_of_a_check)
 	/* The function alone; a link that leads nowhere. */
 	bad.link_count = 1;
 	assert_int_equal(runtime_check_read(&memory, &bad, at(40), false, &is), 0);
-	assert_true(is == (runtime_check_fold(RUNTIME_CHECK_BEGIN, words[41] & ~0ull << 32) & ~1ull));
+	assert_true(is ==
+		    (runtime_check_fold(RUNTIME_CHECK_BEGIN, words[41] & ~0ull << 32) & ~1ull));
 	words[42] = 8;
 	assert_int_equal(runtime_check_read(&memory, &check, at(40), false, &is), -EFAULT);
 }

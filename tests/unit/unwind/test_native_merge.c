@@ -5,27 +5,52 @@
 
 #include "tests/unit/cases.h"
 
-#define CODE	 0x100000ull /* its frames hold functions */
-#define CODE_END 0x110000ull
-#define OTHER	 0x400000ull
+#define CODE	  0x100000ull /* its frames hold functions */
+#define CODE_END  0x110000ull
+#define OTHER	  0x400000ull
+#define JIT	  0x200000ull /* compiled code */
+#define JIT_END	  0x210000ull
+#define PUBLISHED 0x208000ull /* from there on */
 
+#define NONE	       UINT64_MAX /* position of words for a frame that holds no function */
 #define FUNCTION(n)    ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (n))
 #define INTERPRETER(a) ((uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT | (a))
 
 static const struct runtime_recipe recipe = {
-	.native = {.range_count = 1, .layout_count = 1, .range = {{CODE, CODE_END, 0, 0}}},
+	.native =
+		{
+			.range_count = 2,
+			.layout_count = 2,
+			.range = {{CODE, CODE_END, 0, 0}, {JIT, JIT_END, 1, 0}},
+			.layout[1] = {.flags = RUNTIME_NATIVE_COMPILED},
+		},
 };
 
 static struct merged_stack merged;
+
+static bool is_unknown(const void *context, uint64_t address)
+{
+	return address < PUBLISHED;
+}
 
 static void expect(const uint64_t *addresses, uint32_t count, const struct runtime_words *words,
 		   uint32_t word_count, uint32_t flags, const uint64_t *expected,
 		   uint32_t expected_count, bool cut)
 {
-	const struct native_stack native = {.addresses = addresses, .count = count};
-	const struct runtime_stack runtime = {
-		.recipe = &recipe, .words = words, .count = word_count, .flags = flags};
+	static struct runtime_frame frames[JITBPF_RUNTIME_FRAMES_MAX];
+	const struct native_stack native = {
+		.addresses = addresses, .count = count, .is_unknown = is_unknown};
+	const struct runtime_stack runtime = {.recipe = &recipe,
+					      .frames = frames,
+					      .words = words,
+					      .count = word_count,
+					      .flags = flags};
 
+	for (uint32_t i = 0; i < word_count; i++) {
+		bool is_none = words[i].position == NONE;
+
+		frames[i] = (struct runtime_frame){.check = is_none ? RUNTIME_NATIVE_NONE : 0};
+	}
 	memset(&merged, 0xee, sizeof(merged));
 	runtime_merge_native(&native, &runtime, &merged);
 	assert_int_equal(merged.count, expected_count);
@@ -65,6 +90,33 @@ CASE(frames_without_functions_are_cut)
 	expect(addresses, 4, words, 2, 0, expected, 6, true);
 	expect(addresses, 2, words, 2, JITBPF_RUNTIME_LEAF_RUNS, expected, 4, true);
 	expect(addresses, 1, NULL, 0, 0, expected, 1, false);
+}
+
+CASE(a_frame_that_holds_none_is_no_loss)
+{
+	static const uint64_t addresses[] = {CODE + 8, CODE + 16};
+	static const struct runtime_words words[] = {{0, NONE}, {0, NONE}};
+
+	expect(addresses, 2, words, 2, JITBPF_RUNTIME_LEAF_RUNS, addresses, 2, false);
+}
+
+CASE(compiled_functions_are_marked_unless_they_are_published)
+{
+	static const uint64_t addresses[] = {JIT, PUBLISHED + 1, CODE + 8, JIT + 8};
+	static const struct runtime_words words[] = {
+		{FUNCTION(1), 0}, {FUNCTION(2), 0}, {FUNCTION(3), 30}, {FUNCTION(4), 0}};
+	static const uint64_t expected[] = {INTERPRETER(JIT),
+					    FUNCTION(1),
+					    JITBPF_POSITION_COMPILED,
+					    PUBLISHED + 1,
+					    INTERPRETER(CODE + 8),
+					    FUNCTION(3),
+					    30,
+					    INTERPRETER(JIT + 8),
+					    FUNCTION(4),
+					    JITBPF_POSITION_COMPILED};
+
+	expect(addresses, 4, words, 4, JITBPF_RUNTIME_LEAF_RUNS, expected, 10, false);
 }
 
 CASE(the_longest_stack_has_room)

@@ -6,40 +6,58 @@
 #define INTERPRETER ((uint64_t)JITBPF_FRAME_INTERPRETER << JITBPF_FRAME_KIND_SHIFT)
 #define VALUE_MASK  ((1ull << JITBPF_FRAME_KIND_SHIFT) - 1)
 
-static bool holds_function(const struct runtime_recipe *recipe, uint64_t pc)
+/* Returns the layout of the frames of code, or NULL: they hold no functions. */
+static const struct runtime_native_layout *layout_at(const struct runtime_recipe *recipe,
+						     uint64_t pc)
 {
 	for (uint32_t i = 0; i < recipe->native.range_count && i < RUNTIME_NATIVE_RANGES_MAX; i++) {
-		if (pc >= recipe->native.range[i].start && pc < recipe->native.range[i].end)
-			return true;
+		const struct runtime_native_range *range = &recipe->native.range[i];
+
+		if (pc >= range->start && pc < range->end)
+			return &recipe->native.layout[range->layout % RUNTIME_NATIVE_LAYOUTS_MAX];
 	}
-	return false;
+	return NULL;
+}
+
+/* Returns true if the publisher of the code of a frame has told what it is called. */
+static bool is_published(const struct native_stack *native,
+			 const struct runtime_native_layout *layout, uint64_t pc)
+{
+	return layout->flags & RUNTIME_NATIVE_COMPILED && native->is_unknown &&
+	       !native->is_unknown(native->context, pc);
 }
 
 void runtime_merge_native(const struct native_stack *native, const struct runtime_stack *runtime,
 			  struct merged_stack *ret)
 {
+	const struct runtime_native_layout *layout;
 	uint32_t next = 0;
 
 	ret->count = 0;
 	ret->cut = false;
 	for (uint32_t i = 0; i < native->count; i++) {
-		uint64_t address = native->addresses[i];
+		uint64_t address = native->addresses[i], pc = address - !!i;
 		const struct runtime_words *words = NULL;
-		bool is_settled = i || runtime->flags & JITBPF_RUNTIME_LEAF_RUNS;
+		bool is_settled = i || runtime->flags & JITBPF_RUNTIME_LEAF_RUNS, is_none = false;
 
-		if (!holds_function(runtime->recipe, address - !!i)) {
+		layout = layout_at(runtime->recipe, pc);
+		if (layout && next < runtime->count) {
+			is_none = runtime->frames[next].check == RUNTIME_NATIVE_NONE;
+			words = &runtime->words[next++];
+		}
+		if (!layout || is_published(native, layout, pc)) {
 			ret->words[ret->count++] = address;
 			continue;
 		}
-		if (next < runtime->count)
-			words = &runtime->words[next++];
 		if (!words || !words->function) {
 			ret->words[ret->count++] = address;
-			ret->cut = ret->cut || is_settled;
+			ret->cut = ret->cut || (is_settled && !is_none);
 			continue;
 		}
 		ret->words[ret->count++] = INTERPRETER | (address & VALUE_MASK);
 		ret->words[ret->count++] = words->function;
-		ret->words[ret->count++] = words->position;
+		ret->words[ret->count++] =
+			words->position |
+			(layout->flags & RUNTIME_NATIVE_COMPILED ? JITBPF_POSITION_COMPILED : 0);
 	}
 }

@@ -13,7 +13,8 @@
  * frame with a function gets the kind INTERPRETER, and the function is placed behind it, as
  * runtime_merge() does. One without stays as it is; so does one that the kernel's walk did not
  * reach, since its rows were not made. Such a frame makes the result cut, unless it is a leaf that
- * has made no frame yet.
+ * has made no frame yet, or known to hold none. A native frame of compiled code that a publisher
+ * has described stays as well, without the function: it says the same, and more of the code.
  */
 void runtime_merge_native(const struct native_stack *native, const struct runtime_stack *runtime,
 			  struct merged_stack *ret);

@@ -138,7 +138,7 @@ static bool covers_native(struct runtime_native_layout *layout, int16_t offset)
 {
 	int from = layout->bytes_from, end = from + layout->bytes;
 
-	if (offset % 8 || offset < -4096 || offset > 4096)
+	if (offset % 4 || offset < -4096 || offset > 4096)
 		return false;
 	if (!layout->bytes)
 		from = end = offset;
@@ -148,6 +148,15 @@ static bool covers_native(struct runtime_native_layout *layout, int16_t offset)
 		return false;
 	layout->bytes_from = (int16_t)from;
 	layout->bytes = (uint16_t)(end - from);
+	return true;
+}
+
+static bool patterns_fit(const struct runtime_native_layout *layout)
+{
+	for (uint32_t i = 0; i < RUNTIME_ENTER_CALLS_MAX; i++) {
+		if (layout->enter_call[i].size_bytes > RUNTIME_PATTERN_BYTES_MAX)
+			return false;
+	}
 	return true;
 }
 
@@ -162,8 +171,10 @@ static bool set_native_bytes(struct runtime_native_frames *native)
 		layout->bytes_from = 0;
 		layout->bytes = 0;
 		fits = layout->step_count <= RUNTIME_NATIVE_STEPS_MAX &&
-		       layout->position_register < 16 &&
-		       covers_native(layout, layout->function_at) &&
+		       layout->position_register < 16 && layout->entry_register < 16 &&
+		       layout->prologue_bytes <= RUNTIME_PROLOGUE_BYTES_MAX &&
+		       layout->epilogue_bytes <= RUNTIME_EPILOGUE_BYTES_MAX &&
+		       patterns_fit(layout) && covers_native(layout, layout->function_at) &&
 		       (layout->position_at == RUNTIME_NO_OFFSET ||
 			covers_native(layout, layout->position_at)) &&
 		       (!layout->guard_mask || covers_native(layout, layout->guard_at));
