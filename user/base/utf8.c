@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/utf8.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/scope.h"
+
+#define REPLACEMENT 0xfffd
 
 struct range {
 	uint32_t first, last;
@@ -48,6 +49,32 @@ uint32_t utf8_columns(uint32_t code)
 	if (is_in(wide, ARRAY_SIZE(wide), code))
 		return 2;
 	return is_in(combining, ARRAY_SIZE(combining), code) ? 0 : 1;
+}
+
+size_t utf8_put(uint32_t code, char ret[UTF8_BYTES_MAX])
+{
+	if (!code || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		code = REPLACEMENT;
+	if (code < 0x80) {
+		ret[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		ret[0] = (char)(0xc0 | code >> 6);
+		ret[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	if (code < 0x10000) {
+		ret[0] = (char)(0xe0 | code >> 12);
+		ret[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		ret[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	ret[0] = (char)(0xf0 | code >> 18);
+	ret[1] = (char)(0x80 | (code >> 12 & 0x3f));
+	ret[2] = (char)(0x80 | (code >> 6 & 0x3f));
+	ret[3] = (char)(0x80 | (code & 0x3f));
+	return 4;
 }
 
 void utf8_mend(char *text, bool was_cut)

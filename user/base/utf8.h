@@ -4,9 +4,11 @@
 #define JITBPF_BASE_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#define UTF8_INVALID UINT32_MAX
+#define UTF8_INVALID   UINT32_MAX
+#define UTF8_BYTES_MAX 4 /* of a character */
 
 /*
  * Return the code point at s, a NUL-terminated string that is not empty. Sets
@@ -58,6 +60,12 @@ static inline bool utf8_is_control(uint32_t code)
  * for marks that combine with the character before, else 1.
  */
 uint32_t utf8_columns(uint32_t code);
+
+/*
+ * Put a character as UTF-8, without a NUL; U+FFFD in place of 0 and of what is no character.
+ * Returns its size in bytes.
+ */
+size_t utf8_put(uint32_t code, char ret[UTF8_BYTES_MAX]);
 
 /*
  * Put '?' in place of each byte of a text that is no UTF-8. was_cut: the text may end in the middle

@@ -15,6 +15,8 @@ static bool is_wanted(const struct runtime_symbol *symbol, const char *name)
 
 	if (symbol->is_found || strncmp(name, symbol->name, bytes) != 0)
 		return false;
+	if (symbol->is_prefix)
+		return true;
 	if (symbol->is_part)
 		return name[bytes] == '.';
 	return name[bytes] == '\0' || name[bytes] == '@'; /* "@VERSION" */

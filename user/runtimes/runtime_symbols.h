@@ -19,6 +19,7 @@ struct runtime_symbol {
 	 * `name`.
 	 */
 	bool is_part;
+	bool is_prefix; /* `name` is the beginning of its name; the first one counts */
 	bool is_found;
 	uint64_t address, size_bytes; /* in the file */
 };

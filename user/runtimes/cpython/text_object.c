@@ -5,39 +5,10 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/utf8.h"
 
 /* Bits of the state. A compact string has its characters behind the object. */
 enum { STATE_KIND_SHIFT = 2, STATE_KIND_MASK = 7, STATE_COMPACT = 1 << 5, STATE_ASCII = 1 << 6 };
-
-#define UTF8_BYTES_MAX 4
-#define REPLACEMENT    0xfffd
-
-/* Returns the number of bytes. */
-static size_t put_utf8(uint32_t code, char *ret)
-{
-	if (!code || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		code = REPLACEMENT;
-	if (code < 0x80) {
-		ret[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		ret[0] = (char)(0xc0 | code >> 6);
-		ret[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code < 0x10000) {
-		ret[0] = (char)(0xe0 | code >> 12);
-		ret[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		ret[2] = (char)(0x80 | (code & 0x3f));
-		return 3;
-	}
-	ret[0] = (char)(0xf0 | code >> 18);
-	ret[1] = (char)(0x80 | (code >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (code >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (code & 0x3f));
-	return 4;
-}
 
 static uint32_t character(const uint8_t *characters, size_t i, uint32_t width)
 {
@@ -57,7 +28,7 @@ static int to_utf8(const uint8_t *characters, size_t count, uint32_t width, size
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		size_t more = put_utf8(character(characters, i, width), one);
+		size_t more = utf8_put(character(characters, i, width), one);
 
 		if (more > max_bytes - bytes)
 			break;
