@@ -138,6 +138,7 @@ struct engine {
 	/*
 	 * Change the name of this engine's code, in place, to the name of its function: without the
 	 * marks of tiers, and without the numbers of code that the engine has made of one function.
+	 * It can be ENGINE_FUNCTION_ROOM bytes longer.
 	 * Returns the tier. Other names are unchanged, and PLAIN. Two different functions never get
 	 * one name, but for code that the engine generates to call others: what it calls has a name
 	 * of its own.
@@ -241,6 +242,9 @@ size_t engine_name_prefix_bytes(const char *name);
 
 /* Calls respell() of all engines. */
 void engine_respell(char *name, bool had_prefix);
+
+#define ENGINE_FUNCTION_ROOM                                                                       \
+	16 /* bytes that the name of a function can be longer than of its code */
 
 /* Calls to_function() of the engines, for the name of JIT code, up to the first that knows it. */
 enum code_tier engine_to_function(char *name);

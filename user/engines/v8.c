@@ -59,9 +59,20 @@ static const struct {
 	int numbers; /* of a position */
 } beginnings[] = {{"JS:", 2}, {"LazyCompile:", 1}, {"Function:", 1}, {"Script:", 1}, {"Eval:", 1}};
 
+/* Put the name of a function, and where it is, behind each other: "name file:1:2". */
+static void put_function(char *name, const char *function)
+{
+	static const char anonymous[] = "(anonymous)";
+	size_t bytes = *function == ' ' ? strlen(anonymous) : 0;
+
+	memmove(name + bytes, function, strlen(function) + 1);
+	memcpy(name, anonymous, bytes);
+}
+
 /*
- * "JS:*name file:1:2" becomes "JS:name file:1:2", and "LazyCompile:*name file:1" "JS:name file:1".
- * Without a position, the mark of the tier stays: functions of several scripts can have the name.
+ * "JS:*name file:1:2" becomes "name file:1:2", as the functions are called that are read in memory
+ * (runtimes/v8/v8_function.h), and "LazyCompile:*name file:1" "name file:1". Without a position,
+ * all stays: functions of several scripts can have the name.
  */
 static enum code_tier to_function(char *name)
 {
@@ -76,10 +87,8 @@ static enum code_tier to_function(char *name)
 		if (!begins_with(name, beginnings[i].text) || !*behind)
 			continue;
 		mark = strchr(marks, *behind);
-		if (mark && has_position(name, beginnings[i].numbers)) {
-			memmove(name + strlen("JS:"), behind + 1, strlen(behind + 1) + 1);
-			memcpy(name, "JS:", strlen("JS:"));
-		}
+		if (mark && has_position(name, beginnings[i].numbers))
+			put_function(name, behind + 1);
 	}
 	return mark ? tiers[mark - marks] : CODE_TIER_PLAIN;
 }

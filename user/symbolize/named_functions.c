@@ -2,6 +2,7 @@
 #include "symbolize/named_functions.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -46,9 +47,10 @@ static int reduce(struct string_pool *strings, const struct named_code *code, ui
 	*ret = code->name;
 	if (!is_reducible(code, whole))
 		return 0;
-	name = strdup(whole);
+	name = malloc(strlen(whole) + ENGINE_FUNCTION_ROOM + 1);
 	if (!name)
 		return -ENOMEM;
+	strcpy(name, whole);
 	*ret_tier = frame_kind_info(code->kind)->of_engine
 			    ? engine_to_function(name)
 			    : native_to_function(name, string_pool_get(strings, code->file));

@@ -169,11 +169,11 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 	return err ?: set_frames(e, number, frames, count);
 }
 
-/* Code that an engine's agent reports has the same module, so a method is one function. */
+/* Code that an engine publishes has the same module, so what it compiled is one function. */
 static const char *runtime_module(const struct known_function *function,
 				  const struct frame_kind_info *kind)
 {
-	return function->engine && function->engine->frames ? "[jit]" : kind->module;
+	return function->engine && !kind->runtime ? "[jit]" : kind->module;
 }
 
 static int name_runtime(struct epoch *e, uint32_t number, const struct location *location)

@@ -436,7 +436,7 @@ CASE(code_is_compared_by_function)
 		{LOCATION_JIT,
 		 {{"JS:*f /a.js:1:2", 5, "/a.js"}, {"JS:^f /a.js:1:2", 1}},
 		 {{"JS:~f /a.js:1:2", 6}},
-		 "p;JS:f /a.js:1:2_[j] 6 6\n"},
+		 "p;f /a.js:1:2_[j] 6 6\n"},
 		{LOCATION_JIT,
 		 {{"TRACE-1$f$7", 5}, {"TRACE-2$f$7", 1}},
 		 {{"TRACE-2$f$7", 6}, {"TRACE-3$f$8", 2}},
