@@ -80,6 +80,11 @@ static int make_recipe(const struct memory_source *source, const struct unwind_m
 		return error_of(memory, err);
 	/* It takes longer than all else, so it is not read while the runtime starts. */
 	err = read_mapped_code(source, answer, known->reader, &mapped, &process);
+	if (!err && known->reader->needs_code_ranges && !process.code_range_count) {
+		/* The runtime has no memory for its code yet. */
+		known->recipe = (struct runtime_recipe){0};
+		return -ENODATA;
+	}
 	if (err || !(process.shared_code_count + process.code_range_count))
 		return err;
 	process_memory_refresh(&of_process);

@@ -13,12 +13,13 @@
  * first answer. So a recipe comes late by a known share of the time that the program has run or, on
  * a busy machine, waited for a CPU. The first requests have no pause.
  */
-#define STARTING_PART	 16
-#define STARTING_MAX_NS	 200000000000ull /* structures that look wrong for so long stay so */
-#define MAPPED_PAUSE_NS	 200000000ull	 /* after the process has mapped more code; then doubled */
-#define LONGEST_PAUSE_NS 10000000000ull
-#define EXPECTED_NS	 200000000ull
-#define DOUBLINGS_MAX	 16
+#define STARTING_PART	  16
+#define STARTING_MAX_NS	  200000000000ull /* structures that look wrong for so long stay so */
+#define MAPPED_PAUSE_NS	  200000000ull	  /* after the process has mapped more code; then doubled */
+#define SHORTEST_PAUSE_NS 10000000ull	  /* the same if code beside the file has frames, too */
+#define LONGEST_PAUSE_NS  10000000000ull
+#define EXPECTED_NS	  200000000ull
+#define DOUBLINGS_MAX	  16
 
 bool runtime_recipes_runtime(const struct runtime_recipes *recipes, const struct process *process,
 			     struct readable_runtime *ret)
@@ -243,7 +244,11 @@ struct recipe_process *runtime_recipes_asker(const struct runtime_recipes *recip
 static uint64_t pause_of(const struct recipe_process *one, enum runtime_wait wait, uint64_t now_ns)
 {
 	uint32_t doublings = one->tries > 1 ? one->tries - 1 : 0;
+	const struct runtime_reader *reader = runtime_reader_of(one->engine);
 
+	/* More code can be the code of a new thread. */
+	if (wait == RUNTIME_RESTS && reader && reader->needs_code_ranges)
+		return SHORTEST_PAUSE_NS + (now_ns - one->first_ns) / STARTING_PART;
 	if (wait == RUNTIME_RESTS)
 		return MAPPED_PAUSE_NS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
 	/* While the runtime starts, each round requests it once. */
