@@ -51,10 +51,14 @@ $(HOST_TESTS): CORE_LIBS += $(HOST_LIBS)
 
 # Memory images of runtimes: tests of them, and the programs that write them.
 IMAGE_PARTS := $(addprefix $(B)/tests/runtimes/,frame_text.o memory_image.o)
-IMAGE_TOOLS := $(addprefix $(B)/tests/runtimes/,cpython/cpython_image php/runtime_image)
+IMAGE_TOOLS := $(addprefix $(B)/tests/runtimes/,cpython/cpython_image php/runtime_image v8/v8_image)
 
 $(B)/tests/unit/runtimes/php/test_php_images $(B)/tests/unit/runtimes/cpython/test_images \
-	$(B)/tests/unit/runtimes/ruby/test_ruby_images: $(IMAGE_PARTS)
+	$(B)/tests/unit/runtimes/ruby/test_ruby_images $(B)/tests/unit/runtimes/v8/test_v8_images: \
+	$(IMAGE_PARTS)
+
+$(B)/tests/unit/runtimes/v8/test_v8_images $(B)/tests/runtimes/v8/v8_image: \
+	$(B)/tests/runtimes/v8/v8_stack.o
 
 $(B)/tests/runtimes/php/runtime_image: $(B)/tests/runtimes/php/symbol_file.o
 

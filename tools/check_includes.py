@@ -32,6 +32,7 @@ runtimes/cpython
 runtimes/php
 runtimes/ruby
 runtimes/hotspot
+runtimes/v8
 runtimes/runtime_readers.c
 locate
 unwind/tables

@@ -27,8 +27,7 @@ int frame_function(const struct frame_reader *reader, const struct runtime_frame
 	return err;
 }
 
-static void frame_write(const struct frame_reader *reader, const struct runtime_frame *frame,
-			FILE *out)
+void frame_write(const struct frame_reader *reader, const struct runtime_frame *frame, FILE *out)
 {
 	CLEANUP(runtime_function_deinit) struct runtime_function function = {0};
 	int err = frame_function(reader, frame, &function);

@@ -24,8 +24,13 @@ int frame_function(const struct frame_reader *reader, const struct runtime_frame
 		   struct runtime_function *ret);
 
 /*
- * Write a line for each frame of a thread, newest first: "function file:line", "mark", "[frames are
- * missing]", or "?" and an error; then " [entry]" for an entry. If the walk ends with an error, a
+ * Write a line for a frame: "function file:line", "mark", "[frames are missing]", or "?" and an
+ * error; then " [entry]" for an entry.
+ */
+void frame_write(const struct frame_reader *reader, const struct runtime_frame *frame, FILE *out);
+
+/*
+ * Write a line for each frame of a thread, newest first. If the walk ends with an error, a
  * last line has it. Returns the number of frames.
  */
 size_t frames_write(const struct frame_reader *reader, const struct runtime_thread *thread,

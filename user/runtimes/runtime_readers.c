@@ -10,9 +10,10 @@
 #include "runtimes/php/php_reader.h"
 #include "runtimes/ruby/ruby_reader.h"
 #include "runtimes/runtime_symbols.h"
+#include "runtimes/v8/v8_reader.h"
 
 static const struct runtime_reader *const readers[] = {&cpython_reader, &php_reader, &ruby_reader,
-						       &hotspot_reader};
+						       &hotspot_reader, &v8_reader};
 
 const struct runtime_reader *runtime_reader_of(const struct engine *engine)
 {

@@ -6,6 +6,7 @@
 #include "runtimes/php/php_reader.h"
 #include "runtimes/ruby/ruby_reader.h"
 #include "runtimes/runtime_readers.h"
+#include "runtimes/v8/v8_reader.h"
 #include "tests/unit/cases.h"
 
 static struct runtime_line lines[] = {{8, 11}, {16, 12}, {32, 0}};
@@ -57,9 +58,11 @@ CASE(readers_of_engines)
 	assert_ptr_equal(runtime_reader_of(&engine_cpython), &cpython_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_php), &php_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_ruby), &ruby_reader);
-	assert_null(runtime_reader_of(&engine_v8));
+	assert_ptr_equal(runtime_reader_of(&engine_v8), &v8_reader);
+	assert_null(runtime_reader_of(&engine_luajit));
 	assert_null(runtime_reader_of(NULL));
 	assert_true(runtime_is_read(&engine_php));
 	assert_false(runtime_is_read(&engine_java)); /* needs the agent */
-	assert_false(runtime_is_read(&engine_v8));
+	assert_true(runtime_is_read(&engine_v8));
+	assert_false(runtime_is_read(&engine_luajit));
 }
