@@ -55,7 +55,8 @@ def shown_by_process(path, loop):
 
 def own_name(name):
     """The name of a function, without its class and the functions that it was defined in; of a
-    block of Ruby, the name of its method."""
+    block of Ruby, the name of its method; of JavaScript, without its place and "get"."""
+    name = re.sub(r" \S*:\d+:\d+$", "", name).removeprefix("get ")
     return re.split(r"\.|::|#| in ", name)[-1]
 
 
@@ -87,7 +88,7 @@ def functions_of(source):
         if match:
             name = match[1]
             out[name] = (number, number)
-        elif name and (line[:1] in (" ", "{", "}") or line == "end"):
+        elif name and (line[:1] in (" ", "\t", "{", "}") or line == "end"):
             out[name] = (out[name][0], number)
         elif line.strip():
             name = None

@@ -12,6 +12,7 @@ import unittest
 import harness
 
 LOOP = "function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); } for (;;) f(20);"
+NODE_FUNCTIONS = r"Node\.js( \d+\.\d+\.\d+)?: its functions are in"
 JIT = [word for word in harness.php_jit("tracing")[:-2] if word != "php"]
 
 
@@ -47,10 +48,7 @@ class Hints(harness.KernelTest):
 
     def test_node(self):
         text = self.advice(["node", "-e", LOOP])
-        self.assertIn("[unknown] code that no engine published: V8: start Node.js with --perf-prof",
-                      text)
-        text = self.advice(["node", "--perf-basic-prof", "-e", LOOP])
-        self.assertIn("V8: --perf-basic-prof writes a perf map", text)
+        self.assertRegex(text, NODE_FUNCTIONS)
         self.assertNotIn("jitbpf env", text)
 
     @harness.needs_php_api
@@ -125,8 +123,8 @@ class Hints(harness.KernelTest):
                 self.assertTrue(f"{version}.".startswith(runs[0][1] and runs[0][1] + "."),
                                 (runs, version))
                 self.assertEqual("(PHP's JIT is off" in run.stderr, name == "PHP", run.stderr)
-                self.assertEqual("published: V8: start Node.js with --perf-prof" in run.stderr,
-                                 name == "Node.js", run.stderr)
+                if name != "Node.js":
+                    self.assertNotIn("start Node.js with --perf-prof", run.stderr)
 
     def test_title(self):
         """A server that names itself and its threads; it is recorded later."""
@@ -142,7 +140,7 @@ class Hints(harness.KernelTest):
         self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
         with open(run.path(".summary.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["processes"], run.summary()["processes"])
-        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
+        self.assertRegex(run.stderr, NODE_FUNCTIONS)
         self.assertRegex(listed.stdout, r"java-web +V8 ")
         self.assertIn("jitbpf: V8: start Node.js with --perf-prof", listed.stderr)
         self.assertEqual(json.loads(data.stdout)["engines"][0]["runtimes"][0]["name"], "Node.js")
@@ -162,7 +160,6 @@ class Hints(harness.KernelTest):
             run = self.record_process(process.pid, 0.5, ["-F", "499"])
             process.kill()
         self.assertEqual([one[0] for one in self.runs(run)], ["Node.js"])
-        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
 
     def test_files_with_such_names(self):
         """Another user's program that is called java, and maps a file called libphp.so: its own
@@ -184,7 +181,6 @@ class Hints(harness.KernelTest):
         rows = {row["pid"]: [one["name"] for one in row.get("runtimes", [])]
                 for row in run.summary()["processes"]}
         self.assertEqual(rows, {node.pid: ["Node.js"], other.pid: ["PHP", "Java"]})
-        self.assertIn("published: V8: start Node.js with --perf-prof", run.stderr)
 
     @unittest.skipUnless(DASH_PACKAGE, "no package of dpkg has a stripped dash")
     def test_package_of_debug_symbols(self):
