@@ -20,6 +20,9 @@ struct process_memory {
 	uint32_t (*left)(void *context);
 	/* Drop what was read ahead: later reads are of the present. NULL: nothing is read ahead. */
 	void (*refresh)(void *context);
+	/* What readers keep of this process, under note_owner. NULL: nothing is kept. */
+	struct runtime_notes *notes;
+	uint64_t note_owner;
 };
 
 static inline int process_memory_read(const struct process_memory *memory, uint64_t address,

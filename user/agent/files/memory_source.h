@@ -29,6 +29,7 @@ struct memory_source {
 	int (*code_ranges)(void *context, uint32_t pid, uint64_t address,
 			   struct runtime_code_range *ret, size_t max, size_t *ret_count);
 	void *context;
+	struct runtime_notes *notes; /* of readers, see struct process_memory; may be NULL */
 };
 
 #endif

@@ -102,5 +102,7 @@ struct process_memory runtime_memory_of(struct runtime_memory *memory)
 		.context = memory,
 		.left = left,
 		.refresh = refresh,
+		.notes = memory->source->notes,
+		.note_owner = memory->note_owner,
 	};
 }

@@ -22,11 +22,12 @@ struct runtime_memory_page {
 	uint8_t bytes[RUNTIME_MEMORY_PAGE_BYTES];
 };
 
-/* For one request. Zero-initialized but for the first three members. */
+/* For one request. Zero-initialized but for the first four members. */
 struct runtime_memory {
 	const struct memory_source *source; /* borrowed */
 	uint32_t pid;
 	struct owner_key owner;
+	uint64_t note_owner;
 	uint32_t source_reads;
 	uint64_t reads;
 	/*

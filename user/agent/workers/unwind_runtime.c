@@ -116,6 +116,7 @@ int unwind_runtime_function(const struct memory_source *source, struct unwind_an
 
 	if (!memory || !function)
 		return -ENOMEM;
+	memory->note_owner = known->recipe.number;
 	of_process = runtime_memory_of(memory);
 	err = known->reader->function(&of_process, &known->recipe, &known->layout, request->object,
 				      request->function_owner, function);

@@ -13,6 +13,7 @@
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
 #include "decode/x86/code_unwind.h"
+#include "runtimes/runtime_notes.h"
 
 /* Time is accounted by process, so that no process can monopolize the thread. */
 #define SPENT_SLOTS 1024
@@ -39,6 +40,7 @@ _Static_assert(sizeof(struct queued) <= WORK_REQUEST_BYTES_MAX, "a request of a 
 struct unwind_worker {
 	struct unwind_maker maker;
 	struct memory_source memory;
+	struct runtime_notes notes; /* used by the thread alone */
 	struct work_thread thread;
 	/* Time used since the queue was last empty, by pid. Processes may share a slot. */
 	uint64_t spent_ns[SPENT_SLOTS];
@@ -279,6 +281,7 @@ int unwind_worker_create(const struct unwind_maker *maker, const struct memory_s
 		return -ENOMEM;
 	worker->maker = *maker;
 	worker->memory = *memory;
+	worker->memory.notes = &worker->notes;
 	worker->recipes_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->recipes_fd < 0)
 		return -errno;
@@ -307,5 +310,6 @@ void unwind_worker_destroy(struct unwind_worker *worker)
 		return;
 	work_thread_stop(&worker->thread);
 	close(worker->recipes_fd);
+	runtime_notes_deinit(&worker->notes);
 	free(worker);
 }

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "runtimes/runtime_notes.h"
 
 /* Members that are not exported, but behind one that is, in all versions. */
 #define LINE_BEHIND_NAME 8
+#define ID_BEHIND_ENDS	 8
 
 #define LINE_MAX    (1 << 24)
 #define PIECE_BYTES (64u << 10) /* of a source */
+#define COUNTED_MAX (1u << 20)	/* lines of a source */
 
 int v8_script_read(const struct v8_heap *heap, uint64_t script, struct v8_script *ret)
 {
@@ -24,6 +27,7 @@ int v8_script_read(const struct v8_heap *heap, uint64_t script, struct v8_script
 	err = err ?: v8_word(heap, script, file->script_ends, &read.ends);
 	err = err ?: v8_word(heap, script, file->script_source, &source);
 	err = err ?: v8_integer(heap, script, file->script_name + LINE_BEHIND_NAME, &read.line);
+	err = err ?: v8_integer(heap, script, file->script_ends + ID_BEHIND_ENDS, &read.id);
 	if (err)
 		return err;
 	err = v8_text_find(heap, source, &read.source);
@@ -94,69 +98,105 @@ static int take_ends(const struct v8_heap *heap, const struct v8_script *script,
 	return err;
 }
 
-struct counting {
-	const struct v8_script *script;
-	int32_t start;
-	struct v8_lines *lines;
-	uint32_t line;
-	bool was_return;
-};
+typedef VEC(int32_t) line_ends;
 
 static bool ends_line(uint32_t code)
 {
 	return code == '\n' || code == '\r' || code == 0x2028 || code == 0x2029;
 }
 
-/* Count the ends of lines in a piece of the source, which is at a position. */
-static int count_piece(struct counting *counting, const uint8_t *piece, int32_t position,
-		       int32_t count)
+/* Add the ends of lines in a piece of a source, which is at a position. */
+static int add_ends(line_ends *ends, const uint8_t *piece, int32_t position, int32_t count,
+		    bool is_wide, bool *was_return)
 {
-	struct v8_lines *lines = counting->lines;
-
 	for (int32_t i = 0; i < count; i++) {
 		uint16_t code = piece[i];
 
-		if (counting->script->source.is_wide)
+		if (is_wide)
 			memcpy(&code, piece + 2 * i, sizeof(code));
 		/* The end of a line is the last character of "\r\n". */
-		if (counting->was_return && code == '\n' && lines->ends.size &&
-		    lines->ends.data[lines->ends.size - 1] == position + i - 1)
-			lines->ends.data[lines->ends.size - 1]++;
-		else if (counting->was_return && code == '\n')
-			lines->line_start = position + i + 1;
-		else if (ends_line(code) && position + i < counting->start) {
-			counting->line++;
-			lines->line_start = position + i + 1;
-		} else if (ends_line(code) && lines->ends.size < V8_ENDS_MAX &&
-			   vec_push(&lines->ends, position + i))
+		if (code == '\n' && *was_return)
+			ends->data[ends->size - 1]++;
+		else if (ends_line(code) && ends->size == COUNTED_MAX)
+			return -EBADMSG;
+		else if (ends_line(code) && vec_push(ends, position + i))
 			return -ENOMEM;
-		counting->was_return = code == '\r';
+		*was_return = code == '\r';
 	}
 	return 0;
 }
 
-/* Find the lines by the source. */
-static int count_lines(const struct v8_heap *heap, const struct v8_script *script, int32_t start,
-		       int32_t end, struct v8_lines *lines)
+/* Find the ends of all lines of a source. */
+static int count_lines(const struct v8_heap *heap, const struct v8_chars *source, line_ends *ends)
 {
-	struct counting counting = {.script = script, .start = start, .lines = lines};
 	AUTO_FREE uint8_t *piece = malloc(PIECE_BYTES);
-	bool is_wide = script->source.is_wide;
-	int32_t most = (int32_t)(PIECE_BYTES >> is_wide), now;
+	int32_t most = (int32_t)(PIECE_BYTES >> source->is_wide), now;
+	bool was_return = false;
 	int err = 0;
 
 	if (!piece)
 		return -ENOMEM;
-	if ((uint64_t)end << is_wide > V8_SOURCE_BYTES_MAX)
-		return 0;
-	for (int32_t at = 0; at < end && !err; at += now) {
-		now = end - at < most ? end - at : most;
+	if ((uint64_t)source->count << source->is_wide > V8_SOURCE_BYTES_MAX)
+		return -EBADMSG;
+	for (int32_t at = 0; at < source->count && !err; at += now) {
+		now = source->count - at < most ? source->count - at : most;
 		err = process_memory_read(heap->memory,
-					  script->source.address + ((uint64_t)at << is_wide), piece,
-					  (size_t)now << is_wide);
-		err = err ?: count_piece(&counting, piece, at, now);
+					  source->address + ((uint64_t)at << source->is_wide),
+					  piece, (size_t)now << source->is_wide);
+		err = err ?: add_ends(ends, piece, at, now, source->is_wide, &was_return);
 	}
-	lines->first = counting.line + (uint32_t)script->line + 1;
+	return err;
+}
+
+/* Take the lines of a part from those of the whole source. */
+static int take_part(const int32_t *ends, size_t count, const struct v8_script *script,
+		     int32_t start, int32_t end, struct v8_lines *lines)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ends[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	lines->first = (uint32_t)low + (uint32_t)script->line + 1;
+	lines->line_start = low ? ends[low - 1] + 1 : 0;
+	for (; low < count && ends[low] <= end && lines->ends.size < V8_ENDS_MAX; low++) {
+		if (vec_push(&lines->ends, ends[low]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Find the lines by the source, whose lines are counted once for all of its functions. */
+static int take_source(const struct v8_heap *heap, const struct v8_script *script, int32_t start,
+		       int32_t end, struct v8_lines *lines)
+{
+	const struct process_memory *memory = heap->memory;
+	const struct runtime_note_key key = {
+		.owner = memory->note_owner,
+		.object = (uint32_t)script->id,
+		.version = (uint32_t)script->source.count,
+	};
+	line_ends ends = {0};
+	const int32_t *kept = NULL;
+	size_t bytes;
+	int err;
+
+	if (memory->notes)
+		kept = runtime_notes_find(memory->notes, &key, &bytes);
+	if (kept)
+		return take_part(kept, bytes / sizeof(*kept), script, start, end, lines);
+	err = count_lines(heap, &script->source, &ends);
+	err = err ?: take_part(ends.data, ends.size, script, start, end, lines);
+	if (!err && memory->notes && ends.size) {
+		runtime_notes_put(memory->notes, &key, ends.data, ends.size * sizeof(*ends.data));
+		ends.data = NULL;
+	}
+	vec_deinit(&ends);
 	return err;
 }
 
@@ -171,7 +211,7 @@ int v8_lines_find(const struct v8_heap *heap, const struct v8_script *script, in
 		return -EBADMSG;
 	count = count_ends(heap, script);
 	err = count ? take_ends(heap, script, count, start, end, &lines)
-		    : count_lines(heap, script, start, end, &lines);
+		    : take_source(heap, script, start, end, &lines);
 	if (err)
 		return err;
 	*ret = lines;

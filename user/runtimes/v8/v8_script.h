@@ -7,7 +7,7 @@
 #include "runtimes/v8/v8_object.h"
 #include "runtimes/v8/v8_text.h"
 
-/* Bytes of a source that are read to find the line of a function. */
+/* Bytes of a source that are read to count its lines. */
 #define V8_SOURCE_BYTES_MAX (16u << 20)
 #define V8_ENDS_MAX	    (1u << 16) /* of lines in a function; further ones are left out */
 
@@ -16,6 +16,7 @@ struct v8_script {
 	uint64_t ends;		/* array of the positions where lines end, or another object */
 	struct v8_chars source; /* count 0: it is in several parts, or elsewhere */
 	int32_t line;		/* of its first line, from 0 */
+	int32_t id;		/* unique in a thread of V8 */
 };
 
 /* The lines of a part of a source. */
@@ -30,8 +31,8 @@ int v8_script_read(const struct v8_heap *heap, uint64_t script, struct v8_script
 
 /*
  * Find the lines of the positions from `start` to `end`. Returns 0 with *ret, which
- * v8_lines_deinit() ends; first 0: the source is too long to count its lines; -EBADMSG if the
- * positions are not in it; -ENOMEM or the error of the memory.
+ * v8_lines_deinit() ends; -EBADMSG if the positions are not in the source, or it is too long to
+ * count its lines; -ENOMEM or the error of the memory.
  */
 int v8_lines_find(const struct v8_heap *heap, const struct v8_script *script, int32_t start,
 		  int32_t end, struct v8_lines *ret);

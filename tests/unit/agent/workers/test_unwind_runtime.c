@@ -298,7 +298,7 @@ CASE_WITH(files_of_no_runtime, setup, teardown)
 	struct made *made = *state;
 
 	/* No reader; then a file that is no CPython. */
-	assert_int_equal(ask_recipe(made, &engine_v8), -EOPNOTSUPP);
+	assert_int_equal(ask_recipe(made, &engine_luajit), -EOPNOTSUPP);
 	assert_int_equal(ask_recipe_of(made, &others[0], &engine_cpython), -ENOENT);
 	assert_int_not_equal(ask_recipe_of(made, &others[1], &engine_cpython), 0);
 }
