@@ -14,6 +14,7 @@ struct hotspot_blob {
 	uint64_t start, end;		      /* of all of it */
 	uint64_t code_start, code_end;	      /* of its instructions */
 	bool is_compiled;		      /* a method, or what calls a native method */
+	bool is_permanent;		      /* it is never freed; set by who knows it */
 	char name[HOTSPOT_BLOB_NAME_MAX + 1]; /* UTF-8; "" of a compiled one */
 };
 

@@ -52,12 +52,17 @@ static int narrow(const struct process_memory *memory, const struct hotspot_code
 		blob->code_start = stub.start;
 	if (stub.end < blob->code_end)
 		blob->code_end = stub.end;
-	if (*stub.name)
-		memcpy(blob->name, stub.name, sizeof(stub.name));
+	if (!*stub.name)
+		return 0;
+	memcpy(blob->name, stub.name, sizeof(stub.name));
+	blob->is_permanent = true;
 	return 0;
 }
 
-/* The code of the virtual machine itself is told apart by its blob's name. */
+/*
+ * The code of the virtual machine itself is told apart by its blob's name. Stubs of the lists are
+ * never freed.
+ */
 static int describe_stub(const struct process_memory *memory,
 			 const struct hotspot_code_layout *layout, uint64_t address,
 			 struct hotspot_blob *blob, struct runtime_code *ret)
@@ -66,9 +71,9 @@ static int describe_stub(const struct process_memory *memory,
 
 	ret->start = blob->code_start;
 	ret->size_bytes = blob->code_end - blob->code_start;
-	err = err
-		      ?: set_word(memory, &ret->identity, 0, blob->start + layout->blob_name,
-				  UINT64_MAX);
+	if (!err && !blob->is_permanent)
+		err = set_word(memory, &ret->identity, 0, blob->start + layout->blob_name,
+			       UINT64_MAX);
 	return err ?: set_names(ret, blob->name, "");
 }
 
@@ -114,10 +119,10 @@ static int describe(const struct process_memory *memory, const struct hotspot_la
 	 * If a block is freed, its end may get another blob while the beginning, with what tells
 	 * the former one apart, stays as it was, but for its flag.
 	 */
-	err = err
-		      ?: set_word(memory, &ret->identity, 1,
-				  block.start - layout->code.block_size + layout->code.block_used,
-				  UINT8_MAX);
+	if (!err && !blob.is_permanent)
+		err = set_word(memory, &ret->identity, 1,
+			       block.start - layout->code.block_size + layout->code.block_used,
+			       UINT8_MAX);
 	if (err)
 		return err;
 	process_memory_refresh(memory);

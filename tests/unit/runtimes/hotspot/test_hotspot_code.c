@@ -345,6 +345,9 @@ static void assert_stub(uint64_t offset, const char *name, uint64_t from, uint64
 	assert_int_equal(code.start, start + from);
 	assert_int_equal(code.size_bytes, to - from);
 	assert_null(code.scopes);
+	/* Stubs of the list are never freed. */
+	assert_int_equal(!code.identity.word[0].mask, !strchr(name, ' '));
+	assert_int_equal(!code.identity.word[1].mask, !strchr(name, ' '));
 }
 
 CASE_WITH(a_stub_has_a_part_of_its_blob, set_up, tear_down)
