@@ -2,7 +2,7 @@
 #include "runtimes/php/php_file.h"
 
 #include "base/scope.h"
-#include "runtimes/php/php_loop.h"
+#include "runtimes/loop_parts.h"
 #include "runtimes/php/php_switch.h"
 #include "runtimes/runtime_symbols.h"
 
@@ -57,7 +57,7 @@ int php_file_read(const struct elf_file *elf, struct php_file *ret)
 		return err;
 	if (!s[EXECUTE_EX].size_bytes || (!file.executor_globals && !file.executor_globals_offset))
 		return -ENOENT;
-	err = php_loop_add_cold(elf, &file);
+	err = loop_parts_add_cold(elf, file.loops, &file.loop_count);
 	err = err
 		      ?: php_switch_find(elf, range_of(&s[FIBER_SWITCH]),
 					 range_of(&s[CONTEXT_JUMP]), file.switches);

@@ -4,8 +4,10 @@
 #include <errno.h>
 
 #include "base/scope.h"
+#include "runtimes/loop_parts.h"
 #include "runtimes/ruby/ruby_code.h"
 #include "runtimes/ruby/ruby_loop.h"
+#include "runtimes/ruby/ruby_switch.h"
 #include "runtimes/runtime_symbols.h"
 
 enum {
@@ -13,6 +15,7 @@ enum {
 	THREAD_CURRENT,
 	SYMBOL_COUNT,
 	ARRAY_CLASS,
+	TRANSFER, /* not in all builds */
 	SYMBOLS,
 };
 
@@ -29,6 +32,7 @@ int ruby_file_read(const struct elf_file *elf, struct ruby_file *ret)
 		[THREAD_CURRENT].name = "rb_thread_current",
 		[SYMBOL_COUNT].name = "rb_sym_immortal_count",
 		[ARRAY_CLASS].name = "rb_cArray",
+		[TRANSFER].name = "coroutine_transfer",
 	};
 	int err = runtime_symbols_find(elf, s, ARRAY_SIZE(s));
 	struct ruby_file file = {
@@ -38,7 +42,7 @@ int ruby_file_read(const struct elf_file *elf, struct ruby_file *ret)
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < ARRAY_SIZE(s); i++) {
+	for (size_t i = 0; i < TRANSFER; i++) {
 		if (!s[i].is_found)
 			return -ENOENT;
 	}
@@ -48,6 +52,10 @@ int ruby_file_read(const struct elf_file *elf, struct ruby_file *ret)
 	if (err)
 		return err;
 	file.loop_count = 1;
-	*ret = file;
-	return 0;
+	err = loop_parts_add_cold(elf, file.loops, &file.loop_count);
+	if (s[TRANSFER].is_found)
+		err = err ?: ruby_switch_find(elf, s[TRANSFER].address, file.switches);
+	if (!err)
+		*ret = file;
+	return err;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "decode/cfi/fde_table.h"
+#include "runtimes/loop_parts.h"
 
 #define INSTRUCTIONS_MIN    150 /* CRuby 3.0 has 199 */
 #define TABLE_WORK_BYTES    (4u << 20)
@@ -29,20 +29,6 @@ struct search {
 static bool is_damage(int err)
 {
 	return err == -EBADMSG || err == -E2BIG || err == -ENOENT || err == -ENOTSUP;
-}
-
-static int function_at(struct search *search, uint64_t address, struct runtime_range *ret)
-{
-	struct fde_table_entry entry;
-	struct call_frame frame;
-	uint64_t index, next;
-	int err = fde_table_find(&search->table, address, &index);
-
-	err = err ?: fde_table_at(&search->table, index, &entry);
-	err = err ?: call_frame_read(&search->table.section, entry.fde, &frame, &next);
-	if (!err && address >= frame.start && address < frame.end)
-		*ret = (struct runtime_range){.start = frame.start, .end = frame.end};
-	return is_damage(err) ? 0 : err;
 }
 
 static void end_run(struct search *search)
@@ -82,9 +68,10 @@ static int add_relocation(struct search *search, const Elf64_Rela *relocation)
 		return 0;
 	/* The first one of a run: only now its function is looked up, since most runs are short. */
 	if (continues && search->range.start == search->range.end) {
-		int err = function_at(search, search->range.start, &search->range);
+		int err =
+			loop_parts_function_at(&search->table, search->range.start, &search->range);
 
-		if (err)
+		if (err && err != -ENOENT)
 			return err;
 	}
 	return add(search, at, value);
