@@ -84,17 +84,17 @@ __noinline int runtime_find_owner(struct runtime_walk *w, struct runtime_recipe 
 
 /* Returns true if a frame has a function word that says nothing. */
 static __always_inline bool lacks_position(const struct runtime_walk *w,
-					   const struct runtime_recipe *recipe)
+					   const struct runtime_recipe *recipe, __u32 entry)
 {
-	return recipe->needs_position && frame_word(w, recipe->function_at) &&
-	       !frame_word(w, recipe->position_at);
+	return recipe->needs_position && (entry & recipe->other_mask) >= recipe->needs_position &&
+	       frame_word(w, recipe->function_at) && !frame_word(w, recipe->position_at);
 }
 
 static __always_inline bool is_last(const struct runtime_walk *w,
 				    const struct runtime_recipe *recipe, __u32 entry)
 {
 	return recipe->last_mask && (entry & recipe->last_mask) == recipe->last_value &&
-	       !lacks_position(w, recipe);
+	       !lacks_position(w, recipe, entry);
 }
 
 /* Sets w->function, of the frame that was read. */
@@ -107,7 +107,7 @@ static __always_inline void find_function(struct runtime_walk *w,
 		w->function = frame_word(w, recipe->other_at);
 		return;
 	}
-	if (lacks_position(w, recipe))
+	if (lacks_position(w, recipe, entry))
 		w->function = 0;
 	if (w->function && recipe->via_at &&
 	    bpf_probe_read_user(&w->function, sizeof(w->function),

@@ -66,6 +66,33 @@ __noinline int runtime_stand_in(struct sample_scratch *s, struct runtime_recipe 
 	return end ?: runtime_put_function(s, recipe, at, position & recipe->position_mask, 0);
 }
 
+/*
+ * Returns true if code without a file, at an address, has set the newest frame and not filled it
+ * yet. Global, as walk_frame() is.
+ */
+__noinline int runtime_fills(struct runtime_walk *w, struct runtime_recipe *recipe, __u64 address)
+{
+	const struct runtime_compiled *compiled;
+	__u32 word;
+
+	if (!w || !recipe)
+		return 0;
+	compiled = &recipe->compiled;
+	if (!compiled->fill_count ||
+	    bpf_probe_read_user(w->object_bytes, RUNTIME_FILL_BYTES, (void *)address))
+		return 0;
+	for (__u32 at = 0; at + sizeof(word) <= RUNTIME_FILL_BYTES; at++) {
+		__builtin_memcpy(&word, w->object_bytes + at, sizeof(word));
+		for (__u32 i = 0; i < RUNTIME_FILLS_MAX; i++) {
+			if (i < compiled->fill_count && word == compiled->fill[i])
+				return 1;
+			if (i < compiled->fill_count && word == compiled->link[i])
+				return 0;
+		}
+	}
+	return 0;
+}
+
 /* Adds what a frame shows, and goes to its caller. Returns 0, or how the frames end. */
 __noinline int runtime_step(struct sample_scratch *s, struct runtime_recipe *recipe, __u32 at)
 {
@@ -194,6 +221,12 @@ static __always_inline int walk_runtime(struct sample_scratch *s, struct runtime
 		return JITBPF_RUNTIME_UNSETTLED;
 	if (!runtime_newest(&s->runtime, recipe, s->walk.thread_pointer))
 		return JITBPF_RUNTIME_UNREADABLE;
+	/* Only a leaf that is in code without a file is the innermost such code. */
+	if (s->walk.code == user->ip && s->runtime.frame && recipe->stride &&
+	    runtime_fills(&s->runtime, recipe, user->ip)) {
+		end = runtime_put(s, at, s->runtime.frame, 0, 0);
+		s->runtime.frame += recipe->stride;
+	}
 	for (__u32 i = 0; i < RUNTIME_TURNS && !end; i++)
 		end = runtime_pieces(s, recipe, at);
 	return end ?: JITBPF_RUNTIME_DEPTH;

@@ -7,6 +7,7 @@
 #define JITBPF_BPF_UNWIND_WALK_H
 
 #include "bpf/call_site.h"
+#include "bpf/compiled_frame.h"
 #include "bpf/frame_code.h"
 #include "bpf/runtime_ranges.h"
 #include "bpf/unwind_maps.h"
@@ -60,6 +61,7 @@ struct user_walk {
 	__u64 frames_start, frames_end; /* code that keeps frame pointers, met last */
 	__u64 lacks_recipe;		/* of native frames */
 	__u8 leaf_code[FRAME_CODE_BYTES];
+	__u64 frame_words[RUNTIME_COMPILED_WORDS]; /* of a frame of compiled code */
 };
 
 /* See bpf/unwind_kept.h. */
@@ -217,6 +219,37 @@ static __always_inline void set_thunk_row(__u64 address, struct unwind_row *row)
 		};
 }
 
+/*
+ * Returns compiled_frame_words() of the current frame, of code that no file has and nobody has
+ * reported. Global, as search_mappings() is.
+ */
+__noinline __u32 compiled_words(struct user_walk *w)
+{
+	struct runtime_recipe *recipe;
+	__u32 pid;
+
+	if (!w || !runtime_recipe_count)
+		return 0;
+	pid = w->pid;
+	recipe = bpf_map_lookup_elem(&runtime_recipes, &pid);
+	if (!recipe || !recipe->compiled.exists || recipe->stack_top != w->stack_top ||
+	    bpf_probe_read_user(w->frame_words, sizeof(w->frame_words), (void *)w->state.sp))
+		return 0;
+	return compiled_frame_words(w->frame_words, recipe->compiled.callers.start,
+				    recipe->compiled.callers.end);
+}
+
+/* Sets the row of a frame if it is one of compiled code. Returns true if it is. */
+static __always_inline bool set_compiled_row(struct user_walk *w, struct unwind_row *row)
+{
+	__u32 words = compiled_words(w);
+
+	if (!words || words > RUNTIME_COMPILED_WORDS)
+		return false;
+	*row = compiled_frame_row(words, w->state.sp, w->state.bp);
+	return true;
+}
+
 /* Returns true if there is no row that says where the caller is. */
 static __always_inline bool has_no_rule(struct unwind_row row)
 {
@@ -344,6 +377,8 @@ __noinline int walk_frame(struct user_walk *w)
 				is_told = set_frame_row(w, &row);
 			if (state.is_caller && !state.narrow && !is_told && has_no_rule(row))
 				set_thunk_row(state.ip, &row);
+			if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER) && !state.narrow)
+				is_told = set_compiled_row(w, &row) || is_told;
 		}
 	}
 	if (!w->callers)
@@ -383,6 +418,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	process = bpf_map_lookup_elem(&unwind_processes, &pid);
 	w->state = (struct unwind_state){
 		.ip = user->ip, .sp = user->sp, .bp = user->bp, .thread_pointer = thread_pointer};
+	w->pid = pid;
 	w->stack_top = stack_top;
 	w->thread_pointer = thread_pointer;
 	w->mapping.start = w->mapping.end = 0;

@@ -100,7 +100,7 @@ OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}
 
 # For user/: the unwind steps are shared with the BPF programs.
 SHARED = {
-    "unwind": ("bpf/unwind.h", "bpf/unwind_narrow.h", "bpf/unwind_end.h"),
+    "unwind": ("bpf/compiled_frame.h", "bpf/unwind.h", "bpf/unwind_narrow.h", "bpf/unwind_end.h"),
     "decode/x86": ("bpf/call_site.h",),
 }
 

@@ -20,6 +20,9 @@
 #define RUNTIME_STEPS_MAX	4
 #define RUNTIME_LOOPS_MAX	4
 #define RUNTIME_SWITCHES_MAX	4
+#define RUNTIME_COMPILED_WORDS	12
+#define RUNTIME_FILL_BYTES	48
+#define RUNTIME_FILLS_MAX	2
 #define RUNTIME_CHECK_BYTES_MAX 96
 #define RUNTIME_CHECK_WORDS_MAX 4
 #define RUNTIME_CHECK_NAMES_MAX 3
@@ -144,6 +147,25 @@ struct runtime_owner {
 	__u16 check_bytes; /* a multiple of 8 */
 	__u16 bytes;	   /* of an owner that are read; set by the publisher */
 	__u16 reserved;
+};
+
+/*
+ * Machine code that the runtime makes of functions, in memory of no file, wherever that is. Only
+ * code of the runtime's own file calls it. So its frame ends with the return address, the first
+ * word from rsp on that is in `callers`, of RUNTIME_COMPILED_WORDS words. Its caller's rbp is in
+ * the word below that if it makes a frame pointer; else it keeps rbp. Positions of the newest frame
+ * are those of an earlier time while it runs.
+ *
+ * Such code can set the newest frame before it has filled it. It is in such a state if, of its next
+ * RUNTIME_FILL_BYTES bytes, the first four that are a word of fill[i] or link[i] are fill[i]: so
+ * are the instructions that fill a frame last, and those that set the newest one. Then a sample has
+ * a function with check 0 in its place.
+ */
+struct runtime_compiled {
+	__u32 exists; /* 0: there is no such code */
+	__u32 fill_count;
+	__u32 fill[RUNTIME_FILLS_MAX], link[RUNTIME_FILLS_MAX];
+	struct runtime_range callers; /* set by the publisher */
 };
 
 /*
@@ -319,8 +341,13 @@ struct runtime_recipe {
 	 * (4 bytes at entry_at & other_mask) == other_value; other_mask 0: there are none.
 	 */
 	__s16 via_at, other_at;
-	__u16 needs_position; /* not 0: without a position, there is no function */
+	__u16 reserved5;
 	__u32 other_mask, other_value;
+	/*
+	 * Not 0: a frame with (4 bytes at entry_at & other_mask) >= needs_position has no function
+	 * without a position. Others can have one: compiled code writes no position.
+	 */
+	__u32 needs_position;
 	struct runtime_owner owner;
 	__u64 position_mask; /* of the word at position_at: all ones, or what of it is used */
 	/*
@@ -328,7 +355,8 @@ struct runtime_recipe {
 	 * native_value; native_mask 0: none is. Its frame is no entry: no loop runs for it.
 	 */
 	__s16 native_at;
-	__u16 reserved2;
+	/* Not 0: an entry is made before the loop is called for it. */
+	__u16 entry_is_early;
 	__u32 native_mask, native_value;
 	struct runtime_check check;
 	struct runtime_stand_in stand_in;
@@ -345,11 +373,12 @@ struct runtime_recipe {
 	 */
 	struct runtime_range unsettled;
 	/*
-	 * Code that switches native stacks, as for a coroutine: while the leaf is in it, the
-	 * runtime frames may be those of the other stack.
+	 * Code that switches native stacks, as for a coroutine: while the leaf is in it, or was
+	 * called from it, the runtime frames may be those of the other stack.
 	 */
 	struct runtime_range switches[RUNTIME_SWITCHES_MAX];
 	__u32 switch_count, reserved4;
+	struct runtime_compiled compiled;
 
 	/* With ranges, only these and position_mask and check above are used. */
 	struct runtime_native_frames native;

@@ -214,13 +214,14 @@ static uint64_t find_owner(struct walk *walk, uint64_t frame)
 }
 
 /* Returns true if a frame has a function word that says nothing. */
-static bool lacks_position(const struct walk *walk, uint64_t frame)
+static bool lacks_position(const struct walk *walk, uint64_t frame, uint32_t entry)
 {
 	const struct runtime_recipe *recipe = walk->recipe;
 	uint64_t function, position;
 
-	return recipe->needs_position && !frame_word(walk, frame, recipe->function_at, &function) &&
-	       function && !frame_word(walk, frame, recipe->position_at, &position) && !position;
+	return recipe->needs_position && (entry & recipe->other_mask) >= recipe->needs_position &&
+	       !frame_word(walk, frame, recipe->function_at, &function) && function &&
+	       !frame_word(walk, frame, recipe->position_at, &position) && !position;
 }
 
 static bool is_last(const struct walk *walk, uint64_t frame, uint32_t entry)
@@ -228,7 +229,7 @@ static bool is_last(const struct walk *walk, uint64_t frame, uint32_t entry)
 	const struct runtime_recipe *recipe = walk->recipe;
 
 	return recipe->last_mask && (entry & recipe->last_mask) == recipe->last_value &&
-	       !lacks_position(walk, frame);
+	       !lacks_position(walk, frame, entry);
 }
 
 static int find_function(const struct walk *walk, uint64_t frame, uint32_t entry,
@@ -245,7 +246,7 @@ static int find_function(const struct walk *walk, uint64_t frame, uint32_t entry
 	function &= ~(uint64_t)recipe->function_clear;
 	if (!function && recipe->other_mask && (entry & recipe->other_mask) == recipe->other_value)
 		return frame_word(walk, frame, recipe->other_at, ret_function);
-	if (lacks_position(walk, frame))
+	if (lacks_position(walk, frame, entry))
 		return 0;
 	if (function && recipe->via_at && word_at(walk, function, recipe->via_at, &function))
 		function = 0;

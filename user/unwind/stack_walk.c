@@ -13,6 +13,7 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 
 #define unwind_read(dst, size, address) read_copy(s, dst, size, address)
 
+#include "bpf/compiled_frame.h"
 #include "bpf/unwind_end.h"
 #include "bpf/unwind_narrow.h"
 
@@ -120,6 +121,26 @@ static int check_return(const struct unwind_account *account, struct walk *walk,
 	return state == RETURN_SITE_WAITS && last ? JITBPF_END_NO_RULE : UNWIND_STEPPED;
 }
 
+/* Set the row of a frame in unknown code if the process's runtime has compiled that. */
+static void set_compiled_row(const struct unwind_account *account, struct walk *walk,
+			     struct unwind_row *row)
+{
+	const struct recipe_process *one =
+		runtime_recipes_find(&account->unwinder->recipes, account->process);
+	__u64 words[RUNTIME_COMPILED_WORDS];
+	const struct runtime_compiled *compiled;
+	uint32_t count;
+
+	if (!one || !one->recipe)
+		return;
+	compiled = &one->recipe->known.recipe.compiled;
+	if (!compiled->exists || read_copy(&walk->state, words, sizeof(words), walk->state.sp))
+		return;
+	count = compiled_frame_words(words, compiled->callers.start, compiled->callers.end);
+	if (count)
+		*row = compiled_frame_row(count, walk->state.sp, walk->state.bp);
+}
+
 /*
  * Step from the current frame to its caller. Returns UNWIND_STEPPED, the end of
  * the stack, or a negative value: -EAGAIN if rows are pending, or an errno.
@@ -131,7 +152,7 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	const struct jitbpf_stack_copy *copy = walk->copy;
 	const struct unwind_state before = walk->state;
 	uint64_t address = address_of(&before);
-	bool in_file = site->kind == LOCATION_NATIVE, narrow = before.narrow;
+	bool in_file = site->kind == LOCATION_NATIVE, narrow = before.narrow, guesses;
 	struct unwind_row row = unwind_frame_pointer_row;
 	int end, err = 0;
 
@@ -144,8 +165,11 @@ static int step(const struct unwind_account *account, struct walk *walk,
 		return err < 0 ? err : -EAGAIN;
 	if ((site->kind == LOCATION_JIT || site->kind == LOCATION_ANON) && !narrow)
 		unwind_want_page(account->unwinder, account->process, address, site->region);
+	guesses = row.cfa == unwind_frame_pointer_row.cfa;
+	if (guesses && site->kind == LOCATION_ANON && !narrow)
+		set_compiled_row(account, walk, &row);
 	end = narrow ? unwind_step_narrow(&walk->state, row) : unwind_step(&walk->state, row);
-	if (end == UNWIND_STEPPED && row.cfa == unwind_frame_pointer_row.cfa)
+	if (end == UNWIND_STEPPED && guesses)
 		end = check_return(account, walk, time_ns, last);
 	if (end == UNWIND_STEPPED)
 		return end;

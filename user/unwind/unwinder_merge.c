@@ -85,13 +85,13 @@ static int find_words(struct unwinder *u, const struct process *process,
 }
 
 /*
- * Returns true if the last frame is the outermost one, which is an entry. CPython takes the link to
- * its caller from a generator while it leaves it.
+ * Returns true if the last frame is the outermost one. If no other frame says so, it has to be an
+ * entry: CPython takes the link to its caller from a generator while it leaves it.
  */
-static bool is_whole(const struct jitbpf_runtime_frames *part)
+static bool is_whole(const struct runtime_recipe *recipe, const struct jitbpf_runtime_frames *part)
 {
 	return part->end == JITBPF_RUNTIME_ROOT &&
-	       (!part->count || part->frames[part->count - 1].check & 1);
+	       (recipe->last_mask || !part->count || part->frames[part->count - 1].check & 1);
 }
 
 struct sampled_process {
@@ -150,7 +150,7 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 		.frames = part->frames,
 		.words = words,
 		.count = part->count,
-		.whole = is_whole(part),
+		.whole = is_whole(&recipe->known.recipe, part),
 		.flags = part->flags,
 	};
 	if (recipe->known.recipe.native.range_count)

@@ -134,6 +134,7 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 	const struct jitbpf_stack_copy *copy;
 	struct readable_runtime runtime;
 	uint64_t stack_top;
+	bool shows;
 	int err;
 
 	if (sample->h.time_ns < process->program_ns)
@@ -157,9 +158,9 @@ int unwind_want_recipe(struct unwinder *u, const struct process *process,
 	err = expect_recipe(u, one);
 	if (err)
 		return err;
+	shows = shows_runtime(sample, one);
 	if (one->recipe && one->recipe->expected && one->wait == RUNTIME_RESTS)
-		return shows_runtime(sample, one) || one->due_ns <= u->known_ns ? ask_recipe(u, one)
-										: 0;
+		return shows || one->due_ns <= u->known_ns ? ask_recipe(u, one) : 0;
 	return recipe_process_is_due(one, u->known_ns) ? ask_recipe(u, one) : 0;
 }
 

@@ -48,7 +48,7 @@ static const struct runtime_recipe recipe_of_all = {
 	.step_count = 1,
 	.function_at = 0,
 	.position_at = 8,
-	.needs_position = true,
+	.needs_position = NATIVE + 0x100,
 	.position_mask = UINT64_MAX,
 	.previous_at = RUNTIME_NO_OFFSET,
 	.stride = 32,
@@ -175,6 +175,9 @@ CASE(a_frame_without_a_position_has_no_function)
 
 	make();
 	words[FRAMES + 5] = 0;
+	assert_int_equal(walk(&recipe, 0), 3);
+	assert_true(frames[1].function == at(FUNCTION) && !frames[1].position);
+	words[SCOPES + 4] = NATIVE + 0x100;
 	assert_int_equal(walk(&recipe, 0), 2);
 	assert_true(frames[1].function == at(FUNCTION + 4));
 	/* Nor is it the last one, whatever its flags. */
@@ -182,9 +185,9 @@ CASE(a_frame_without_a_position_has_no_function)
 	assert_int_equal(walk(&recipe, 0), 2);
 	words[FRAMES + 5] = 0x1111;
 	assert_int_equal(walk(&recipe, 0), 1);
-	words[SCOPES + 4] = 0;
+	words[SCOPES + 4] = NATIVE + 0x100;
 	words[FRAMES + 5] = 0;
-	recipe.needs_position = false;
+	recipe.needs_position = 0;
 	assert_int_equal(walk(&recipe, 0), 3);
 	assert_true(frames[1].function == at(FUNCTION) && !frames[1].position);
 }

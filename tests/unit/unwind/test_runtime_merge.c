@@ -218,7 +218,8 @@ static const struct {
 	{"soLox", "fFf", "s|fff|", 0, 1, 1},
 	{"soLox", "fF", "s|ff", 1, 0, 1},
 	{"soLox", "ff", "s|ff|", 1, 1, 1},
-	{"xsLox", "fF", "xs(L)ff(o)x", 0, 0, 0},
+	{"xsLox", "fF", "x|ff", 0, 0, 1},
+	{"xLsLox", "FfF", "x(L)fs(L)ff(o)x", 0, 0, 0},
 	{"xgoLox", "fF", "x|ff", 0, 0, 1},
 	{"goLxLox", "FfF", "g|fff", 0, 0, 1},
 	/* The library began this stack: frames behind it are of other stacks. */
@@ -316,6 +317,93 @@ CASE(test_not_told)
 		assert_string_equal(merged_text(), told[i].expected);
 		assert_int_equal(merged.cut, told[i].cut);
 	}
+}
+
+static const struct runtime_recipe compiles = {
+	.loops = {{OWN, LOOP_END, 0, 0}},
+	.loop_count = 1,
+	.entry_is_early = 1,
+	.compiled = {.exists = 1, .callers = {OWN, OWN_END, 0, 0}},
+};
+
+static const struct {
+	const char *native, *frames, *expected;
+	bool cut_native, cut_runtime, cut;
+} compiled_cases[] = {
+	/* Unknown code that the runtime's own file has called, if by its loop or not. */
+	{"uLox", "ffF", "(u)(L)cff(o)x", 0, 0, 0},
+	{"uox", "ffF", "(u)cff(o)x", 0, 0, 0},
+	{"ouLox", "ffF", "o(u)(L)cff(o)x", 0, 0, 0},
+	{"xuoLox", "FfF", "x(u)c(o)(L)ff(o)x", 0, 0, 0},
+	{"LuoLox", "FFfF", "(L)f(u)c(o)(L)ff(o)x", 0, 0, 0},
+	/* Other unknown code. */
+	{"uxLox", "fF", "ux(L)ff(o)x", 0, 0, 0},
+	{"uuLox", "fF", "u(u)(L)cf(o)x", 0, 0, 0},
+	/* Its caller is not known. */
+	{"u", "fF", "u|ff", 1, 0, 0},
+	/* The loop was not called yet for the newest group. */
+	{"ooLox", "FfF", "(o)f(o)(L)ff(o)x", 0, 0, 0},
+	{"xoxLox", "FfF", "x(o)fx(L)ff(o)x", 0, 0, 0},
+	{"ox", "fF", "(o)ffx", 0, 0, 0},
+	/* The outermost functions are native: no loop runs them, and no group is early. */
+	{"ooLox", "fFf", "oo(L)ff(o)xf", 0, 0, 0},
+	{"LoLox", "fFf", "Lo(L)ff(o)xf", 0, 0, 0},
+	{"ooLox", "FfFf", "(o)f(o)(L)ff(o)xf", 0, 0, 0},
+	/* No frame of the runtime is inside of its loop. */
+	{"xLox", "FfF", "x(L)f(o)xff", 0, 0, 0},
+	/* It is not known whether groups are missing. */
+	{"ooLo", "FfF", "oo(L)f(o)|ff", 1, 0, 0},
+};
+
+CASE(test_compiled)
+{
+	for (size_t i = 0; i < sizeof(compiled_cases) / sizeof(compiled_cases[0]); i++) {
+		const struct made made =
+			take_apart(compiled_cases[i].native, compiled_cases[i].frames);
+		const struct native_stack native = {
+			.addresses = made.native,
+			.count = made.native_count,
+			.whole = !compiled_cases[i].cut_native,
+			.is_unknown = is_unknown,
+		};
+		const struct runtime_stack runtime = {
+			.recipe = &compiles,
+			.own = {OWN, OWN_END, 0, 0},
+			.frames = made.frames,
+			.words = made.words,
+			.count = made.frame_count,
+			.whole = !compiled_cases[i].cut_runtime,
+		};
+
+		runtime_merge(&native, &runtime, &merged);
+		assert_string_equal(merged_text(), compiled_cases[i].expected);
+		assert_int_equal(merged.cut, compiled_cases[i].cut);
+	}
+}
+
+/* Of the newest frame, compiled code has written no position; of others, that of a call. */
+CASE(test_compiled_positions)
+{
+	const struct made made = take_apart("uLo", "ffF");
+	const struct native_stack native = {
+		.addresses = made.native,
+		.count = made.native_count,
+		.whole = true,
+		.is_unknown = is_unknown,
+	};
+	const struct runtime_stack runtime = {
+		.recipe = &compiles,
+		.own = {OWN, OWN_END, 0, 0},
+		.frames = made.frames,
+		.words = made.words,
+		.count = made.frame_count,
+		.whole = true,
+	};
+
+	runtime_merge(&native, &runtime, &merged);
+	assert_int_equal(merged.words[2], RUNTIME(0));
+	assert_int_equal(merged.words[3], JITBPF_POSITION_COMPILED);
+	assert_int_equal(merged.words[5], 7);
 }
 
 /* The code of the outermost native frame is not known, so its callers are not, either. */

@@ -7,8 +7,8 @@
 
 /* In the order of struct ruby_layout. */
 static const struct ruby_layout layouts[] = {
-	{301, 64, 40, 120, 168, 176, true, true, 0, 0, 1u << 12},
-	{303, 56, 48, 112, 160, 168, false, false, 152, 128, 1u << 12},
+	{301, 64, 40, 120, 168, 176, true, true, 0, 0, 1u << 12, true},
+	{303, 56, 48, 112, 160, 168, false, false, 152, 128, 1u << 12, false},
 };
 
 const struct ruby_layout *ruby_layout_of(const struct engine_version *version)

@@ -26,6 +26,7 @@
 
 #define RUBY_FRAME_KIND_MASK  0x7fff0001u
 #define RUBY_FRAME_KIND_CFUNC 0x55550001u
+#define RUBY_FRAME_KIND_IFUNC 0x66660001u /* a block in C; higher ones are no methods or blocks */
 #define RUBY_FRAME_KIND_DUMMY 0x79990001u
 #define RUBY_FRAME_FINISH     0x20u /* the loop was called for the frame */
 #define RUBY_ENV_LOCAL	      0x02u
@@ -96,6 +97,7 @@ struct ruby_layout {
 	 */
 	int16_t class_path, class_attached;
 	uint32_t singleton; /* flag of RBasic */
+	bool fills_newest;  /* YJIT sets the newest frame before it fills it */
 };
 
 /* Returns the layout of a version, or NULL. */

@@ -83,7 +83,7 @@ static void set_frames(const struct ruby_layout *layout, struct runtime_recipe *
 	ret->via_at = RUBY_ISEQ_BODY;
 	ret->position_at = RUBY_FRAME_PC;
 	ret->position_mask = UINT64_MAX;
-	ret->needs_position = true;
+	ret->needs_position = RUBY_FRAME_KIND_IFUNC;
 	ret->previous_at = RUNTIME_NO_OFFSET;
 	ret->stride = layout->frame_bytes;
 	ret->more_at = RUBY_FRAME_EP;
@@ -91,6 +91,7 @@ static void set_frames(const struct ruby_layout *layout, struct runtime_recipe *
 	ret->more_bytes = RUBY_ENV_BYTES;
 	ret->entry_at = flags_at;
 	ret->entry_mask = ret->entry_value = RUBY_FRAME_FINISH;
+	ret->entry_is_early = true;
 	ret->last_mask = RUBY_FRAME_KIND_MASK | RUBY_FRAME_FINISH;
 	ret->last_value = RUBY_FRAME_KIND_DUMMY | RUBY_FRAME_FINISH;
 	ret->other_at = RUNTIME_MORE_AT;
@@ -114,6 +115,23 @@ static void set_code(const struct ruby_file *ruby, uint64_t bias, struct runtime
 				.end = ruby->switches[i].end + bias,
 			};
 	}
+}
+
+/*
+ * YJIT of 3.1 sets the newest frame before it fills that. The last words of a frame that matter are
+ * written by mov %rax,16(%r13), the code of a method of Ruby, and mov %rax,32(%rcx), the
+ * environment of one of C; the newest frame is set by mov %r13,16(%r12), and sub $64,16(%r12).
+ */
+static void set_compiled(const struct ruby_layout *layout, struct runtime_recipe *ret)
+{
+	ret->compiled.exists = true;
+	if (layout->fills_newest)
+		ret->compiled = (struct runtime_compiled){
+			.exists = true,
+			.fill_count = 2,
+			.fill = {0x10458949, 0x20418948},
+			.link = {0x246c894d, 0x246c8349},
+		};
 }
 
 static int read_facts(const struct elf_file *elf, struct runtime_facts *ret)
@@ -166,6 +184,7 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 		return err == -EFAULT ? -EBADMSG : err;
 	set_frames(objects.layout, &recipe);
 	set_code(&ruby, process->bias, &recipe);
+	set_compiled(objects.layout, &recipe);
 	err = check(process, &objects, ruby.array_class + process->bias, &recipe);
 	if (err && err != -ENODATA)
 		return err == -EFAULT ? -EBADMSG : err;

@@ -198,7 +198,8 @@ static bool complete(struct runtime_recipe *recipe)
 	       check->link_count <= RUNTIME_CHECK_LINKS_MAX &&
 	       recipe->step_count <= RUNTIME_STEPS_MAX && recipe->loop_count <= RUNTIME_LOOPS_MAX &&
 	       recipe->switch_count <= RUNTIME_SWITCHES_MAX && recipe->frame_register < 16 &&
-	       recipe->position_register < 16 && set_native_bytes(&recipe->native) &&
+	       recipe->position_register < 16 && recipe->compiled.fill_count <= RUNTIME_FILLS_MAX &&
+	       set_native_bytes(&recipe->native) &&
 	       (recipe->native.range_count || set_frame_bytes(recipe)) && set_owner_bytes(recipe) &&
 	       set_object_bytes(recipe);
 }
@@ -220,6 +221,7 @@ static int put(struct runtime_recipes *recipes, struct recipe_process *one,
 	if (!recipe)
 		return -ENOMEM;
 	recipe->known = *known;
+	recipe->known.recipe.compiled.callers = *own;
 	recipe->expected = expected;
 	recipe->engine = one->engine;
 	recipe->own = *own;
@@ -245,6 +247,7 @@ int published_recipes_take(struct runtime_recipes *recipes, struct recipe_proces
 
 	if (recipe) {
 		same.recipe.number = recipe->number;
+		same.recipe.compiled.callers = recipe->known.recipe.compiled.callers;
 		if (complete(&same.recipe) && is_same_recipe(recipe, &same)) {
 			recipe->expected = false;
 			recipe->own = *own;

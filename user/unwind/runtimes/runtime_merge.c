@@ -29,6 +29,20 @@ static uint64_t pc_at(const struct native_stack *native, uint32_t i)
 	return native->addresses[i] - !!i;
 }
 
+static const struct runtime_range compiled = {.flags = RUNTIME_LOOP_COMPILED};
+
+/* Returns true if a native frame is in code that the runtime has compiled. */
+static bool is_compiled(const struct merge *m, uint32_t i)
+{
+	const struct runtime_compiled *code = &m->runtime->recipe->compiled;
+	const struct native_stack *native = m->native;
+
+	return code->exists && i + 1 < native->count && native->is_unknown &&
+	       is_in(&code->callers, pc_at(native, i + 1)) &&
+	       !is_in(&code->callers, pc_at(native, i)) &&
+	       native->is_unknown(native->context, pc_at(native, i));
+}
+
 /* Returns the range of the loop that a native frame is in, or NULL. */
 static const struct runtime_range *loop_at(const struct merge *m, uint32_t i)
 {
@@ -40,7 +54,7 @@ static const struct runtime_range *loop_at(const struct merge *m, uint32_t i)
 		if (is_in(&recipe->loops[k], pc_at(m->native, i)))
 			return &recipe->loops[k];
 	}
-	return NULL;
+	return is_compiled(m, i) ? &compiled : NULL;
 }
 
 /*
@@ -83,14 +97,15 @@ static bool is_switching(const struct merge *m)
 	const struct runtime_recipe *recipe = m->runtime->recipe;
 	const struct native_stack *native = m->native;
 
-	for (uint32_t i = 0; native->switches && i < native->count && !loop_at(m, i); i++) {
-		if (native->switches(native->context, pc_at(native, i)))
-			return true;
-	}
+	for (uint32_t i = 0; i < native->count && !loop_at(m, i); i++) {
+		uint64_t pc = pc_at(native, i);
 
-	for (uint32_t k = 0; k < recipe->switch_count && k < RUNTIME_SWITCHES_MAX; k++) {
-		if (m->native->count && is_in(&recipe->switches[k], pc_at(m->native, 0)))
+		if (native->switches && native->switches(native->context, pc))
 			return true;
+		for (uint32_t k = 0; k < recipe->switch_count && k < RUNTIME_SWITCHES_MAX; k++) {
+			if (is_in(&recipe->switches[k], pc))
+				return true;
+		}
 	}
 	return false;
 }
@@ -126,6 +141,12 @@ static bool has_rest(const struct merge *m)
 			return runtime->whole || !(runtime->flags & JITBPF_RUNTIME_DOUBTFUL);
 	}
 	return false;
+}
+
+/* Returns the number of groups that are left and end with an entry: those that a loop runs. */
+static uint32_t count_entries(const struct merge *m)
+{
+	return m->groups - (m->groups && !is_entry(m->runtime, m->runtime->count - 1));
 }
 
 /* A group ends with an entry, or with the last frame that is known. */
@@ -164,7 +185,14 @@ static uint32_t count_without(const struct merge *m)
 		return 1;
 	if (m->runtime->flags & (JITBPF_RUNTIME_LEAF_RUNS | JITBPF_RUNTIME_LEAF_RUNS_NOT))
 		return !!(m->runtime->flags & JITBPF_RUNTIME_LEAF_RUNS_NOT);
-	return m->native->whole && m->runtime->whole && m->loops == m->groups + 1;
+	return m->native->whole && m->runtime->whole && m->loops == count_entries(m) + 1;
+}
+
+/* Returns true if the newest group is an entry whose loop was not called yet. */
+static bool is_early(const struct merge *m)
+{
+	return m->runtime->recipe->entry_is_early && m->native->whole && m->runtime->whole &&
+	       count_entries(m) == m->loops + 1 && !loop_at(m, 0);
 }
 
 /* Returns true if frames that are fewer than the loops are of another state of the thread. */
@@ -209,8 +237,10 @@ static bool has_function(const struct merge *m)
 	return false;
 }
 
-static void put_group(struct merge *m, uint64_t compiled)
+/* Place a group that a range of the loop stands for; NULL: none does. */
+static void put_group(struct merge *m, const struct runtime_range *loop)
 {
+	uint64_t mark = loop && loop->flags & RUNTIME_LOOP_COMPILED ? JITBPF_POSITION_COMPILED : 0;
 	const struct runtime_stack *runtime = m->runtime;
 	bool ends = false;
 
@@ -222,8 +252,9 @@ static void put_group(struct merge *m, uint64_t compiled)
 		if (!words->function)
 			continue;
 		put(m, words->function);
-		put(m, words->position | compiled);
-		compiled = 0;
+		/* Compiled code writes positions only before calls. */
+		put(m, (loop == &compiled && m->runtime_at == 1 ? 0 : words->position) | mark);
+		mark = 0;
 		m->inside = false;
 	}
 	m->groups--;
@@ -268,7 +299,7 @@ static bool put_rest(struct merge *m)
 	if (!native->whole)
 		put_gap(m);
 	while (m->groups)
-		put_group(m, 0);
+		put_group(m, NULL);
 	return true;
 }
 
@@ -278,7 +309,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 	struct native_stack leaf = {.addresses = native->addresses, .count = 1}, part = *native;
 	struct merge m = {.native = native, .runtime = runtime, .ret = ret, .inside = true};
 	uint32_t without;
-	bool guessed, ends;
+	bool guessed, ends, early;
 
 	ret->count = 0;
 	m.groups = count_groups(runtime);
@@ -288,6 +319,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 	m.native = native = m.switching ? &leaf : &part;
 	m.loops = count_loops(&m);
 	without = count_without(&m);
+	early = !m.switching && is_early(&m);
 	guessed = without && !is_unsettled(&m) && is_not_told(&m);
 	ret->cut = m.switching || lacks_frames(&m) || m.loops > m.groups + without ||
 		   (guessed && m.groups);
@@ -297,6 +329,14 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 		uint32_t frames = loop_frames(&m, m.native_at);
 
 		m.loops -= frames > 0;
+		if (early && (frames || is_in(&runtime->own, pc_at(native, m.native_at)))) {
+			early = false;
+			if (!frames) {
+				put_native(&m, has_function(&m));
+				put_group(&m, NULL);
+				continue;
+			}
+		}
 		if (!frames) {
 			put_native(&m, serves(&m));
 			m.behind_loop = false;
@@ -312,7 +352,7 @@ void runtime_merge(const struct native_stack *native, const struct runtime_stack
 			while (frames--)
 				put_native(&m, serves_group);
 			m.behind_loop = !(loop->flags & RUNTIME_LOOP_COMPILED);
-			put_group(&m, m.behind_loop ? 0 : JITBPF_POSITION_COMPILED);
+			put_group(&m, loop);
 		}
 	}
 	ends = put_rest(&m) ? runtime->whole : native->whole;

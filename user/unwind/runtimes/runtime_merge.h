@@ -55,23 +55,28 @@ struct merged_stack {
  * stack begins with it, with or without runtime frames, so all stacks of a program have the same
  * root. So does unknown code in anonymous memory that has called the loop itself, even if the loop
  * has no group: only the runtime does that, by a trampoline that it has made for a function
- * (`python -X perf`). In a group of compiled code, the innermost frame is marked as such.
+ * (`python -X perf`). In a group of compiled code, the innermost frame is marked as such. Unknown
+ * code that the recipe's `compiled` describes is of the loop, too; of its newest frame, no line is
+ * known.
  *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
  * group yet, or no more: that is so if it is unsettled; if the flags say so; or, for a runtime that
- * cannot tell, of whole stacks, if there is one loop frame more than groups. If it could tell, and
- * the flags do not, the groups may be another state's: none is placed. Groups that are left behind
- * the outermost loop frame are placed at the end. Their native frames are on another stack or, if
- * the native stack is not whole, not known: then a frame of kind GAP is before them. If the runtime
- * stack is not whole, it may be none: they are placed only behind others. Loop frames that are left
- * stay as they are. But if the frames are doubtful and fewer groups than loop frames
- * of whole stacks, then they are of another state of the thread: none is placed.
+ * cannot tell, of whole stacks, if there is one loop frame more than entries. If it could tell, and
+ * the flags do not, the groups may be another state's: none is placed. The other way round, if the
+ * recipe says that an entry is early, and whole stacks have one entry more than loop frames, then
+ * the innermost frame of the runtime's own file is about to call the loop: it stands for the newest
+ * group. Groups that are left behind the outermost loop frame are placed at the end. Their native
+ * frames are on another stack or, if the native stack is not whole, not known: then a frame of kind
+ * GAP is before them. If the runtime stack is not whole, it may be none: they are placed only
+ * behind others. Loop frames that are left stay as they are. But if the frames are doubtful and
+ * fewer groups than loop frames of whole stacks, then they are of another state of the thread: none
+ * is placed.
  *
  * If the runtime stack is not whole, a GAP follows its last frame, unless that is the end of a
  * native stack that is not whole: its end says the same. While the thread switches native stacks,
  * each frame of the two stacks is right, but they need not belong together. So the leaf alone is
- * before the runtime frames, with a GAP between. It may do so while its leaf is in the code that
- * the recipe names, or was called from a library that switches, before any loop frame. Such a
+ * before the runtime frames, with a GAP between. It may do so while its leaf is in, or was called
+ * from, the code that the recipe names or a library that switches, before any loop frame. Such a
  * library begins each further stack, too: what is behind its frame, behind all groups of a whole
  * runtime stack, is memory of other stacks, and no part of this one. A stack with a GAP whose
  * outermost frame is not known ends with a GAP, if there is room for it.

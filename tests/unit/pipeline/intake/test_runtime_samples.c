@@ -18,6 +18,7 @@
 #define OUTSIDE	  (PROGRAM + 0x800) /* in the runtime, outside of the loop */
 #define STACK_TOP 0x7ffd00001000ull
 #define FOUND	  0x20001000ull /* code that nobody reports */
+#define ANONYMOUS 0x70000000ull /* memory of no file */
 #define FURTHER	  0x1000000	/* where a second process has the program */
 #define MS	  1000000ull
 #define OBJECT(n) (0x7f0000000000ull + (n)*0x100)
@@ -51,6 +52,7 @@ struct fixture {
 	bool holds_checks;
 	uint32_t code_asked, checks_asked;
 	bool no_room_for_recipes;
+	bool can_return; /* functions can, anywhere */
 	struct runtime_known known;
 	struct unwind_request requests[REQUESTS];
 	size_t request_count;
@@ -154,6 +156,10 @@ static int answer_one(const struct unwind_request *request, unwind_taker_fn take
 		if (f.no_runtime && !strcmp(request->recipe.module->path, f.no_runtime))
 			answer.error = -ENOENT;
 		answer.known = &f.known;
+	}
+	if (request->kind == UNWIND_RETURN_SITE) {
+		answer.error = 0;
+		answer.can_return = f.can_return;
 	}
 	if (request->kind == UNWIND_PROGRAM) {
 		answer.error = 0;
@@ -370,6 +376,8 @@ static void add_program(uint32_t pid, uint64_t inode)
 	program->file = (struct jitbpf_program_file){.inode = inode, .device = 5};
 }
 
+#define THREAD_POINTER 0x7f5500000700
+
 /* A sample in the loop, with runtime frames of these functions, newest first. */
 static void add_sample(uint32_t pid, uint32_t recipe, const uint32_t *functions, uint32_t count)
 {
@@ -385,6 +393,7 @@ static void add_sample(uint32_t pid, uint32_t recipe, const uint32_t *functions,
 	sample->words[0] = LOOP + 1;
 	sample->words[1] = OUTSIDE;
 	part->count = count;
+	part->thread_pointer = THREAD_POINTER;
 	part->recipe = recipe;
 	part->end = JITBPF_RUNTIME_ROOT;
 	for (uint32_t i = 0; i < count; i++)
@@ -1017,6 +1026,78 @@ CASE_WITH(test_program_is_expected, set_up, tear_down)
 	sample = last_record(JITBPF_SAMPLE);
 	assert_frame(sample, 0, "f1", 11);
 	assert_frame(sample, 2, "f2", 11);
+}
+
+/* Its runtime starts late, so that it is requested without a thread; a sample has one at last. */
+CASE_WITH(test_expected_program_starts_late, set_up, tear_down)
+{
+	const struct jitbpf_sample *sample;
+
+	f.recipe_error = -ENODATA;
+	add_program(MADE_PID, 1);
+	round_of(2);
+	for (uint32_t i = 0; i < 10; i++) {
+		add_copied_sample(MADE_PID, STACK_TOP, 0);
+		round_of(100);
+	}
+	assert_true(f.recipes_asked > 1 && !f.thread_pointer);
+	add_sample(MADE_PID, 1, two, 2);
+	for (uint32_t i = 0; i < 10 && !f.thread_pointer; i++)
+		round_of(100);
+	assert_true(f.thread_pointer == THREAD_POINTER);
+	f.recipe_error = 0;
+	for (uint32_t i = 0; i < 10; i++)
+		round_of(100);
+	add_sample(MADE_PID, 1, two, 2);
+	round_of(50);
+	sample = last_record(JITBPF_SAMPLE);
+	assert_frame(sample, 0, "f1", 11);
+}
+
+/* Finish a sample of unknown code whose stack has these words. Returns the number of its frames. */
+static uint32_t frames_of_code(const uint64_t *words, size_t count, uint64_t bp)
+{
+	size_t bytes =
+		sizeof(struct jitbpf_sample) + 8 + sizeof(struct jitbpf_stack_copy) + count * 8;
+	struct jitbpf_sample *sample = make_record(&f.run, JITBPF_SAMPLE, bytes, ++f.time_ns);
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->words[1];
+
+	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
+	sample->pid = sample->tid = MADE_PID;
+	sample->user_words = 1;
+	sample->user_end = JITBPF_END_NO_RULE;
+	sample->words[0] = copy->ip = ANONYMOUS + 0x10;
+	copy->sp = STACK_TOP - 0x800;
+	copy->bp = bp;
+	copy->stack_top = STACK_TOP;
+	copy->size_bytes = (uint32_t)(count * 8);
+	memcpy(copy->data, words, count * 8);
+	for (uint32_t i = 0; i < 30; i++)
+		round_of(50);
+	return ((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->user_words;
+}
+
+/* The frame of code that a runtime has compiled ends where the runtime's file has called it. */
+CASE_WITH(test_compiled_code, set_up, tear_down)
+{
+	static const uint64_t words[40] = {1, ANONYMOUS, PROGRAM + 0x10001, PROGRAM + 0x20,
+					   PROGRAM + 0x30};
+	static const uint64_t far[40] = {[RUNTIME_COMPILED_WORDS] = PROGRAM + 0x20};
+	const uint64_t bp = STACK_TOP - 0x800 + 8 * 2; /* where a frame pointer would be */
+
+	f.can_return = true;
+	f.known.recipe.compiled.exists = 1;
+	make_mapping(&f.run, ++f.time_ns, MADE_PID, ANONYMOUS, "//anon");
+	begin();
+	assert_true(published_of(MADE_PID)->compiled.callers.start == PROGRAM);
+	assert_true(published_of(MADE_PID)->compiled.callers.end == PROGRAM + 0x10000);
+	assert_in_range(frames_of_code(words, 40, 0), 2, 3);
+	assert_true(((const struct jitbpf_sample *)last_record(JITBPF_SAMPLE))->words[1] ==
+		    PROGRAM + 0x20);
+	assert_in_range(frames_of_code(words, 40, bp), 2, 3);
+	assert_int_equal(frames_of_code(far, 40, 0), 1);
+	f.can_return = false;
+	assert_int_equal(frames_of_code((const uint64_t[40]){PROGRAM + 0x40}, 40, 0), 1);
 }
 
 /* An answer that came since the last round counts before the rings are drained. */
