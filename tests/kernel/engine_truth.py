@@ -83,7 +83,8 @@ class Truth:
         """Returns (number of correct frames, including the offset; wrong frames)."""
         right, wrong = collections.Counter(), []
         for sample in samples:
-            user = [frame for frame in sample.frames if frame.address < 1 << 63]
+            # Functions of a runtime have no address.
+            user = [frame for frame in sample.frames if 0 < frame.address < 1 << 63]
             for depth, frame in enumerate(user):
                 load = self.at(frame.address - (depth > 0), sample.time)
                 shown = frame.module == "[jit]"
