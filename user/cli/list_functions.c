@@ -14,7 +14,7 @@ static uint64_t runtime_with_functions(const struct engine_row *row)
 	for (uint32_t i = 0; i < row->runtimes.count; i++) {
 		uint64_t number = row->runtimes.runtimes[i].number;
 
-		if (runtime_is_read(engine_of_runtime_number(number).engine))
+		if (runtime_reader_of(engine_of_runtime_number(number).engine))
 			return number;
 	}
 	return 0;
@@ -32,7 +32,7 @@ void list_functions_write(struct json *json, const struct process_runtimes *runt
 		uint32_t status = engine_runtime_status(number);
 		const char *functions = NULL;
 
-		if (runtime_is_read(runtime.engine))
+		if (runtime_reader_of(runtime.engine))
 			functions = status < LEDGER_RUNTIME_COUNT ? ledger_runtimes[status].key
 								  : "not_checked";
 		engine_advice_write_runtime(json, number, functions);

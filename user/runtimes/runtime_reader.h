@@ -91,8 +91,6 @@ struct runtime_reader {
 	const char *symbol;
 	/* recipe() is called again with what the process has mapped, after it has succeeded. */
 	bool needs_shared_code, needs_code_ranges;
-	/* Its frames are in code that has unwind rows only if the engine publishes it. */
-	bool needs_publisher;
 	/*
 	 * A function can have copies, as each closure of PHP has one. They have the same check,
 	 * which has the address of its code and identifies it, whatever the object. A copy can live

@@ -24,13 +24,6 @@ const struct runtime_reader *runtime_reader_of(const struct engine *engine)
 	return NULL;
 }
 
-bool runtime_is_read(const struct engine *engine)
-{
-	const struct runtime_reader *reader = runtime_reader_of(engine);
-
-	return reader && !reader->needs_publisher;
-}
-
 const struct runtime_reader *runtime_reader_named(const char *engine)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

@@ -8,9 +8,6 @@
 /* Returns the reader of a runtime, or NULL: its frames cannot be read. */
 const struct runtime_reader *runtime_reader_of(const struct engine *engine);
 
-/* Returns true if the functions of a runtime are shown whatever it publishes. */
-bool runtime_is_read(const struct engine *engine);
-
 /* As runtime_reader_of(), by the name of the engine. */
 const struct runtime_reader *runtime_reader_named(const char *engine);
 

@@ -246,13 +246,15 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 }
 
 /* Count a check. Returns false if the process has used up its checks of this second. */
-static bool within_budget(struct code_doubts *doubts, uint64_t now_ns)
+static bool within_budget(struct code_doubts *doubts, bool has_words, uint64_t now_ns)
 {
+	uint32_t *count = has_words ? &doubts->identities : &doubts->checks;
+
 	if (now_ns >= doubts->second_ns + SECOND_NS) {
 		doubts->second_ns = now_ns;
-		doubts->checks = 0;
+		doubts->checks = doubts->identities = 0;
 	}
-	return doubts->checks++ < CODE_CHECKS_PER_S;
+	return (*count)++ < (has_words ? CODE_IDENTITIES_PER_S : CODE_CHECKS_PER_S);
 }
 
 /* Copy the code of a region for a request. Returns 0 or -ENOMEM. */
@@ -292,7 +294,7 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 		check->seen_ns = 0;
 	/* A check with the bytes of a sample reads no memory, so it needs no pause. */
 	if (check->asked || (checks->now_ns < check->next_ns && !check->seen_ns && !checks->ends) ||
-	    !within_budget(doubts, checks->now_ns))
+	    !within_budget(doubts, has_words, checks->now_ns))
 		return false;
 	if (copy && copy->size_bytes && copy_code(check, copy))
 		return false;

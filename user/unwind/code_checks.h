@@ -53,10 +53,11 @@
 #include "unwind/unwind_regions.h"
 #include "unwind/unwind_service.h"
 
-#define CODE_CHECKS_MAX	     (1u << 12)
-#define CODE_CHECKS_PER_S    1000	  /* of a process */
-#define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, times the passed checks */
-#define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
+#define CODE_CHECKS_MAX	      (1u << 12)
+#define CODE_CHECKS_PER_S     1000	   /* of a process */
+#define CODE_IDENTITIES_PER_S 4000	   /* the same, of code that was found: a few words each */
+#define CODE_CHECK_PAUSE_NS   50000000ull  /* between reads of a region, times the passed checks */
+#define CODE_CHECK_PAUSE_MAX  200000000ull /* below INTAKE_DEFER_NS */
 
 /* A virtual machine that frees all its code at once may report that for a few seconds. */
 #define CODE_DOUBT_NS 5000000000ull

@@ -42,7 +42,7 @@ struct code_doubts {
 	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
 	uint32_t replaced_next;
 	uint64_t second_ns; /* start of the second in which checks are counted */
-	uint32_t checks;
+	uint32_t checks, identities;
 	VEC(uint32_t) waiting; /* slots of the checks that samples wait for */
 };
 

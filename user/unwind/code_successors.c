@@ -100,7 +100,9 @@ static bool may_have_run(struct code_copies *copies, const struct code_region *r
 bool code_found_is_possible(struct code_copies *copies, const struct code_region *region,
 			    const struct sampled_frame *frame)
 {
-	return frame_like(copies, region, frame) != LIKE_OTHER;
+	enum likeness likeness = frame_like(copies, region, frame);
+
+	return likeness != LIKE_OTHER && !(frame->seen && likeness == LIKE_SIMILAR);
 }
 
 bool code_successor_is_possible(struct code_copies *copies, const struct process *process,

@@ -67,7 +67,7 @@ bool code_successor_is_possible(struct code_copies *copies, const struct process
 
 /*
  * Returns true if a frame can be of code that was found in its place after the sample: the bytes
- * around the innermost frame are similar; a caller has a call before its return address.
+ * around the innermost frame are equal; a caller has a call before its return address.
  */
 bool code_found_is_possible(struct code_copies *copies, const struct code_region *region,
 			    const struct sampled_frame *frame);

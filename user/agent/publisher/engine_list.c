@@ -200,7 +200,7 @@ static bool find_functions(const struct engine_list *list, uint32_t pid,
 	if (maps->files.size && !list->checker.check(list->checker.context, pid, &number) && number)
 		set_runtime(runtimes, number);
 	for (uint32_t i = 0; i < runtimes->count; i++)
-		found |= runtime_is_read(process_runtime_engine(&runtimes->runtimes[i]));
+		found |= runtime_reader_of(process_runtime_engine(&runtimes->runtimes[i])) != NULL;
 	return found;
 }
 

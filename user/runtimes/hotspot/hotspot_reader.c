@@ -145,7 +145,6 @@ static bool knows(const struct engine_version *version)
 const struct runtime_reader hotspot_reader = {
 	.engine = &engine_java,
 	.symbol = "gHotSpotVMStructs",
-	.needs_publisher = true,
 	.knows = knows,
 	.facts = read_facts,
 	.recipe = make_recipe,
