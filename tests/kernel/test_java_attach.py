@@ -133,7 +133,8 @@ class Late(Attached):
         """Before the agent, `list` says how it comes; then it counts the methods."""
         process = self.start_java()
         listed = self.listed(process.pid)
-        self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +[\d.]+ MB +nothing\b")
+        self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +[\d.]+ MB "
+                                        r"+Java [\d.]+: shown +nothing\b")
         self.assertIn("Java: a JVM publishes its code with our agent: 'record' loads it",
                       listed.stderr)
         self.attach(process.pid)
@@ -143,6 +144,12 @@ class Late(Attached):
         self.assertEqual(listed.stderr, "")
         self.assertGreater(self.methods(process.pid), 200)
 
+    def check_found(self, run):
+        """The agent has published nothing: the code was found in the memory of the JVM."""
+        self.assertGreater(self.named(run), 0.9, run.stderr)
+        jit = run.summary()["jit"]
+        self.assertEqual((jit["published_jvmti"], jit["published_memory"]), (0, jit["methods"]))
+
     @staticmethod
     def listed(pid):
         return subprocess.run([harness.JITBPF, "list", "-p", str(pid)], check=True,
@@ -151,7 +158,7 @@ class Late(Attached):
     def test_without_attaching(self):
         process = self.start_java()
         run = self.attach(process.pid, ["--no-attach-jvms"])
-        self.assertEqual(self.named(run), 0)
+        self.check_found(run)
         self.assertNotIn(LOADED, run.stderr)
         with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
             self.assertNotIn("jitbpf", maps.read())
@@ -205,7 +212,7 @@ class Late(Attached):
         process = self.start_java()
         run = self.attach(process.pid, ["--shim", shim])
         self.assertIn("not loaded: libjitbpf-jvmti.so is not beside libjitbpf.so", run.stderr)
-        self.assertEqual(self.named(run), 0)
+        self.check_found(run)
 
     def test_dynamic_agents_forbidden(self):
         process = self.start_java("-XX:-EnableDynamicAgentLoading")
@@ -539,13 +546,16 @@ class WholeSystem(Attached):
     def test_only_if_told(self):
         run = self.record_beside()
         self.assertNotIn(LOADED, run.stderr)
-        self.assertIn("our agent: 'record' loads it", run.stderr)
-        self.assertEqual(self.named(run), 0)
+        self.check_java(run)
+        self.assertEqual(run.summary()["jit"]["published_jvmti"], 0)
         run = self.record_beside("--attach-jvms")
         self.assertRegex(run.stderr, rf"JVM \d+ \(java\): {LOADED}")
+        self.check_java(run)
+
+    def check_java(self, run):
         java = {stack: count for stack, count in run.folded().items() if stack.startswith("java")}
         named = sum(count for stack, count in java.items() if "Fill." in stack)
-        self.assertGreater(named, 0.9 * sum(java.values()))
+        self.assertGreater(named, 0.9 * sum(java.values()), run.stderr)
 
 
     def test_by_name(self):
