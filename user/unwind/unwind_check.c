@@ -6,6 +6,9 @@
 #include "unwind/stack_walk.h"
 #include "unwind/unwinder_state.h"
 
+/* Code of a process that has ended was looked at so long before, if it ran. */
+#define SEEN_RECENTLY_NS 500000000ull
+
 bool unwinder_doubts(const struct unwinder *u, const struct process *process)
 {
 	return code_checks_of(&u->checks, process);
@@ -103,15 +106,19 @@ static bool was_not_there(struct unwinder *u, const struct process *process,
 {
 	struct code_site site = code_site_at(process, frame->address, frame->time_ns);
 	const struct found_piece *piece;
+	uint64_t until_ns;
 
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != frame->address ||
 	    !code_checks_is_found(site.region))
 		return false;
 	piece = found_code_piece(&u->found, process, site.region->address);
+	until_ns = code_checks_seen_until(&u->checks, process, site.region);
 	if (piece && (!found_identity_is_used(&piece->identity) ||
-		      (piece->found_ns <= frame->time_ns &&
-		       frame->time_ns <= code_checks_seen_until(&u->checks, process, site.region))))
+		      (piece->found_ns <= frame->time_ns && frame->time_ns <= until_ns)))
 		return false;
+	/* Code that was not looked at for long before its process ended. */
+	if (piece && frame->time_ns > until_ns + SEEN_RECENTLY_NS)
+		return true;
 	return !code_found_is_possible(&u->copies, site.region, frame);
 }
 
