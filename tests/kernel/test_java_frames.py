@@ -37,13 +37,14 @@ class Interpreted(harness.KernelTest):
         own = [[frame for frame in frames if frame.name.startswith(CLASS)] for frames in stacks]
         self.assertGreater(len(stacks), 60, run.stderr)
         # Others are of the start of the program, and of the few instructions around calls.
-        self.assertGreater(sum(map(bool, own)), 0.9 * len(stacks), run.stderr)
-        without = 0  # a line
-        for frames in filter(None, own):
-            names = [frame.name[len(CLASS):] for frame in frames]
-            for name, caller in zip(names, [*names[1:], None]):
-                self.assertIn(caller, CALLERS[name] | ({"deep_left"} if name == "deep_left"
-                                                       else set()), names)
+        self.assertGreater(sum(map(bool, own)), 0.8 * len(stacks), run.stderr)
+        without = unread = 0  # frames without a line, and with a caller that could not be read
+        for whole, frames in zip(stacks, own):
+            for name, caller, is_read in self.calls(whole):
+                if is_read:
+                    self.assertIn(caller, CALLERS[name] | ({"deep_left"} if name == "deep_left"
+                                                           else set()), whole)
+                unread += not is_read
             for i, frame in enumerate(frames):
                 self.assertTrue(frame.file.endswith("Interpreted.java"), frame)
                 # While it calls or is called, the innermost one may have no position.
@@ -51,7 +52,19 @@ class Interpreted(harness.KernelTest):
                     self.assertIn(frame.line, self.lines(frame.name[len(CLASS):]), frame)
                 without += not frame.line
         self.assertLess(without, 0.05 * sum(map(bool, own)))
+        self.assertLess(unread, 0.05 * sum(map(bool, own)))
         self.assertGreater(len({frame.name for frames in own for frame in frames}), 8)
+
+    @staticmethod
+    def calls(frames):
+        """Yields each own method of a stack with its caller, None if there is none, and whether
+        the frame behind it could be read: one of the interpreter without its method could not."""
+        for i, frame in enumerate(frames):
+            if frame.name.startswith(CLASS):
+                own = [other.name[len(CLASS):] for other in frames[i:]
+                       if other.name.startswith(CLASS)]
+                behind = frames[i + 1].name if i + 1 < len(frames) else ""
+                yield own[0], next(iter(own[1:]), None), behind != "Interpreter"
 
     @staticmethod
     def lines(method):
