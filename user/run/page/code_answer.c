@@ -170,16 +170,17 @@ static int compare_samples(const void *a_, const void *b_)
 	uint64_t a_samples = a_lines ? a->function->total : a->function->samples;
 	uint64_t b_samples = b_lines ? b->function->total : b->function->samples;
 
-	if (a_lines != b_lines)
-		return a_lines ? -1 : 1;
 	if (a_samples != b_samples)
 		return a_samples > b_samples ? -1 : 1;
+	if (a_lines != b_lines)
+		return a_lines ? -1 : 1;
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
 /*
  * The generations with most samples, by the time of their load. Returns their number, and sets
- * *ret_hottest to the index of the one with most samples. Source lines come before JIT code.
+ * *ret_hottest to the index of the one with most samples. Source lines have those of the JIT code
+ * that runs for them, and come before it.
  */
 static size_t choose(const struct view *view, const struct sink *history,
 		     const struct function_samples *samples, struct generation *ret,

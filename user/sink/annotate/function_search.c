@@ -30,8 +30,7 @@ int function_search_begin(struct function_search *ret, const struct view *view, 
 	ret->matches = calloc(ret->location_count, sizeof(*ret->matches));
 	if (!ret->matches)
 		return -ENOMEM;
-	return found->kind == LOCATION_RUNTIME ? line_totals_init(&ret->totals, ret->location_count)
-					       : 0;
+	return 0;
 }
 
 void function_search_deinit(struct function_search *search)
@@ -52,6 +51,23 @@ static int add_location(struct function_search *search, uint32_t location)
 	return 0;
 }
 
+/* Count the lines of a function of a runtime. */
+static int add_lines(struct function_search *search, const struct view *view, uint32_t location)
+{
+	int err = search->totals.lines.size
+			  ? 0
+			  : line_totals_init(&search->totals, search->location_count);
+
+	return err ?: line_totals_add(&search->totals, view, location);
+}
+
+/* Locations of a function: of one kind, or those that interpreted and compiled it. */
+static bool can_be_of_one(uint8_t kind, uint8_t other)
+{
+	return kind == other || (kind == LOCATION_JIT && other == LOCATION_RUNTIME) ||
+	       (kind == LOCATION_RUNTIME && other == LOCATION_JIT);
+}
+
 static int find_locations(struct function_search *search, const struct view *view, uint32_t end)
 {
 	const struct location *locations = view->locations->locations.data;
@@ -62,7 +78,7 @@ static int find_locations(struct function_search *search, const struct view *vie
 	     search->next_location++) {
 		uint32_t location = search->next_location;
 
-		if (locations[location].kind != locations[search->location].kind)
+		if (!can_be_of_one(locations[location].kind, locations[search->location].kind))
 			continue;
 		outermost(view, location, &text);
 		if (text.name != wanted.name && strcmp(text.name, wanted.name) != 0)
@@ -71,7 +87,7 @@ static int find_locations(struct function_search *search, const struct view *vie
 			continue;
 		if (add_location(search, location) ||
 		    (locations[location].kind == LOCATION_RUNTIME &&
-		     line_totals_add(&search->totals, view, location)))
+		     add_lines(search, view, location)))
 			return -ENOMEM;
 	}
 	search->next_location = end;

@@ -149,3 +149,35 @@ CASE(locations_of_a_function_are_bounded)
 	assert_int_equal(samples.functions.data[0].count, FUNCTION_SEARCH_MAX);
 	assert_int_equal(samples.total, FUNCTION_SEARCH_MAX + 100);
 }
+
+static uint32_t method(struct made_view *m, enum location_kind kind, enum frame_kind frame_kind,
+		       uint64_t number)
+{
+	uint32_t location = made_location(m, kind, number, 4);
+	struct frame frame = made_frame(m, frame_kind, "Shop.price", "[jit]");
+
+	assert_int_equal(frame_table_set(m->frames, location, &frame, 1), 0);
+	return location;
+}
+
+/* A virtual machine has interpreted a method, and then compiled it. */
+CASE(both_kinds_of_code_of_a_method_are_found)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	uint32_t places[2];
+
+	made_init(&m);
+	places[0] = method(&m, LOCATION_RUNTIME, FRAME_KIND_INTERPRETED, 1);
+	places[1] = method(&m, LOCATION_JIT, FRAME_KIND_JIT, 2);
+	made_stack(&m, 0, "java", 1, STACK(places[0]));
+	made_stack(&m, 0, "java", 9, STACK(places[1]));
+	for (size_t i = 0; i < 2; i++) {
+		CLEANUP(function_search_deinit) struct function_search search = {0};
+		CLEANUP(function_samples_deinit) struct function_samples samples = {0};
+
+		assert_int_equal(search_all(&m, places[i], 1, &search, &samples), 0);
+		assert_int_equal(search.found.size, 2);
+		assert_int_equal(search.found.data[0].samples + search.found.data[1].samples, 10);
+		assert_int_equal(samples.total, 10);
+	}
+}
