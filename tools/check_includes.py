@@ -39,6 +39,8 @@ unwind/tables
 unwind/unwind_key.h
 unwind/unwind_service.h
 unwind/runtimes
+unwind/unwind_regions.h
+unwind/code
 unwind
 profile
 symbolize/name

@@ -17,7 +17,7 @@ enum jitbpf_publisher {
 	JITBPF_PUBLISHER_JITDUMP = 1,  /* a jit-PID.dump file */
 	JITBPF_PUBLISHER_PERF_MAP = 2, /* /tmp/perf-PID.map */
 	JITBPF_PUBLISHER_JVMTI = 3,    /* the agent in a Java virtual machine */
-	/* nobody: intake has found the code in memory (unwind/found_code.h) */
+	/* nobody: intake has found the code in memory (unwind/code/found_code.h) */
 	JITBPF_PUBLISHER_FOUND = 4,
 	JITBPF_PUBLISHER_COUNT
 };

@@ -12,7 +12,7 @@
 /* Pages in which nothing is mapped that may be executed, by their numbers. */
 struct empty_pages {
 	uint64_t pages[EMPTY_PAGES_MAX];
-	bool finds_code; /* code without a region can be found (unwind/found_code.h) */
+	bool finds_code; /* code without a region can be found (unwind/code/found_code.h) */
 };
 
 /*

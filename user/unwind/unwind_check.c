@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The unwinder's part in checks of JIT code (unwind/code_checks.h): stacks and requests. */
+/* The unwinder's part in checks of JIT code (unwind/code/code_checks.h): stacks and requests. */
 #include "decode/record/sample_parts.h"
-#include "unwind/code_check_results.h"
-#include "unwind/code_successors.h"
+#include "unwind/code/code_check_results.h"
+#include "unwind/code/code_successors.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwinder_state.h"
 
@@ -111,7 +111,7 @@ static bool was_not_there(struct unwinder *u, const struct process *process,
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != frame->address ||
 	    !code_checks_is_found(site.region))
 		return false;
-	piece = found_code_piece(&u->found, process, site.region->address);
+	piece = found_pieces_at(&u->found.pieces, process, site.region->address);
 	until_ns = code_checks_seen_until(&u->checks, process, site.region);
 	if (piece && (!found_identity_is_used(&piece->identity) ||
 		      (piece->found_ns <= frame->time_ns && frame->time_ns <= until_ns)))

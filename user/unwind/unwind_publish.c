@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "unwind/code_page.h"
+#include "unwind/code/code_page.h"
 #include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_found.h"
 #include "unwind/unwinder_runtimes_state.h"

@@ -44,7 +44,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	if (err)
 		return err;
 	u->regions.woken = u->checks.woken = u->found.woken = &u->woken;
-	u->checks.found = &u->found;
+	u->checks.found = &u->found.pieces;
 	u->checks.regions = &u->regions;
 	u->large.budget.limit = UNWIND_LARGE_BYTES_MAX;
 	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;

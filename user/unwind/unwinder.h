@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/code_checks.h"
-#include "unwind/found_code.h"
+#include "unwind/code/code_checks.h"
+#include "unwind/code/found_code.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
@@ -141,7 +141,7 @@ bool unwinder_doubts(const struct unwinder *unwinder, const struct process *proc
 
 /*
  * Check that the JIT code of a complete stack, sampled at time_ns, was in memory
- * (unwind/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
+ * (unwind/code/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
  * vouched for, or 1 if checks are pending. An innermost frame whose code has ended does not cut the
  * stack. After 1, call again when *ret_key was woken, or with last set: then code without a result
  * counts as not vouched for.
@@ -151,10 +151,10 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 
 /*
  * Find the first user frame of a finished sample that may be in code that was reported later
- * (unwind/code_successors.h), or that was found later (unwind/found_code.h). Returns the number of
- * frames up to and including that frame; 0 if there is none. seen: the bytes of code that came with
- * the sample, or NULL. Call it when all events up to CODE_SUCCESSOR_NS after the sample have been
- * applied.
+ * (unwind/code/code_successors.h), or that was found later (unwind/code/found_code.h). Returns the
+ * number of frames up to and including that frame; 0 if there is none. seen: the bytes of code that
+ * came with the sample, or NULL. Call it when all events up to CODE_SUCCESSOR_NS after the sample
+ * have been applied.
  */
 uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
 				const struct jitbpf_sample *sample,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The unwinder's part in code that nobody has reported (unwind/found_code.h). */
+/* The unwinder's part in code that nobody has reported (unwind/code/found_code.h). */
 #include <errno.h>
 #include <stddef.h>
 
 #include "runtimes/runtime_readers.h"
 #include "state/code/code_publisher.h"
-#include "unwind/code_check_table.h"
+#include "unwind/code/code_check_table.h"
 #include "unwind/unwinder_found.h"
 
 /* Returns true if the runtime of a process may be known soon, so that its code can be found. */
@@ -108,7 +108,7 @@ static bool is_known(struct unwinder *u, struct found_news *news)
 	for (; region && region->address < end;
 	     region = code_map_next(news->process->code, region->address + region->size_bytes)) {
 		const struct found_piece *piece =
-			found_code_piece(&u->found, news->process, region->address);
+			found_pieces_at(&u->found.pieces, news->process, region->address);
 
 		if (!code_publisher_of(region->claims[0].origin.publisher)->identified)
 			return true;

@@ -4,9 +4,9 @@
 #define JITBPF_UNWIND_UNWINDER_STATE_H
 
 #include "locate/code_site.h"
-#include "unwind/code_checks.h"
-#include "unwind/code_copies.h"
-#include "unwind/found_code.h"
+#include "unwind/code/code_checks.h"
+#include "unwind/code/code_copies.h"
+#include "unwind/code/found_code.h"
 #include "unwind/return_sites.h"
 #include "unwind/runtimes/known_stacks.h"
 #include "unwind/runtimes/recipe_templates.h"

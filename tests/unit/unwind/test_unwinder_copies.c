@@ -4,7 +4,7 @@
 
 #include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
-#include "unwind/code_copies.h"
+#include "unwind/code/code_copies.h"
 
 #define PID  100
 #define CODE 0x500000ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reports code that was found in the memory of a process (unwind/found_code.h), as a load. */
+/* Reports code that was found in the memory of a process (unwind/code/found_code.h), as a load. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

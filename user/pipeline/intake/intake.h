@@ -8,8 +8,9 @@
  * a copy of its stack, while unwind rows are made; one of code that may be reported late, until the
  * report; one of code in doubt, until its check; one with runtime frames, until their functions are
  * read. They wait for at most INTAKE_DEFER_NS. Samples of virtual machines are held, since the end
- * of code may be reported late, too (unwind/code_successors.h). The unwinder reads the consumer's
- * state, which intake never changes: the consumer has applied every record emitted before.
+ * of code may be reported late, too (unwind/code/code_successors.h). The unwinder reads the
+ * consumer's state, which intake never changes: the consumer has applied every record emitted
+ * before.
  *
  * Single-threaded.
  */

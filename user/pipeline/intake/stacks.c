@@ -10,7 +10,7 @@
 #include "decode/record/sample_parts.h"
 #include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/intake_state.h"
-#include "unwind/code_successors.h"
+#include "unwind/code/code_successors.h"
 #include "unwind/unwinder_runtimes.h"
 #include "unwind/walked_stack.h"
 

@@ -4,7 +4,7 @@
  * are done are emitted.
  */
 #include "pipeline/intake/intake_state.h"
-#include "unwind/code_successors.h"
+#include "unwind/code/code_successors.h"
 #include "unwind/unwinder_runtimes.h"
 
 /*

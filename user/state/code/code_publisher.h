@@ -16,12 +16,12 @@ struct code_publisher {
 	bool needs_id; /* a load without a method id is invalid */
 	/*
 	 * Its reports are late: code may run before its load is reported, and its memory may have
-	 * other code before its end is reported (unwind/code_successors.h).
+	 * other code before its end is reported (unwind/code/code_successors.h).
 	 */
 	bool late;
 	/*
 	 * It reports the end of all its code. Events of the side-band do not put its code in doubt,
-	 * and a doubt that no report confirms ends (unwind/code_checks.h).
+	 * and a doubt that no report confirms ends (unwind/code/code_checks.h).
 	 */
 	bool reports_ends;
 	/*
@@ -32,7 +32,7 @@ struct code_publisher {
 	bool journaled; /* its events have one count per process, and a journal */
 	/*
 	 * Nobody reports the end of its code. Words of memory tell the code from what takes its
-	 * place; they are read again for each sample that is newer (unwind/code_checks.h).
+	 * place; they are read again for each sample that is newer (unwind/code/code_checks.h).
 	 */
 	bool identified;
 };

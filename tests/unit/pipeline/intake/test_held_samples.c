@@ -7,7 +7,7 @@
 #include "tests/unit/cases.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 #include "uapi/jit_record.h"
-#include "unwind/code_successors.h"
+#include "unwind/code/code_successors.h"
 
 #define HELD CODE_SUCCESSOR_NS
 

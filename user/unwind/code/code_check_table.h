@@ -4,12 +4,12 @@
  * that decide (code_checks.c, code_check_results.c). An owner has a share of the checks. A check
  * stays while samples wait for it or its request is pending; others can be evicted.
  */
-#ifndef JITBPF_UNWIND_CODE_CHECK_TABLE_H
-#define JITBPF_UNWIND_CODE_CHECK_TABLE_H
+#ifndef JITBPF_UNWIND_CODE_CODE_CHECK_TABLE_H
+#define JITBPF_UNWIND_CODE_CODE_CHECK_TABLE_H
 
 #include <stdlib.h>
 
-#include "unwind/code_checks.h"
+#include "unwind/code/code_checks.h"
 
 static inline uint32_t code_check_slot(const struct code_checks *checks,
 				       const struct code_check *check)

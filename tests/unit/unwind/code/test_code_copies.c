@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/cases.h"
-#include "unwind/code_copies.h"
+#include "unwind/code/code_copies.h"
 
 static const struct owner_key victim = {.uid = 1}, attacker = {.uid = 2};
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The doubts about the code of a process (unwind/code_checks.h): ranges of memory with the events
- * that put their code in doubt, and code that is known to have been replaced.
+ * The doubts about the code of a process (unwind/code/code_checks.h): ranges of memory with the
+ * events that put their code in doubt, and code that is known to have been replaced.
  */
-#ifndef JITBPF_UNWIND_CODE_DOUBTS_H
-#define JITBPF_UNWIND_CODE_DOUBTS_H
+#ifndef JITBPF_UNWIND_CODE_CODE_DOUBTS_H
+#define JITBPF_UNWIND_CODE_CODE_DOUBTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ struct code_doubts {
 	struct code_doubt doubts[CODE_DOUBTS_MAX];
 	uint32_t doubt_count;
 	bool differed;	/* some sample has seen bytes that differ from a copy */
-	bool has_found; /* there is code that was found (unwind/found_code.h) */
+	bool has_found; /* there is code that was found (unwind/code/found_code.h) */
 	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
 	uint32_t replaced_next;
 	uint64_t second_ns; /* start of the second in which checks are counted */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Unwind rows of a page of anonymous or JIT memory, built from the rows of regions. */
-#ifndef JITBPF_UNWIND_CODE_PAGE_H
-#define JITBPF_UNWIND_CODE_PAGE_H
+#ifndef JITBPF_UNWIND_CODE_CODE_PAGE_H
+#define JITBPF_UNWIND_CODE_CODE_PAGE_H
 
 #include <stdbool.h>
 

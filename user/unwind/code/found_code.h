@@ -4,28 +4,25 @@
  * process (runtimes/runtime_code.h), on demand: by an address of a sample.
  *
  * This part keeps which addresses were asked for, what was found and is not reported yet, and the
- * words that identify each piece that was. Nobody reports the end of such code. So its words are
- * read again for samples that are newer (unwind/code_checks.h).
+ * pieces that were (unwind/code/found_pieces.h).
  *
  * All is bounded, and divided by the owners of the processes. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_FOUND_CODE_H
-#define JITBPF_UNWIND_FOUND_CODE_H
+#ifndef JITBPF_UNWIND_CODE_FOUND_CODE_H
+#define JITBPF_UNWIND_CODE_FOUND_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index_map.h"
-#include "base/owner_budget.h"
 #include "base/owner_slots.h"
 #include "base/vec.h"
 #include "runtimes/runtime_code.h"
-#include "state/process/process_table.h"
+#include "unwind/code/found_pieces.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_service.h"
 
 #define FOUND_PLACES_MAX (1u << 12)
-#define FOUND_PIECES_MAX (1u << 17)
 
 /* An address is asked for at most so often in a second. */
 #define FOUND_TRIES	8
@@ -48,23 +45,6 @@ struct found_place {
 	uint64_t second_ns, none_until_ns;
 };
 
-/* A piece of code that was reported. It is in force as long as its region. */
-struct found_piece {
-	uint64_t start, size_bytes;
-	uint64_t found_ns; /* a time at which it was there */
-	struct runtime_identity identity;
-};
-
-/* The pieces of a process, as of one program. */
-struct found_process {
-	const struct process *process;
-	uint64_t program_ns;
-	VEC(struct found_piece) pieces; /* size 0: the place is vacant */
-	VEC(uint32_t) vacant;
-	struct index_map index;	    /* by start */
-	struct budget_owner *owner; /* a reference */
-};
-
 /* Code that was found and is not reported yet. */
 struct found_news {
 	uint32_t number;	       /* of the request */
@@ -78,11 +58,10 @@ struct found_news {
 
 struct found_code {
 	struct found_place *places;
-	struct owner_slots owners;	     /* of the places; busy: asked */
-	struct index_map index;		     /* of the places, by process and address */
-	VEC(struct found_process *) by_slot; /* of the process; NULL: none */
-	struct owner_budget budget;	     /* of pieces */
-	VEC(struct found_news) news;	     /* in order of arrival */
+	struct owner_slots owners; /* of the places; busy: asked */
+	struct index_map index;	   /* of the places, by process and address */
+	struct found_pieces pieces;
+	VEC(struct found_news) news; /* in order of arrival */
 	size_t news_taken;
 	struct unwind_woken *woken; /* gets UNWIND_KEY_CODE of ended waits; or NULL */
 	uint64_t now_ns;	    /* all events up to here have been reported */
@@ -126,20 +105,7 @@ void found_code_refuse(struct found_code *found, const struct found_news *news);
  */
 int found_code_keep(struct found_code *found, const struct found_news *news);
 
-/* Returns the piece at an address of a process, or NULL. Borrowed until the next change. */
-const struct found_piece *found_code_piece(const struct found_code *found,
-					   const struct process *process, uint64_t start);
-
-/* The region that begins at an address has ended. */
-void found_code_ended(struct found_code *found, const struct process *process, uint64_t start);
-
 /* Drop all of the processes that were retired. */
 void found_code_forget_retired(struct found_code *found);
-
-/* Returns true if two pieces of code have the same words at the same addresses. */
-bool found_identity_equal(const struct runtime_identity *a, const struct runtime_identity *b);
-
-/* Returns true if the code can be replaced: it has words that tell it apart. */
-bool found_identity_is_used(const struct runtime_identity *identity);
 
 #endif

@@ -26,18 +26,18 @@
  * The checks are divided among the owners of the processes (base/owner_slots.h). If samples wait
  * for as many checks as an owner may have, further code of that owner is unknown at once.
  *
- * Code that was found in memory (unwind/found_code.h) has words that tell it from what takes its
- * place, and nobody reports its end. A sample in it waits for a check of these words that is newer
- * than the sample, and than its rows: if they are the same, the code was there all the time. Its
- * memory cannot be read any more when its process has ended: what it may have run since the last
- * check is decided by the sample (code_successors.h). Its memory is not compared: an identity is
- * never used again, while a virtual machine changes its code.
+ * Code that was found in memory (unwind/code/found_code.h) has words that tell it from what takes
+ * its place, and nobody reports its end. A sample in it waits for a check of these words that is
+ * newer than the sample, and than its rows: if they are the same, the code was there all the time.
+ * Its memory cannot be read any more when its process has ended: what it may have run since the
+ * last check is decided by the sample (code_successors.h). Its memory is not compared: an identity
+ * is never used again, while a virtual machine changes its code.
  *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
  */
-#ifndef JITBPF_UNWIND_CODE_CHECKS_H
-#define JITBPF_UNWIND_CODE_CHECKS_H
+#ifndef JITBPF_UNWIND_CODE_CODE_CHECKS_H
+#define JITBPF_UNWIND_CODE_CODE_CHECKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,9 +46,9 @@
 #include "base/owner_slots.h"
 #include "base/vec.h"
 #include "state/process/process_table.h"
-#include "unwind/code_copies.h"
-#include "unwind/code_doubts.h"
-#include "unwind/found_code.h"
+#include "unwind/code/code_copies.h"
+#include "unwind/code/code_doubts.h"
+#include "unwind/code/found_pieces.h"
 #include "unwind/unwind_key.h"
 #include "unwind/unwind_regions.h"
 #include "unwind/unwind_service.h"
@@ -103,7 +103,7 @@ struct code_verdict {
 
 struct code_checks {
 	struct code_check *slots;
-	struct found_code *found;	      /* borrowed; NULL: there is none */
+	struct found_pieces *found;	      /* borrowed; NULL: there is none */
 	const struct unwind_regions *regions; /* borrowed; NULL: the same */
 	struct unwind_woken *woken;	      /* gets UNWIND_KEY_CHECK of ended waits; or NULL */
 	struct owner_slots owners;	      /* of the slots; busy: asked, or samples wait */

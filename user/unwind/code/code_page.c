@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_page.h"
+#include "unwind/code/code_page.h"
 
 #include "locate/code_site.h"
 #include "state/code/code_region.h"

@@ -6,8 +6,8 @@
 #include "state/code/code_region.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
-#include "unwind/code_checks.h"
-#include "unwind/found_code.h"
+#include "unwind/code/code_checks.h"
+#include "unwind/code/found_code.h"
 
 #define PID    77
 #define CODE   0x7f0000001000ull
@@ -35,7 +35,7 @@ static int setup(void **state)
 	assert_int_equal(found_code_init(&f->found), 0);
 	assert_int_equal(code_checks_init(&f->checks), 0);
 	assert_int_equal(code_copies_init(&f->copies), 0);
-	f->checks.found = &f->found;
+	f->checks.found = &f->found.pieces;
 	f->found.woken = &f->woken;
 	world_map(f->world, &(struct world_mapping){PID, 5, CODE, 0x10000, 0, 0, "//anon", 0});
 	*state = f;
@@ -146,11 +146,11 @@ CASE_WITH(test_news, setup, teardown)
 	assert_int_equal(found_code_keep(&f->found, &news), 0);
 	runtime_code_deinit(&news.code);
 	assert_false(found_code_next(&f->found, &news));
-	assert_int_equal(found_code_piece(&f->found, f->process, CODE)->found_ns, 100);
-	assert_null(found_code_piece(&f->found, f->process, CODE + 8));
-	found_code_ended(&f->found, f->process, CODE);
-	assert_null(found_code_piece(&f->found, f->process, CODE));
-	assert_int_equal(f->found.budget.used, 0);
+	assert_int_equal(found_pieces_at(&f->found.pieces, f->process, CODE)->found_ns, 100);
+	assert_null(found_pieces_at(&f->found.pieces, f->process, CODE + 8));
+	found_pieces_end(&f->found.pieces, f->process, CODE);
+	assert_null(found_pieces_at(&f->found.pieces, f->process, CODE));
+	assert_int_equal(f->found.pieces.budget.used, 0);
 }
 
 /* Another program runs by then: its memory is another one. */
@@ -167,7 +167,7 @@ CASE_WITH(test_exec, setup, teardown)
 	runtime_code_deinit(&news.code);
 	f->process->program_ns = 150;
 	assert_false(found_code_next(&f->found, &news));
-	assert_null(found_code_piece(&f->found, f->process, CODE));
+	assert_null(found_pieces_at(&f->found.pieces, f->process, CODE));
 }
 
 /* Pieces without end: an owner has its share, and no more. */
@@ -180,7 +180,7 @@ CASE_WITH(test_budget, setup, teardown)
 				  .code = {.start = CODE, .size_bytes = 16}};
 	uint32_t kept = 0;
 
-	f->found.budget.limit = 100;
+	f->found.pieces.budget.limit = 100;
 	for (uint32_t i = 0; i < 200; i++) {
 		int err = found_code_keep(&f->found, &news);
 
@@ -189,8 +189,8 @@ CASE_WITH(test_budget, setup, teardown)
 		news.code.start += 16;
 	}
 	assert_true(kept >= 50 && kept < 100);
-	assert_int_equal(f->found.budget.used, kept);
-	found_code_ended(&f->found, f->process, CODE);
+	assert_int_equal(f->found.pieces.budget.used, kept);
+	found_pieces_end(&f->found.pieces, f->process, CODE);
 	assert_int_equal(found_code_keep(&f->found, &news), 0);
 }
 
@@ -230,7 +230,7 @@ CASE_WITH(test_retired, setup, teardown)
 	unwinder_forget_processes(f->world->unwinder, f->world->processes.leaving.data,
 				  f->world->processes.leaving.size);
 	found_code_forget_retired(&f->found);
-	assert_int_equal(f->found.budget.used, 0);
+	assert_int_equal(f->found.pieces.budget.used, 0);
 	assert_false(found_code_next(&f->found, &news));
 	answer(f, number, CODE, 300, 4, 0);
 	assert_int_equal(f->found.index.size, 0);
@@ -320,7 +320,7 @@ CASE_WITH(test_checked, setup, teardown)
 	assert_int_equal(trust(f, 130), CODE_UNKNOWN);
 	end_region(f, verdict.since_ns);
 	assert_int_equal(trust(f, 120), CODE_VOUCHED);
-	assert_null(found_code_piece(&f->found, f->process, CODE));
+	assert_null(found_pieces_at(&f->found.pieces, f->process, CODE));
 }
 
 /* An interpreter has no words: its code stays. */
@@ -339,7 +339,7 @@ CASE_WITH(test_without_words, setup, teardown)
 	struct code_verdict verdict;
 
 	find(f, 3);
-	found_code_ended(&f->found, f->process, CODE);
+	found_pieces_end(&f->found.pieces, f->process, CODE);
 	assert_int_equal(trust(f, 130), CODE_UNKNOWN);
 	assert_true(code_checks_take_verdict(&f->checks, &verdict));
 	assert_int_equal(verdict.since_ns, 11);

@@ -8,7 +8,7 @@
 #include "state/code/code_region.h"
 #include "tests/unit/cases.h"
 #include "tests/unit/unwind/unwind_world.h"
-#include "unwind/code_successors.h"
+#include "unwind/code/code_successors.h"
 
 #define PID  77
 #define CODE 0x7f0000001000ull

@@ -15,8 +15,8 @@
  * - Only the successor is possible.
  * - Both are possible, and the load was reported within CODE_REPORTS_NS of the end.
  */
-#ifndef JITBPF_UNWIND_CODE_SUCCESSORS_H
-#define JITBPF_UNWIND_CODE_SUCCESSORS_H
+#ifndef JITBPF_UNWIND_CODE_CODE_SUCCESSORS_H
+#define JITBPF_UNWIND_CODE_CODE_SUCCESSORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #include "state/code/code_map.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
-#include "unwind/code_copies.h"
+#include "unwind/code/code_copies.h"
 
 /*
  * Limit of the time from a sample to the report of its code. 99 of 100 loads are reported within 50

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_successors.h"
+#include "unwind/code/code_successors.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_checks.h"
+#include "unwind/code/code_checks.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "locate/code_site.h"
 #include "state/code/code_region.h"
-#include "unwind/code_check_results.h"
-#include "unwind/code_check_table.h"
+#include "unwind/code/code_check_results.h"
+#include "unwind/code/code_check_table.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -113,7 +113,7 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	if (code_check_is_doubted(check, time_ns))
 		return CODE_DOUBTED;
 	if (code_checks_is_found(site.region) && checks->found) {
-		found = found_code_piece(checks->found, doubts->process, site.region->address);
+		found = found_pieces_at(checks->found, doubts->process, site.region->address);
 		until_ns = rows_read(checks, site.region);
 		until_ns = until_ns > time_ns ? until_ns : time_ns;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Results of checks: code is vouched for, or it is unknown. */
-#ifndef JITBPF_UNWIND_CODE_CHECK_RESULTS_H
-#define JITBPF_UNWIND_CODE_CHECK_RESULTS_H
+#ifndef JITBPF_UNWIND_CODE_CODE_CHECK_RESULTS_H
+#define JITBPF_UNWIND_CODE_CODE_CHECK_RESULTS_H
 
 #include "state/code/code_publisher.h"
-#include "unwind/code_checks.h"
+#include "unwind/code/code_checks.h"
 
 /* Returns true if nobody has reported a region: words in memory identify its code. */
 static inline bool code_checks_is_found(const struct code_region *region)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_check_results.h"
+#include "unwind/code/code_check_results.h"
 
 #include <errno.h>
 
 #include "state/code/code_region.h"
-#include "unwind/code_check_table.h"
+#include "unwind/code/code_check_table.h"
 
 static bool reports_ends(enum jitbpf_publisher publisher)
 {
@@ -28,7 +28,7 @@ static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 	if (reports_ends(verdict->publisher))
 		return;
 	if (checks->found)
-		found_code_ended(checks->found, verdict->process, verdict->address);
+		found_pieces_end(checks->found, verdict->process, verdict->address);
 	/*
 	 * If memory is short, the code is unknown for the samples that wait, but not for later
 	 * ones.
@@ -276,7 +276,7 @@ uint64_t code_checks_seen_until(const struct code_checks *checks, const struct p
 				const struct code_region *region)
 {
 	const struct found_piece *found =
-		checks->found ? found_code_piece(checks->found, process, region->address) : NULL;
+		checks->found ? found_pieces_at(checks->found, process, region->address) : NULL;
 	const struct code_check *check =
 		code_checks_find(checks, code_region_identity(region), process);
 	uint64_t until_ns = found ? found->found_ns : 0;

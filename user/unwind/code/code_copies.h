@@ -8,8 +8,8 @@
  * full, the largest owner's oldest copy is evicted. A copy that was used since it was added or last
  * spared is spared once more. Without a copy of the code, a replacement cannot be detected.
  */
-#ifndef JITBPF_UNWIND_CODE_COPIES_H
-#define JITBPF_UNWIND_CODE_COPIES_H
+#ifndef JITBPF_UNWIND_CODE_CODE_COPIES_H
+#define JITBPF_UNWIND_CODE_CODE_COPIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
