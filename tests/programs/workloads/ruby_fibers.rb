@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# ruby_fibers.rb SECONDS: functions whose callers are known, as in ruby_frames.rb, of the main stack
-# and of fibers. A fiber's functions are NAME__fiber and NAME__other; each fiber begins with one of
-# these two. Most of the time is spent in switches.
+# ruby_fibers.rb SECONDS (of CPU time): functions whose callers are known, as in ruby_frames.rb, of
+# the main stack and of fibers. A fiber's functions are NAME__fiber and NAME__other; each fiber
+# begins with one of these two. Most of the time is spent in switches.
 
 def spin(count)
   sum = 0
@@ -42,8 +42,8 @@ end
 def main(seconds)
   fibers = (1..5).map { |n| Fiber.new { fiber(n) } }
   enumerator = Enumerator.new { |y| other(y) }
-  stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-  while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+  stop = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) + seconds
+  while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < stop
     resume__main(fibers)
     next__main(enumerator)
     Fiber.new { fiber(0) }.resume

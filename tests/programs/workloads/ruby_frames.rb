@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# ruby_frames.rb SECONDS: functions whose callers are known, for tests/kernel/runtime_truth.py.
-# A method NAME__CALLER is called by CALLER, or by itself, only; so are blocks in it.
+# ruby_frames.rb SECONDS (of CPU time): functions whose callers are known, for
+# tests/kernel/runtime_truth.py. A method NAME__CALLER is called by CALLER, or by itself, only; so
+# are blocks in it.
 
 def spin(count)
   sum = 0
@@ -93,8 +94,8 @@ end
 
 def main(seconds)
   shop = Shop.new
-  stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-  while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+  stop = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) + seconds
+  while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < stop
     shop.price__main
     Shop.open__main
     shop.defined__main
