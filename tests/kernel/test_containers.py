@@ -273,7 +273,7 @@ class Containers(harness.KernelTest):
         engine = f"{harness.ENGINE} storm --rate 500 --seconds"
         run = self.record_with(self.shim, [
             "sh", "-c", f"{engine} 3 & sleep 1; cp {harness.SHIM} {self.shim}.new; "
-            f"mv {self.shim}.new {self.shim}; {engine} 1; wait"])
+            f"mv {self.shim}.new {self.shim}; {engine} 2; wait"])
         self.assertEqual(self.copies(run), (2, 0, 0))
         methods = sorted(p["jit"]["methods"] for p in run.summary()["processes"]
                          if p["comm"] == "jit-engine")
