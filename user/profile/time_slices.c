@@ -2,10 +2,12 @@
 #include "profile/time_slices.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "base/scope.h"
-#include "base/sort_keys.h"
+#define SORT_BITS  8
+#define SORT_PARTS (1u << SORT_BITS)
+#define SORT_FEW   32
 
 static uint32_t level_of(const struct time_slices *s, uint32_t tick)
 {
@@ -27,53 +29,111 @@ static uint32_t begin_of(const struct time_slices *s, uint32_t tick)
 	return align(tick, level_of(s, tick));
 }
 
-/* Add equal slices among the first `count`, which are in the order of keys. Returns their number.
+static uint64_t key_of(const struct time_slice *slice)
+{
+	return (uint64_t)slice->tick << 32 | slice->count;
+}
+
+static void sort_few(struct time_slice *slices, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct time_slice moved = slices[i];
+		uint32_t at = i;
+
+		for (; at && key_of(&slices[at - 1]) > key_of(&moved); at--)
+			slices[at] = slices[at - 1];
+		slices[at] = moved;
+	}
+}
+
+/*
+ * Returns the lowest of the highest SORT_BITS bits in which keys differ, or -1 if the slices are in
+ * order.
  */
-static size_t merge(const struct sort_key *keys, size_t count, struct time_slice *ret)
+static int sort_shift(const struct time_slice *slices, uint32_t count)
+{
+	uint64_t differing = 0;
+	bool sorted = true;
+	int top;
+
+	for (uint32_t i = 1; i < count; i++) {
+		differing |= key_of(&slices[i]) ^ key_of(&slices[0]);
+		sorted &= key_of(&slices[i - 1]) <= key_of(&slices[i]);
+	}
+	if (sorted)
+		return -1;
+	top = 63 - __builtin_clzll(differing);
+	return top < SORT_BITS ? 0 : top + 1 - SORT_BITS;
+}
+
+/*
+ * Sort by tick and count, in linear time and without memory: there can be a million slices when
+ * there is little memory. Each level compares SORT_BITS further bits, so it is at most 8 deep.
+ */
+static void sort(struct time_slice *slices, uint32_t count)
+{
+	uint32_t ends[SORT_PARTS] = {0}, next[SORT_PARTS], begin = 0;
+	int shift = count > SORT_FEW ? sort_shift(slices, count) : 0;
+
+	if (count <= SORT_FEW)
+		sort_few(slices, count);
+	if (count <= SORT_FEW || shift < 0)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		ends[key_of(&slices[i]) >> shift & (SORT_PARTS - 1)]++;
+	for (uint32_t part = 0; part < SORT_PARTS; part++) {
+		next[part] = begin;
+		ends[part] = begin += ends[part];
+	}
+	for (uint32_t part = 0; part < SORT_PARTS; part++) {
+		while (next[part] < ends[part]) {
+			struct time_slice *slice = &slices[next[part]], moved = *slice;
+			uint32_t to = key_of(slice) >> shift & (SORT_PARTS - 1);
+
+			*slice = slices[next[to]];
+			slices[next[to]++] = moved;
+		}
+	}
+	for (uint32_t part = 0; part < SORT_PARTS; part++) {
+		begin = part ? ends[part - 1] : 0;
+		sort(slices + begin, ends[part] - begin);
+	}
+}
+
+/* Add up slices of the same tick and count, which follow each other. Returns their number. */
+static size_t merge(struct time_slice *slices, size_t count)
 {
 	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct time_slice slice = {
-			.tick = (uint32_t)(keys[i].key >> 32),
-			.count = (uint32_t)keys[i].key,
-			.samples = keys[i].weight,
-		};
-		struct time_slice *last = size ? &ret[size - 1] : NULL;
+		const struct time_slice slice = slices[i];
+		struct time_slice *last = size ? &slices[size - 1] : NULL;
 
-		if (last && last->tick == slice.tick && last->count == slice.count &&
+		if (last && key_of(last) == key_of(&slice) &&
 		    last->samples <= UINT32_MAX - slice.samples)
 			last->samples += slice.samples;
 		else
-			ret[size++] = slice;
+			slices[size++] = slice;
 	}
 	return size;
 }
 
 /* Fold the first `count` slices into the ticks of their levels. */
-static int fold_first(struct time_slices *s, size_t count)
+static void fold_first(struct time_slices *s, size_t count)
 {
-	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
 	struct time_slice *slices = s->slices.data;
 	size_t size;
 
-	if (!keys)
-		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		keys[i] = (struct sort_key){
-			.key = (uint64_t)begin_of(s, slices[i].tick) << 32 | slices[i].count,
-			.weight = slices[i].samples,
-		};
-	if (sort_keys(keys, count))
-		return -ENOMEM;
-	size = merge(keys, count, slices);
+		slices[i].tick = begin_of(s, slices[i].tick);
+	sort(slices, (uint32_t)count);
+	size = merge(slices, count);
 	if (s->slices.size > count)
 		memmove(slices + size, slices + count, (s->slices.size - count) * sizeof(*slices));
 	s->slices.size -= count - size;
 	s->removed += count - size;
 	s->folded = size;
 	s->folds++;
-	return 0;
 }
 
 /*
@@ -95,16 +155,14 @@ static size_t raise_ends(struct time_slices *s, uint32_t now)
 	return below;
 }
 
-/*
- * Fold as of a tick. `detail` is adapted to the number of slices that remain. If memory is short,
- * the slices are folded later.
- */
+/* Fold as of a tick. `detail` is adapted to the number of slices that remain. */
 static void fold(struct time_slices *s, uint32_t now)
 {
 	size_t max = s->max ?: TIME_SLICES_MAX, room = max / 8;
 
 	s->detail = s->detail ?: now / 2 + 1;
-	if (fold_first(s, raise_ends(s, now)) || s->slices.size > max - room) {
+	fold_first(s, raise_ends(s, now));
+	if (s->slices.size > max - room) {
 		s->detail = s->detail / 4 + 1;
 		s->limit = s->slices.size + s->slices.size / 8;
 		return;
@@ -131,25 +189,19 @@ int time_slices_add(struct time_slices *s, uint64_t since_ns, uint32_t count, ui
 
 int time_slices_follow(struct time_slices *s, const uint32_t ends[TIME_SLICES_LEVELS])
 {
-	uint32_t before[TIME_SLICES_LEVELS];
-	int err;
-
 	for (uint32_t i = 0; i < TIME_SLICES_LEVELS; i++) {
 		if (ends[i] != align(ends[i], i + 1) || (i && ends[i] > ends[i - 1]))
 			return -EINVAL;
 	}
-	memcpy(before, s->ends, sizeof(before));
 	for (uint32_t i = 0; i < TIME_SLICES_LEVELS; i++)
-		s->ends[i] = ends[i] > before[i] ? ends[i] : before[i];
-	err = time_slices_sort(s);
-	if (err)
-		memcpy(s->ends, before, sizeof(before));
-	return err;
+		s->ends[i] = ends[i] > s->ends[i] ? ends[i] : s->ends[i];
+	time_slices_sort(s);
+	return 0;
 }
 
-int time_slices_sort(struct time_slices *s)
+void time_slices_sort(struct time_slices *s)
 {
-	return fold_first(s, s->slices.size);
+	fold_first(s, s->slices.size);
 }
 
 void time_slices_deinit(struct time_slices *s)

@@ -54,15 +54,12 @@ int time_slices_add(struct time_slices *slices, uint64_t since_ns, uint32_t coun
 
 /*
  * Follow the levels of other slices: raise the ends to those given, and fold. The ends must be as
- * in the struct. Returns 0, or -EINVAL (not valid ends) or -ENOMEM with the slices unchanged.
+ * in the struct. Returns 0, or -EINVAL (not valid ends) with the slices unchanged.
  */
 int time_slices_follow(struct time_slices *slices, const uint32_t ends[TIME_SLICES_LEVELS]);
 
-/*
- * Sort the slices by tick and count, and merge slices of the same tick and count. Returns 0, or
- * -ENOMEM with the slices unchanged.
- */
-int time_slices_sort(struct time_slices *slices);
+/* Sort the slices by tick and count, and merge slices of the same tick and count. */
+void time_slices_sort(struct time_slices *slices);
 
 void time_slices_deinit(struct time_slices *slices);
 

@@ -110,27 +110,26 @@ static int add_samples(struct page_data *page, const struct view *view,
 	return 0;
 }
 
-/* The view's count of each slice, as a count of the page. */
+/* The slices are those of the view. Its counts are those of the page, unless nodes are hidden. */
 static int add_slices(struct page_data *page, const struct view *view)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
-	struct time_slices *slices = &page->samples[view->event].slices;
+	struct page_samples *samples = &page->samples[view->event];
 	const struct thread_counts *shown;
 
+	samples->slices = view->slices;
 	if (!view->slices)
 		return 0;
 	if (shown_profile_counts(view, &scratch, &shown))
 		return -ENOMEM;
-	memcpy(slices->ends, view->slices->ends, sizeof(slices->ends));
-	vec_for_each (slice, &view->slices->slices) {
-		const struct thread_count *count = &view->threads->counts.data[slice->count];
-		struct time_slice out = *slice;
+	vec_for_each (count, &view->threads->counts) {
+		uint32_t number;
 
-		if (shown == &scratch &&
-		    thread_counts_add(&scratch, shown_profile_node(view, count->node),
-				      count->thread, 0, &out.count))
-			return -ENOMEM;
-		if (vec_push(&slices->slices, out))
+		if (shown != &scratch)
+			break;
+		if (thread_counts_add(&scratch, shown_profile_node(view, count->node),
+				      count->thread, 0, &number) ||
+		    vec_push(&samples->slice_counts, number))
 			return -ENOMEM;
 	}
 	return 0;

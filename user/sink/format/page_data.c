@@ -34,7 +34,7 @@ void page_data_deinit(struct page_data *page)
 		vec_deinit(&page->samples[i].counts);
 		vec_deinit(&page->samples[i].threads);
 		vec_deinit(&page->samples[i].hidden);
-		time_slices_deinit(&page->samples[i].slices);
+		vec_deinit(&page->samples[i].slice_counts);
 	}
 	page_lives_deinit(&page->lives);
 }

@@ -77,7 +77,8 @@ struct page_samples {
 	VEC(struct page_count) counts; /* several counts of a node and group are added up */
 	VEC(struct page_thread) threads;
 	VEC(struct page_hidden) hidden;
-	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
+	const struct time_slices *slices; /* borrowed; NULL: none, as in a difference */
+	VEC(uint32_t) slice_counts; /* by count of the slices: index in `counts`; empty: the same */
 };
 
 struct page_data {

@@ -9,9 +9,14 @@
 #include "sink/frame_text.h"
 
 /* Set *ret to the slices, with rows instead of counts, sorted by tick and row. */
-static int sort_slices(const struct time_slices *slices, const uint32_t *rows,
+static int sort_slices(const struct page_samples *samples, const uint32_t *rows,
 		       struct time_slices *ret)
 {
+	const struct time_slices *slices = samples->slices;
+	const uint32_t *counts = samples->slice_counts.data;
+
+	if (!slices)
+		return 0;
 	if (vec_reserve(&ret->slices, slices->slices.size))
 		return -ENOMEM;
 	memcpy(ret->ends, slices->ends, sizeof(ret->ends));
@@ -19,9 +24,10 @@ static int sort_slices(const struct time_slices *slices, const uint32_t *rows,
 		struct time_slice *out = &ret->slices.data[ret->slices.size++];
 
 		*out = *slice;
-		out->count = rows[slice->count];
+		out->count = rows[counts ? counts[slice->count] : slice->count];
 	}
-	return time_slices_sort(ret);
+	time_slices_sort(ret);
+	return 0;
 }
 
 /* Write each tick that has slices: its distance from the tick before, and its number of slices. */
@@ -75,14 +81,14 @@ static int write_several(struct json *json, const struct time_slice *slices, siz
 }
 
 /* Rows are written as distances from that of the slice before in the same tick, or from 0. */
-int page_time_write_slices(const struct time_slices *slices, const uint32_t *rows,
+int page_time_write_slices(const struct page_samples *samples, const uint32_t *rows,
 			   struct json *json)
 {
 	CLEANUP(page_column_deinit) struct page_column steps = {0};
 	CLEANUP(time_slices_deinit) struct time_slices sorted = {0};
 	const struct time_slice *s;
 	size_t count;
-	int err = sort_slices(slices, rows, &sorted);
+	int err = sort_slices(samples, rows, &sorted);
 
 	if (err)
 		return err;

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-#include "profile/time_slices.h"
+#include "sink/format/page_data.h"
 #include "sink/sink.h"
 #include "sink/write/json.h"
 
-/* Write samples by time. rows: the row of each count that slices refer to, in the page. */
-int page_time_write_slices(const struct time_slices *slices, const uint32_t *rows,
+/* Write samples by time. rows: the row of each count, in the page. */
+int page_time_write_slices(const struct page_samples *samples, const uint32_t *rows,
 			   struct json *json);
 
 /* Write loads and unloads of JIT code, and its live bytes. lane NULL: there are none. */

@@ -28,13 +28,17 @@ struct writer {
 	uint32_t *rows;	  /* by count: its row */
 };
 
+static void end_nodes(struct writer *w)
+{
+	free(TAKE_PTR(w->order));
+	free(TAKE_PTR(w->depths));
+	free(TAKE_PTR(w->places));
+}
+
 static void end_samples(struct writer *w)
 {
-	free(w->order);
-	free(w->depths);
-	free(w->places);
-	free(w->rows);
-	w->order = w->depths = w->places = w->rows = NULL;
+	end_nodes(w);
+	free(TAKE_PTR(w->rows));
 }
 
 static void writer_deinit(struct writer *w)
@@ -266,7 +270,8 @@ static int write_samples(struct writer *w, const struct page_samples *samples)
 	w->samples = samples;
 	err = put_in_order(w);
 	err = err ?: write_threads(w) ?: write_nodes(w) ?: write_counts(w) ?: write_hidden(w);
-	return err ?: page_time_write_slices(&samples->slices, w->rows, w->json);
+	end_nodes(w);
+	return err ?: page_time_write_slices(samples, w->rows, w->json);
 }
 
 /* The names of all events, and which one the page shows first. */

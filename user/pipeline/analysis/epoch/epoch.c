@@ -71,6 +71,17 @@ void epoch_destroy(struct epoch *epoch)
 	free(epoch);
 }
 
+/* Divide the memory for samples by time among the events. */
+static void limit_slices(struct epoch *epoch)
+{
+	uint64_t bytes = epoch->memory->limit / EPOCH_SLICES_SHARE;
+	uint64_t max = bytes / sizeof(struct time_slice) / (epoch->info.more_events + 1);
+
+	max = max < TIME_SLICES_MAX ? max : TIME_SLICES_MAX;
+	for (uint32_t i = 0; i < JITBPF_EVENTS_MAX; i++)
+		epoch->events[i].slices.max = max > EPOCH_SLICES_MIN ? max : EPOCH_SLICES_MIN;
+}
+
 int epoch_keep_time(struct epoch *epoch)
 {
 	if (!epoch->lane)
@@ -79,6 +90,7 @@ int epoch_keep_time(struct epoch *epoch)
 		return -ENOMEM;
 	epoch->view.lane = epoch->lane;
 	epoch->view.slices = &epoch->events[0].slices;
+	limit_slices(epoch);
 	return 0;
 }
 
@@ -109,6 +121,7 @@ int epoch_set_info(struct epoch *epoch, const struct run_info *info)
 	if (err)
 		return err;
 	epoch->info = copy;
+	limit_slices(epoch);
 	if (epoch->view.options.event)
 		epoch->shown = event_number(epoch, epoch->view.options.event);
 	if (epoch->shown == JITBPF_EVENTS_MAX)

@@ -108,6 +108,14 @@ int epoch_create(uint32_t number, const struct module_table *modules, struct own
 		 const struct view_options *view, struct epoch **ret);
 void epoch_destroy(struct epoch *epoch); /* NULL is allowed */
 
+/*
+ * Samples by time fold above this part of the profile's memory, which all events share, but each
+ * event has EPOCH_SLICES_MIN. They are not charged: a page of one event has all detail from 256 MB
+ * on.
+ */
+#define EPOCH_SLICES_SHARE 6
+#define EPOCH_SLICES_MIN   4096
+
 /* Keep samples and live code by time from now on. Returns 0 or -ENOMEM. */
 int epoch_keep_time(struct epoch *epoch);
 
