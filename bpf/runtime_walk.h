@@ -6,6 +6,7 @@
 #ifndef JITBPF_BPF_RUNTIME_WALK_H
 #define JITBPF_BPF_RUNTIME_WALK_H
 
+#include "bpf/runtime_beyond.h"
 #include "bpf/runtime_frame.h"
 #include "bpf/runtime_native.h"
 #include "bpf/runtime_put.h"
@@ -282,7 +283,9 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, struct kept_walk *k
 		return 0;
 	if (recipe->native.range_count)
 		end = walk_native(s, kept, recipe, at);
-	else
+	if (recipe->native.range_count && has_frames_beyond(s, recipe))
+		end = walk_beyond(s, recipe, at);
+	if (!recipe->native.range_count)
 		end = walk_runtime(s, recipe, at);
 	/* The verifier forgets what it knows of a number that was put on the stack. */
 	asm volatile("" : "+r"(to));

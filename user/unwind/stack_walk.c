@@ -195,6 +195,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 			return JITBPF_END_DEPTH;
 		if (!find_caller(account, walk, time_ns, &site))
 			return JITBPF_END_BAD_FRAME;
+		stack->frame_pointers[stack->count] = walk->state.bp;
 		stack->words[stack->count++] = unwind_frame_ip(&walk->state);
 	}
 }

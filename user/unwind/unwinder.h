@@ -50,6 +50,8 @@ void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
 /* A complete user stack, in the format of struct jitbpf_sample. */
 struct finished_stack {
 	uint64_t words[JITBPF_USER_WORDS_MAX];
+	/* By frame, for those beyond the frames of the sample: rbp. */
+	uint64_t frame_pointers[JITBPF_USER_FRAMES_MAX];
 	uint32_t count;
 	enum jitbpf_stack_end end;
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */

@@ -126,6 +126,8 @@ int unwinder_runtime_merge(struct unwinder *u, const struct process *process,
 	const struct native_stack native = {
 		.addresses = stack->words,
 		.count = stack->count,
+		.walked = sample->user_words,
+		.frame_pointers = stack->frame_pointers,
 		.whole = stack->end == JITBPF_END_ROOT,
 		.doubtful = stack->replaced || stack->untold,
 		.is_unknown = is_unknown_code,

@@ -32,7 +32,8 @@ static struct runtime_function_key key_of(const struct shared_recipe *recipe, ui
 		.recipe = recipe->number,
 		.uid = uid,
 		.object = reader && reader->has_copies ? 0 : object,
-		.owner = owner,
+		/* That of a native frame says where the frame is. */
+		.owner = recipe->known.recipe.native.range_count ? 0 : owner,
 		.check = check & ~1ull,
 	};
 }

@@ -39,7 +39,7 @@ static void expect(const uint64_t *addresses, uint32_t count, const struct runti
 {
 	static struct runtime_frame frames[JITBPF_RUNTIME_FRAMES_MAX];
 	const struct native_stack native = {
-		.addresses = addresses, .count = count, .is_unknown = is_unknown};
+		.addresses = addresses, .count = count, .walked = count, .is_unknown = is_unknown};
 	const struct runtime_stack runtime = {.recipe = &recipe,
 					      .frames = frames,
 					      .words = words,
@@ -134,4 +134,76 @@ CASE(the_longest_stack_has_room)
 	}
 	expect(addresses, JITBPF_USER_FRAMES_MAX, words, JITBPF_USER_FRAMES_MAX,
 	       JITBPF_RUNTIME_LEAF_RUNS, expected, 3 * JITBPF_USER_FRAMES_MAX, false);
+}
+
+static void merge_beyond(const uint64_t *frame_pointers, uint32_t walked,
+			 const struct runtime_frame *frames, const struct runtime_words *words,
+			 uint32_t count)
+{
+	static const uint64_t addresses[] = {OTHER, CODE + 8, CODE + 16, OTHER, CODE + 24};
+	const struct native_stack native = {.addresses = addresses,
+					    .count = 5,
+					    .walked = walked,
+					    .frame_pointers = frame_pointers,
+					    .is_unknown = is_unknown};
+	const struct runtime_stack runtime = {.recipe = &recipe,
+					      .frames = frames,
+					      .words = words,
+					      .count = count,
+					      .flags = JITBPF_RUNTIME_LEAF_RUNS};
+
+	memset(&merged, 0xee, sizeof(merged));
+	runtime_merge_native(&native, &runtime, &merged);
+}
+
+CASE(frames_beyond_the_walk_are_known_by_their_frame_pointer)
+{
+	static const uint64_t frame_pointers[] = {0, 0, 0x200, 0x300, 0x400};
+	static const struct runtime_frame frames[] = {{0}, {.owner = 0x200}, {.owner = 0x400}};
+	static const struct runtime_words words[] = {
+		{FUNCTION(1), 10}, {FUNCTION(2), 20}, {FUNCTION(3), 30}};
+	static const uint64_t expected[] = {OTHER,
+					    INTERPRETER(CODE + 8),
+					    FUNCTION(1),
+					    10,
+					    INTERPRETER(CODE + 16),
+					    FUNCTION(2),
+					    20,
+					    OTHER,
+					    INTERPRETER(CODE + 24),
+					    FUNCTION(3),
+					    30};
+
+	merge_beyond(frame_pointers, 2, frames, words, 3);
+	assert_int_equal(merged.count, 11);
+	assert_memory_equal(merged.words, expected, sizeof(expected));
+	assert_false(merged.cut);
+}
+
+CASE(a_wrong_guess_of_a_frame_is_not_used)
+{
+	static const uint64_t frame_pointers[] = {0, 0x100, 0x200, 0x300, 0x400};
+	static const struct runtime_frame frames[] = {
+		{.owner = 0x80}, {.owner = 0x180}, {.owner = 0x200}, {.owner = 0x408}};
+	static const struct runtime_words words[] = {
+		{FUNCTION(1), 10}, {FUNCTION(2), 20}, {FUNCTION(3), 30}, {FUNCTION(4), 40}};
+	static const uint64_t expected[] = {
+		OTHER, CODE + 8, INTERPRETER(CODE + 16), FUNCTION(3), 30, OTHER, CODE + 24};
+
+	merge_beyond(frame_pointers, 1, frames, words, 4);
+	assert_int_equal(merged.count, 7);
+	assert_memory_equal(merged.words, expected, sizeof(expected));
+	assert_true(merged.cut);
+}
+
+CASE(a_frame_of_the_walk_has_no_function_from_beyond_it)
+{
+	static const uint64_t frame_pointers[] = {0, 0x200, 0x200, 0x200, 0x200};
+	static const struct runtime_frame frames[] = {{.owner = 0x200}};
+	static const struct runtime_words words[] = {{FUNCTION(1), 10}};
+	static const uint64_t expected[] = {OTHER, CODE + 8, CODE + 16, OTHER, CODE + 24};
+
+	merge_beyond(frame_pointers, 5, frames, words, 1);
+	assert_int_equal(merged.count, 5);
+	assert_memory_equal(merged.words, expected, sizeof(expected));
 }

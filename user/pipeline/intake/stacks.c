@@ -74,11 +74,15 @@ static int make_finished(struct intake *intake, const struct process *process,
 	return 0;
 }
 
-/* The frames that a walk has found are kept behind the parts of the sample. */
-static uint64_t *kept_frames(struct waiting_sample *one, size_t *ret_offset)
+/* A frame that a walk has found. They are kept behind the parts of the sample. */
+struct found_frame {
+	uint64_t word, frame_pointer;
+};
+
+static struct found_frame *kept_frames(struct waiting_sample *one, size_t *ret_offset)
 {
 	*ret_offset = (one->sample.h.size_bytes + 7ull) & ~7ull;
-	return (uint64_t *)((uint8_t *)&one->sample + *ret_offset);
+	return (struct found_frame *)((uint8_t *)&one->sample + *ret_offset);
 }
 
 /* A sample that intake goes on with. It waits, or is in the round. */
@@ -86,9 +90,9 @@ struct unfinished {
 	const struct process *process; /* NULL: not known */
 	const struct jitbpf_sample *sample;
 	struct unwind_wait *wait;
-	const uint64_t *found; /* user frames beyond those of the sample, up to wait->count */
-	enum wait_stage stage; /* in which it is or, after step(), has to wait */
-	uint64_t awaited;      /* see struct waiting_sample */
+	const struct found_frame *found; /* beyond those of the sample, up to wait->count */
+	enum wait_stage stage;		 /* in which it is or, after step(), has to wait */
+	uint64_t awaited;		 /* see struct waiting_sample */
 };
 
 /* Set a stack to the frames of a sample that are valid, and those that its walk has found. */
@@ -97,9 +101,10 @@ static void recall(const struct unfinished *at, struct finished_stack *ret)
 	uint32_t begun = at->sample->user_words;
 
 	keep_sound(at->process, at->sample, ret);
-	if (at->wait->count > begun)
-		memcpy(ret->words + begun, at->found,
-		       (at->wait->count - begun) * sizeof(ret->words[0]));
+	for (uint32_t i = begun; i < at->wait->count; i++) {
+		ret->words[i] = at->found[i - begun].word;
+		ret->frame_pointers[i] = at->found[i - begun].frame_pointer;
+	}
 }
 
 /*
@@ -157,15 +162,17 @@ static int park(struct intake *intake, struct waiting_sample **one,
 		const struct finished_stack *stack, enum wait_stage stage, uint64_t now_ns)
 {
 	uint32_t begun = (*one)->sample.user_words, count = (*one)->wait.count;
-	size_t found = count > begun ? (count - begun) * sizeof(stack->words[0]) : 0, offset;
+	size_t found = count > begun ? (count - begun) * sizeof(struct found_frame) : 0, offset;
+	struct found_frame *frames;
 	int err;
 
 	(void)kept_frames(*one, &offset);
 	err = waiting_samples_resize(&intake->waiting, one, offset + found);
 	if (err)
 		return err;
-	if (found)
-		memcpy(kept_frames(*one, &offset), stack->words + begun, found);
+	frames = kept_frames(*one, &offset);
+	for (uint32_t i = begun; i < count; i++)
+		frames[i - begun] = (struct found_frame){stack->words[i], stack->frame_pointers[i]};
 	waiting_samples_enter(&intake->waiting, *one, stage, WAIT_ENDED, now_ns);
 	waiting_samples_park(&intake->waiting, *one);
 	if (stage != WAIT_LOADS)

@@ -27,6 +27,17 @@ static bool is_published(const struct native_stack *native,
 	       !native->is_unknown(native->context, pc);
 }
 
+/* Returns the words of a frame beyond the kernel's walk, or NULL. *next: as in the merge. */
+static const struct runtime_words *words_beyond(const struct runtime_stack *runtime,
+						uint64_t frame_pointer, uint32_t *next)
+{
+	while (*next < runtime->count && runtime->frames[*next].owner < frame_pointer)
+		++*next;
+	return *next < runtime->count && runtime->frames[*next].owner == frame_pointer
+		       ? &runtime->words[(*next)++]
+		       : NULL;
+}
+
 void runtime_merge_native(const struct native_stack *native, const struct runtime_stack *runtime,
 			  struct merged_stack *ret)
 {
@@ -41,7 +52,9 @@ void runtime_merge_native(const struct native_stack *native, const struct runtim
 		bool is_settled = i || runtime->flags & JITBPF_RUNTIME_LEAF_RUNS, is_none = false;
 
 		layout = layout_at(runtime->recipe, pc);
-		if (layout && next < runtime->count) {
+		if (layout && i >= native->walked) {
+			words = words_beyond(runtime, native->frame_pointers[i], &next);
+		} else if (layout && next < runtime->count && !runtime->frames[next].owner) {
 			is_none = runtime->frames[next].check == RUNTIME_NATIVE_NONE;
 			words = &runtime->words[next++];
 		}

@@ -21,8 +21,11 @@ struct runtime_words {
 struct native_stack {
 	const uint64_t *addresses;
 	uint32_t count; /* up to JITBPF_USER_FRAMES_MAX */
-	bool whole;	/* the last one is the outermost frame */
-	bool doubtful;	/* the code of the last one is not known: none is placed behind it */
+	/* How many of them the kernel has walked. Of the others, rbp is known, by address. */
+	uint32_t walked;
+	const uint64_t *frame_pointers;
+	bool whole;    /* the last one is the outermost frame */
+	bool doubtful; /* the code of the last one is not known: none is placed behind it */
 	/* Returns true if an address is in anonymous memory, and in no known code. May be NULL. */
 	bool (*is_unknown)(const void *context, uint64_t address);
 	/* Returns true if an address is in a library that switches native stacks. May be NULL. */
