@@ -238,7 +238,7 @@ check:
 
 # Everything that runs by itself, with what `make check` leaves out.
 check-all:
-	$(Q)tools/install-deps.sh check
+	$(Q)tools/install-deps.sh check-all
 	$(Q)tests/check.py all
 
 # For every change.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs missing packages on Debian or Ubuntu, and nothing else.
-#   install-deps.sh build|demo|check|deb
+#   install-deps.sh build|demo|check|check-all|deb
 set -eu
 purpose=${1:-build}
 
@@ -13,14 +13,17 @@ case $purpose in
 build) ;;
 deb) packages="$packages build-essential git debhelper dpkg-dev lintian debootstrap default-jdk-headless python3" ;;
 demo) packages="$packages php-cli" ;;
-check) packages="$packages php-cli ruby g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
+check | check-all) packages="$packages php-cli ruby g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium-headless-shell libdebuginfod1
 	e2fsprogs nodejs zsh fish mandoc tmux musl-tools"
 	# Any JDK has the header and the compiler that the agent for Java and its tests need.
 	{ command -v javac && ls /usr/lib/jvm/*/include/jvmti.h; } >/dev/null 2>&1 ||
 		packages="$packages default-jdk-headless"
-	command -v npm >/dev/null || packages="$packages npm" ;;
-*) echo "usage: $0 build|demo|check|deb" >&2; exit 2 ;;
+	command -v npm >/dev/null || packages="$packages npm"
+	# For packages, and for engines as they are published.
+	[ "$purpose" = check ] ||
+		packages="$packages build-essential debhelper dpkg-dev lintian debootstrap golang-go python3-venv" ;;
+*) echo "usage: $0 build|demo|check|check-all|deb" >&2; exit 2 ;;
 esac
 
 # Since Debian 13 and Ubuntu 24.04, libraries with a time in their interface have "t64" in the
