@@ -97,7 +97,7 @@ systemd-analyze security --offline=true jitbpf.service | tail -n 1
 jitbpf record -q -F 499 --interpreter yes -o /tmp/php.folded -- php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M \
 	-d opcache.jit=tracing -d opcache.jit_debug="$(php -r 'echo PHP_VERSION_ID < 80400 ? 128 : 32;')" \
 	/numbers.php 1 >/dev/null
-grep -q 'TRACE-' /tmp/php.folded
+grep -q 'TRACE[-$]' /tmp/php.folded
 # PHP's functions, with nothing set.
 jitbpf record -q -F 499 -o /tmp/php.folded -- php /numbers.php 1 >/dev/null
 grep -q 'mandelbrot' /tmp/php.folded
