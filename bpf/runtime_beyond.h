@@ -125,8 +125,8 @@ __noinline int walk_beyond(struct sample_scratch *s, struct runtime_recipe *reci
 static __always_inline bool has_frames_beyond(const struct sample_scratch *s,
 					      const struct runtime_recipe *recipe)
 {
-	return recipe->native.beyond.heap_count && s->walk.not_made && !s->walk.state.narrow &&
-	       !s->walk.by_frame_pointers && s->head.user_end == JITBPF_END_NO_RULE;
+	return s->walk.not_made && !s->walk.state.narrow && !s->walk.by_frame_pointers &&
+	       s->head.user_end == JITBPF_END_NO_RULE;
 }
 
 #endif

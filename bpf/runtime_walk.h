@@ -11,6 +11,7 @@
 #include "bpf/runtime_native.h"
 #include "bpf/runtime_put.h"
 #include "bpf/runtime_ranges.h"
+#include "bpf/runtime_search.h"
 #include "bpf/sample_scratch.h"
 #include "uapi/runtime_recipe.h"
 
@@ -284,7 +285,8 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, struct kept_walk *k
 	if (recipe->native.range_count)
 		end = walk_native(s, kept, recipe, at);
 	if (recipe->native.range_count && has_frames_beyond(s, recipe))
-		end = walk_beyond(s, recipe, at);
+		end = recipe->native.beyond.heap_count ? walk_beyond(s, recipe, at)
+						       : search_native(s, recipe, at);
 	if (!recipe->native.range_count)
 		end = walk_runtime(s, recipe, at);
 	/* The verifier forgets what it knows of a number that was put on the stack. */

@@ -17,8 +17,9 @@
 	((sizeof(struct jitbpf_runtime_frames) +                                                   \
 	  JITBPF_RUNTIME_FRAMES_MAX * sizeof(struct runtime_frame)) /                              \
 	 sizeof(__u64))
-#define PAGE_BYTES 4096
-#define COPY_PIECE PAGE_BYTES /* the readable part of a stack ends at a page boundary */
+#define PAGE_BYTES	  4096
+#define COPY_PIECE	  PAGE_BYTES /* the readable part of a stack ends at a page boundary */
+#define SEARCH_PAGE_WORDS (PAGE_BYTES / sizeof(__u64))
 
 /* One ring per CPU: an NMI only tries a ring's lock, so a shared ring would drop samples. */
 struct sample_ring {
@@ -90,10 +91,13 @@ struct sample_scratch {
 	struct jitbpf_stack_copy copy_room;
 	union {
 		__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
-		struct kept_room kept_room; /* of the walk, which ends before the copy */
+		struct kept_room kept_room;	      /* of the walk, which ends before the copy */
+		__u64 search_room[SEARCH_PAGE_WORDS]; /* of bpf/runtime_search.h, between them */
 	};
 	struct user_walk walk; /* not part of the sample */
 	struct runtime_walk runtime;
+	/* A page of the stack that is searched, the next word of it, the word before that. */
+	__u64 search_at, search_end, search_count, search_index, search_before;
 	struct owner_read owner_read;
 	struct bpf_stack_build_id told;
 	struct jitbpf_build_id build_id; /* a record of its own */

@@ -124,7 +124,7 @@ class Hints(harness.KernelTest):
                                 (runs, version))
                 self.assertEqual("(PHP's JIT is off" in run.stderr, name == "PHP", run.stderr)
                 if name != "Node.js":
-                    self.assertNotIn("start Node.js with --perf-prof", run.stderr)
+                    self.assertNotIn("of Node.js 18 to 24 need no option", run.stderr)
 
     def test_title(self):
         """A server that names itself and its threads; it is recorded later."""
@@ -142,7 +142,7 @@ class Hints(harness.KernelTest):
             self.assertEqual(json.load(file)["processes"], run.summary()["processes"])
         self.assertRegex(run.stderr, NODE_FUNCTIONS)
         self.assertRegex(listed.stdout, r"java-web +V8 ")
-        self.assertIn("jitbpf: V8: start Node.js with --perf-prof", listed.stderr)
+        self.assertIn("jitbpf: V8: functions of Node.js 18 to 24 need no option", listed.stderr)
         self.assertEqual(json.loads(data.stdout)["engines"][0]["runtimes"][0]["name"], "Node.js")
 
     def comm(self, pid):

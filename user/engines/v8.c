@@ -116,7 +116,8 @@ static const char *advice(const char *command, const struct engine_version *vers
 	if (strstr(command, "--perf-basic-prof"))
 		return "--perf-basic-prof writes a perf map, which jitbpf does not read: use "
 		       "--perf-prof";
-	return "start Node.js with --perf-prof";
+	return "functions of Node.js 18 to 24 need no option; --perf-prof publishes the code of "
+	       "all";
 }
 
 const struct engine engine_v8 = {

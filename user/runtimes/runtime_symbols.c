@@ -11,9 +11,13 @@
 
 static bool is_wanted(const struct runtime_symbol *symbol, const char *name)
 {
-	size_t bytes = strlen(symbol->name);
+	size_t bytes;
 
-	if (symbol->is_found || strncmp(name, symbol->name, bytes) != 0)
+	/* Most of the hundreds of thousands of names of a file end here. */
+	if (*name != *symbol->name || symbol->is_found)
+		return false;
+	bytes = strlen(symbol->name);
+	if (strncmp(name, symbol->name, bytes) != 0)
 		return false;
 	if (symbol->is_prefix)
 		return true;

@@ -5,12 +5,14 @@
 
 #include "tests/unit/cases.h"
 
-#define CODE	  0x100000ull /* its frames hold functions */
-#define CODE_END  0x110000ull
-#define OTHER	  0x400000ull
-#define JIT	  0x200000ull /* compiled code */
-#define JIT_END	  0x210000ull
-#define PUBLISHED 0x208000ull /* from there on */
+#define CODE	     0x100000ull /* its frames hold functions */
+#define CODE_END     0x110000ull
+#define OTHER	     0x400000ull
+#define HANDLERS     0x300000ull /* which interpreted frames call */
+#define HANDLERS_END 0x310000ull
+#define JIT	     0x200000ull /* compiled code */
+#define JIT_END	     0x210000ull
+#define PUBLISHED    0x208000ull /* from there on */
 
 #define NONE	       UINT64_MAX /* position of words for a frame that holds no function */
 #define FUNCTION(n)    ((uint64_t)JITBPF_FRAME_RUNTIME << JITBPF_FRAME_KIND_SHIFT | (n))
@@ -24,6 +26,8 @@ static const struct runtime_recipe recipe = {
 			.range = {{CODE, CODE_END, 0, 0}, {JIT, JIT_END, 1, 0}},
 			.layout[1] = {.flags = RUNTIME_NATIVE_COMPILED},
 		},
+	.loop_count = 1,
+	.loops = {{HANDLERS, HANDLERS_END, 0, 0}},
 };
 
 static struct merged_stack merged;
@@ -117,6 +121,31 @@ CASE(compiled_functions_are_marked_unless_they_are_published)
 					    JITBPF_POSITION_COMPILED};
 
 	expect(addresses, 4, words, 4, JITBPF_RUNTIME_LEAF_RUNS, expected, 10, false);
+}
+
+CASE(code_that_runs_an_interpreted_function_is_of_it)
+{
+	static const uint64_t addresses[] = {HANDLERS,	   CODE + 8, HANDLERS_END,  CODE + 16,
+					     HANDLERS + 8, JIT + 8,  HANDLERS + 16, OTHER};
+	static const struct runtime_words words[] = {
+		{FUNCTION(1), 10}, {FUNCTION(2), 20}, {FUNCTION(3), 0}};
+	static const uint64_t expected[] = {INTERPRETER(HANDLERS),
+					    INTERPRETER(CODE + 8),
+					    FUNCTION(1),
+					    10,
+					    INTERPRETER(HANDLERS_END),
+					    INTERPRETER(CODE + 16),
+					    FUNCTION(2),
+					    20,
+					    HANDLERS + 8,
+					    INTERPRETER(JIT + 8),
+					    FUNCTION(3),
+					    JITBPF_POSITION_COMPILED,
+					    HANDLERS + 16,
+					    OTHER};
+
+	expect(addresses, 8, words, 3, 0, expected, 14, false);
+	expect(addresses, 1, NULL, 0, 0, addresses, 1, false);
 }
 
 CASE(the_longest_stack_has_room)

@@ -36,11 +36,13 @@ struct v8_file {
 	 * InterpreterEntryTrampoline, and a copy of it for profilers: code in whose frames
 	 * bytecode runs.
 	 */
-	struct v8_trampoline {
+	struct v8_code {
 		uint64_t address, file_offset; /* in the file */
 		uint64_t size_bytes;
 	} trampolines[V8_TRAMPOLINES_MAX];
 	uint64_t release; /* address of the std::string with the version of Node.js; 0: not known */
+	/* The handlers of bytecodes, which a trampoline calls; no bytes: they have no names. */
+	struct v8_code handlers;
 };
 
 /*

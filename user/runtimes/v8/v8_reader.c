@@ -116,8 +116,16 @@ static void add_range(struct runtime_recipe *recipe, uint64_t start, uint64_t en
 			(struct runtime_native_range){.start = start, .end = end, .layout = layout};
 }
 
+static void add_handlers(struct runtime_recipe *recipe, const struct v8_file *file, uint64_t start)
+{
+	if (file->handlers.size_bytes && recipe->loop_count < RUNTIME_LOOPS_MAX)
+		recipe->loops[recipe->loop_count++] = (struct runtime_range){
+			.start = start, .end = start + file->handlers.size_bytes};
+}
+
 static void add_file(struct runtime_recipe *recipe, const struct v8_file *file, uint64_t bias)
 {
+	add_handlers(recipe, file, file->handlers.address + bias);
 	for (uint32_t i = 0; i < file->trampoline_count; i++) {
 		uint64_t start = file->trampolines[i].address + bias;
 
@@ -125,16 +133,28 @@ static void add_file(struct runtime_recipe *recipe, const struct v8_file *file, 
 	}
 }
 
+/* Returns where a copy has code of the file, or 0. */
+static uint64_t start_in_copy(const struct runtime_code_range *copy, const struct v8_code *code)
+{
+	uint64_t at = code->file_offset - copy->file_offset;
+
+	return code->file_offset >= copy->file_offset && at < copy->end - copy->start
+		       ? copy->start + at
+		       : 0;
+}
+
 /* V8 maps its builtins once more, near to the code that it compiles. */
 static void add_copy(struct runtime_recipe *recipe, const struct v8_file *file,
 		     const struct runtime_code_range *copy)
 {
-	for (uint32_t i = 0; i < file->trampoline_count; i++) {
-		const struct v8_trampoline *one = &file->trampolines[i];
-		uint64_t at = one->file_offset - copy->file_offset;
+	uint64_t start = start_in_copy(copy, &file->handlers);
 
-		if (one->file_offset >= copy->file_offset && at < copy->end - copy->start)
-			add_range(recipe, copy->start + at, copy->start + at + one->size_bytes,
+	if (start)
+		add_handlers(recipe, file, start);
+	for (uint32_t i = 0; i < file->trampoline_count; i++) {
+		start = start_in_copy(copy, &file->trampolines[i]);
+		if (start)
+			add_range(recipe, start, start + file->trampolines[i].size_bytes,
 				  INTERPRETED);
 	}
 }

@@ -12,8 +12,8 @@
 #define V8_TRAMPOLINE_CODE_MAX (128u << 20) /* bytes that are searched */
 
 /*
- * Set the trampolines of *ret. A call that is in no builtin with a name is a range by itself: of
- * return addresses alone. Returns 0, -ENOENT, -ENOMEM or the blob's error.
+ * Set the trampolines and the handlers of *ret. A call that is in no builtin with a name is a range
+ * by itself: of return addresses alone. Returns 0, -ENOENT, -ENOMEM or the blob's error.
  */
 int v8_trampolines_find(const struct elf_file *elf, struct v8_file *ret);
 

@@ -31,11 +31,26 @@ static bool is_published(const struct native_stack *native,
 static const struct runtime_words *words_beyond(const struct runtime_stack *runtime,
 						uint64_t frame_pointer, uint32_t *next)
 {
-	while (*next < runtime->count && runtime->frames[*next].owner < frame_pointer)
-		++*next;
-	return *next < runtime->count && runtime->frames[*next].owner == frame_pointer
-		       ? &runtime->words[(*next)++]
-		       : NULL;
+	for (uint32_t i = *next; i < runtime->count; i++) {
+		if (!runtime->frames[i].owner || runtime->frames[i].owner != frame_pointer)
+			continue;
+		*next = i + 1;
+		return &runtime->words[i];
+	}
+	return NULL;
+}
+
+/* Returns true if a frame with a function runs by code that belongs to it: its callee. */
+static bool is_of_function(const struct native_stack *native, const struct runtime_recipe *recipe,
+			   const struct runtime_native_layout *layout, uint32_t callee)
+{
+	uint64_t pc = native->addresses[callee] - !!callee;
+
+	for (uint32_t i = 0; i < recipe->loop_count && i < RUNTIME_LOOPS_MAX; i++)
+		if (!(layout->flags & RUNTIME_NATIVE_COMPILED) && pc >= recipe->loops[i].start &&
+		    pc < recipe->loops[i].end)
+			return true;
+	return false;
 }
 
 void runtime_merge_native(const struct native_stack *native, const struct runtime_stack *runtime,
@@ -67,6 +82,9 @@ void runtime_merge_native(const struct native_stack *native, const struct runtim
 			ret->cut = ret->cut || (is_settled && !is_none);
 			continue;
 		}
+		if (i && is_of_function(native, runtime->recipe, layout, i - 1))
+			ret->words[ret->count - 1] =
+				INTERPRETER | (native->addresses[i - 1] & VALUE_MASK);
 		ret->words[ret->count++] = INTERPRETER | (address & VALUE_MASK);
 		ret->words[ret->count++] = words->function;
 		ret->words[ret->count++] =

@@ -294,7 +294,8 @@ CASE(unpublished_code_of_a_known_engine)
 	static const struct {
 		const char *path, *command, *words;
 	} cases[] = {
-		{"/bin/node", "node x.js", "published: V8: start Node.js with --perf-prof\n"},
+		{"/bin/node", "node x.js",
+		 "published: V8: functions of Node.js 18 to 24 need no option; --perf-prof"},
 		{"/bin/node", "node --perf-basic-prof x.js",
 		 "V8: --perf-basic-prof writes a perf map"},
 		{"/bin/php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
