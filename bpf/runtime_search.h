@@ -133,6 +133,13 @@ __noinline int search_register(struct sample_scratch *s, struct runtime_recipe *
 	return 0;
 }
 
+/* Returns true if user space will complete the native frames of a sample. */
+static __always_inline bool has_frames_beyond(const struct sample_scratch *s)
+{
+	return s->walk.not_made && !s->walk.state.narrow && !s->walk.by_frame_pointers &&
+	       s->head.user_end == JITBPF_END_NO_RULE;
+}
+
 /* Adds the frames behind the end of the walk. Returns how the frames end. */
 static __always_inline int search_native(struct sample_scratch *s, struct runtime_recipe *recipe,
 					 __u32 at)

@@ -6,7 +6,6 @@
 #ifndef JITBPF_BPF_RUNTIME_WALK_H
 #define JITBPF_BPF_RUNTIME_WALK_H
 
-#include "bpf/runtime_beyond.h"
 #include "bpf/runtime_frame.h"
 #include "bpf/runtime_native.h"
 #include "bpf/runtime_put.h"
@@ -282,13 +281,12 @@ __noinline int copy_runtime_frames(struct sample_scratch *s, struct kept_walk *k
 	recipe = bpf_map_lookup_elem(&runtime_recipes, &pid);
 	if (!recipe || recipe->stack_top != s->walk.stack_top)
 		return 0;
-	if (recipe->native.range_count)
-		end = walk_native(s, kept, recipe, at);
-	if (recipe->native.range_count && has_frames_beyond(s, recipe))
-		end = recipe->native.beyond.heap_count ? walk_beyond(s, recipe, at)
-						       : search_native(s, recipe, at);
 	if (!recipe->native.range_count)
 		end = walk_runtime(s, recipe, at);
+	else
+		end = walk_native(s, kept, recipe, at);
+	if (recipe->native.range_count && has_frames_beyond(s))
+		end = search_native(s, recipe, at);
 	/* The verifier forgets what it knows of a number that was put on the stack. */
 	asm volatile("" : "+r"(to));
 	if (to > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)

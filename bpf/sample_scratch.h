@@ -7,10 +7,6 @@
 #include "bpf/unwind_kept.h"
 #include "uapi/record.h"
 
-#define beyond_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
-
-#include "bpf/beyond_step.h"
-
 #define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
 #define CODE_WORDS (sizeof(struct jitbpf_code_bytes) / sizeof(__u64))
 #define RUNTIME_WORDS                                                                              \
@@ -62,7 +58,6 @@ struct runtime_walk {
 	__u64 native_pc, native_bp;
 	__u32 leaf_runs;     /* the leaf has a frame, or a function without one */
 	__u32 native_enters; /* the current one has no frame yet: a register has its function */
-	struct beyond_frame beyond; /* the current one of native frames beyond the walk */
 	__u32 is_doubtful;
 	__u32 wants_owner; /* the current frame's function can have one */
 	__u32 count;	   /* of frames so far */

@@ -6,8 +6,6 @@
 
 #include <linux/types.h>
 
-#include "uapi/runtime_beyond.h"
-
 #define RUNTIME_NATIVE_RANGES_MAX  16
 #define RUNTIME_NATIVE_LAYOUTS_MAX 4 /* a power of two */
 #define RUNTIME_NATIVE_STEPS_MAX   2
@@ -104,15 +102,13 @@ struct runtime_native_range {
  * frame holds none. The words of a frame are read anew at each sample, also those of reused
  * callers.
  *
- * Behind these, there can be runtime frames whose owner is not 0, but the frame pointer of a native
- * frame beyond the last one of the walk: in ascending order, with functions only. Where they are is
- * a guess.
+ * Behind these, there can be runtime frames with functions whose owner is the frame pointer of a
+ * native frame beyond the last one of the walk. Where these frames are is a guess.
  */
 struct runtime_native_frames {
 	__u32 range_count, layout_count;
 	struct runtime_native_range range[RUNTIME_NATIVE_RANGES_MAX];
 	struct runtime_native_layout layout[RUNTIME_NATIVE_LAYOUTS_MAX];
-	struct runtime_beyond beyond;
 };
 
 #endif

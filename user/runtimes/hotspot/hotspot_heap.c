@@ -91,68 +91,27 @@ static int find_in(const struct process_memory *memory, const struct hotspot_cod
 	return 0;
 }
 
-/* The array of heaps, as far as it is read. */
-struct heaps {
-	uint64_t items;
-	uint32_t count;
-};
-
-/* Returns -ENOENT if there are none yet. */
-static int read_heaps(const struct process_memory *memory, const struct hotspot_code_layout *layout,
-		      struct heaps *ret)
+int hotspot_heap_find(const struct process_memory *memory, const struct hotspot_code_layout *layout,
+		      uint64_t address, struct hotspot_block *ret)
 {
-	uint64_t heaps;
+	uint64_t heaps, items, heap_at;
+	struct heap heap;
+	uint32_t count = 0;
 	int err = process_memory_word(memory, layout->heaps, &heaps);
 
 	if (!err && !heaps)
 		return -ENOENT;
 	err = err
-		      ?: process_memory_read(memory, heaps + layout->heaps_count, &ret->count,
-					     sizeof(ret->count));
-	err = err ?: process_memory_word(memory, heaps + layout->heaps_data, &ret->items);
-	return !err && ret->count > HEAPS_MAX ? -EBADMSG : err;
-}
-
-int hotspot_heap_find(const struct process_memory *memory, const struct hotspot_code_layout *layout,
-		      uint64_t address, struct hotspot_block *ret)
-{
-	struct heaps heaps = {0};
-	struct heap heap;
-	uint64_t heap_at;
-	int err = read_heaps(memory, layout, &heaps);
-
-	for (uint32_t i = 0; i < heaps.count && !err; i++) {
-		err = process_memory_word(memory, heaps.items + i * 8ull, &heap_at);
+		      ?: process_memory_read(memory, heaps + layout->heaps_count, &count,
+					     sizeof(count));
+	err = err ?: process_memory_word(memory, heaps + layout->heaps_data, &items);
+	if (!err && count > HEAPS_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < count && !err; i++) {
+		err = process_memory_word(memory, items + i * 8ull, &heap_at);
 		err = err ?: read_heap(memory, layout, heap_at, &heap);
 		if (!err && address >= heap.start && address < heap.end)
 			return find_in(memory, layout, &heap, address, ret);
 	}
 	return err ?: -ENOENT;
-}
-
-int hotspot_heaps_read(const struct process_memory *memory,
-		       const struct hotspot_code_layout *layout, uint16_t space_end,
-		       struct runtime_beyond *ret)
-{
-	struct heaps heaps = {0};
-	struct heap heap;
-	uint64_t heap_at, end = 0;
-	int err = read_heaps(memory, layout, &heaps);
-
-	if (!err && heaps.count > RUNTIME_HEAPS_MAX)
-		return 0;
-	for (uint32_t i = 0; i < heaps.count && !err; i++) {
-		err = process_memory_word(memory, heaps.items + i * 8ull, &heap_at);
-		err = err ?: read_heap(memory, layout, heap_at, &heap);
-		err = err
-			      ?: process_memory_word(memory, heap_at + layout->memory + space_end,
-						     &end);
-		if (!err && end < heap.end)
-			err = -EBADMSG;
-		ret->heap[i] = (struct runtime_code_heap){
-			.start = heap.start, .end = end, .map = heap.map, .shift = heap.shift};
-	}
-	if (!err)
-		ret->heap_count = heaps.count;
-	return err == -ENOENT ? 0 : err;
 }

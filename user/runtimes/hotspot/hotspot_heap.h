@@ -5,7 +5,6 @@
 
 #include "runtimes/hotspot/hotspot_tables.h"
 #include "runtimes/process_memory.h"
-#include "uapi/runtime_beyond.h"
 
 /* The most that a search costs, whatever the process has written. */
 #define HOTSPOT_HEAP_HOPS_MAX  2048
@@ -25,13 +24,5 @@ struct hotspot_block {
  */
 int hotspot_heap_find(const struct process_memory *memory, const struct hotspot_code_layout *layout,
 		      uint64_t address, struct hotspot_block *ret);
-
-/*
- * Set the heaps of *ret, with what is reserved for them behind space_end, an offset as space_low.
- * None if there are none yet, or too many. Returns as above.
- */
-int hotspot_heaps_read(const struct process_memory *memory,
-		       const struct hotspot_code_layout *layout, uint16_t space_end,
-		       struct runtime_beyond *ret);
 
 #endif

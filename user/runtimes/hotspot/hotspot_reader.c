@@ -8,7 +8,6 @@
 #include "runtimes/hotspot/hotspot_code.h"
 #include "runtimes/hotspot/hotspot_file.h"
 #include "runtimes/hotspot/hotspot_method.h"
-#include "runtimes/hotspot/hotspot_stack.h"
 #include "runtimes/hotspot/hotspot_stubs.h"
 #include "runtimes/hotspot/hotspot_tables.h"
 
@@ -110,7 +109,6 @@ static int make_recipe(const struct runtime_facts *facts, const struct runtime_p
 	err = err ?: hotspot_layout_check(memory, &layout, globals.object_class);
 	if (err)
 		return err == -EFAULT ? -EBADMSG : err;
-	hotspot_stack_read(memory, &layout, &globals, &recipe.native.beyond);
 	find_stubs(memory, &file, process->bias, &globals, &layout);
 	recipe.check = hotspot_method_check(&layout);
 	*ret = recipe;

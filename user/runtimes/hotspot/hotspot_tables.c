@@ -31,7 +31,6 @@ enum need {
 	NEED_CODE,
 	NEED_CODE_ADDRESSES,
 	NEED_CODE_OFFSETS,
-	NEED_STACK,
 };
 
 /* `member` may have two spellings, by version, and be only a part of the name. */
@@ -251,11 +250,6 @@ static void set_form(const struct wanted *all, size_t count, struct hotspot_code
 		OFFSET, type, NULL, member, NULL, &c->to, .need = NEED_CODE_OFFSETS                \
 	}
 
-#define STACK(type, other_type, member, to)                                                        \
-	{                                                                                          \
-		OFFSET, type, other_type, member, NULL, &g.stack.to, .need = NEED_STACK            \
-	}
-
 int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 			const struct process_memory *memory, struct hotspot_layout *ret,
 			struct hotspot_globals *ret_globals)
@@ -333,19 +327,6 @@ int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 		CODE_OFFSETS("nmethod", "_immutable_data", immutable),
 		CODE_OFFSETS("nmethod", "_immutable_data_size", immutable_bytes),
 		CODE_OFFSETS("nmethod", "_scopes_data_offset", scopes_data_offset),
-		STACK("CodeBlob", NULL, "_frame_size", frame_words),
-		STACK("VirtualSpace", NULL, "_high_boundary", space_end),
-		STACK("JavaCallWrapper", NULL, "_anchor", entry_anchor),
-		STACK("JavaFrameAnchor", NULL, "_last_Java_sp", anchor_sp),
-		STACK("JavaFrameAnchor", NULL, "_last_Java_pc", anchor_pc),
-		STACK("JavaFrameAnchor", NULL, "_last_Java_fp", anchor_fp),
-		STACK("ThreadsList", NULL, "_length", threads_length),
-		STACK("ThreadsList", NULL, "_threads", threads_items),
-		STACK("JavaThread", NULL, "_anchor", thread_anchor),
-		STACK("Thread", "JavaThread", "_osthread", thread_native),
-		STACK("OSThread", NULL, "_pthread_id", native_pointer),
-		{ADDRESS, "ThreadsSMRSupport", NULL, "_java_thread_list", NULL,
-		 .address = &g.threads, .need = NEED_STACK},
 	};
 	int err = search(memory, bias, &file->members, all, ARRAY_SIZE(all), OFFSET, ADDRESS);
 
@@ -362,7 +343,6 @@ int hotspot_tables_read(const struct hotspot_file *file, uint64_t bias,
 	if (err)
 		return err;
 	set_form(all, ARRAY_SIZE(all), c);
-	g.stack.is_known = c->form && g.call_stub && has_all(all, ARRAY_SIZE(all), NEED_STACK);
 	*ret = l;
 	*ret_globals = g;
 	return 0;

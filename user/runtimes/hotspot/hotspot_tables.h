@@ -58,27 +58,13 @@ struct hotspot_layout {
 	struct hotspot_code_layout code;
 };
 
-/* How HotSpot finds the frames of its own code: offsets, as in uapi/runtime_beyond.h. */
-struct hotspot_stack_layout {
-	uint16_t is_known;
-	uint16_t frame_words; /* of a blob */
-	uint16_t entry_anchor;
-	uint16_t anchor_sp, anchor_pc, anchor_fp;
-	uint16_t threads_length, threads_items;
-	uint16_t thread_anchor, thread_native, native_pointer;
-	uint16_t space_end; /* as space_high, with what is reserved */
-};
-
 /* Addresses in the process. */
 struct hotspot_globals {
 	uint64_t object_class; /* a variable: the class java.lang.Object */
 	uint64_t interpreter;  /* a variable: the queue of the interpreter's code */
-	uint64_t call_stub; /* a variable: where calls in the stub of that name return; 0: not known
-			     */
-	uint64_t threads;   /* a variable: the list of threads */
+	uint64_t call_stub;    /* a variable: an address in the stub of that name; 0: not known */
 	/* Offsets in that queue. */
 	uint16_t code_start, code_bytes;
-	struct hotspot_stack_layout stack;
 };
 
 /*

@@ -13,7 +13,7 @@
  * frame with a function gets the kind INTERPRETER, and the function is placed behind it, as
  * runtime_merge() does. So does its callee in a loop of the recipe, if the function is interpreted.
  * A frame beyond the kernel's walk, since rows were not made, has the runtime frame with its frame
- * pointer (bpf/runtime_beyond.h). One without a function stays as it is. Such a frame makes the
+ * pointer (bpf/runtime_search.h). One without a function stays as it is. Such a frame makes the
  * result cut, unless it is a leaf that has made no frame yet, or known to hold none. A native frame
  * of compiled code that a publisher has described stays as well, without the function: it says the
  * same, and more of the code.

@@ -179,8 +179,6 @@ static bool set_native_bytes(struct runtime_native_frames *native)
 			covers_native(layout, layout->position_at)) &&
 		       (!layout->guard_mask || covers_native(layout, layout->guard_at));
 	}
-	fits = fits && native->beyond.heap_count <= RUNTIME_HEAPS_MAX &&
-	       (!native->beyond.heap_count || native->range_count);
 	for (uint32_t i = 0; fits && i < native->range_count; i++)
 		fits = native->range[i].start < native->range[i].end &&
 		       native->range[i].layout < native->layout_count;

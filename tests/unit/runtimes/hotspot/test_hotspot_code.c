@@ -6,14 +6,11 @@
 #include "base/scope.h"
 #include "decode/record/scope_table.h"
 #include "runtimes/hotspot/hotspot_code.h"
-
-#include "runtimes/hotspot/hotspot_stack.h"
 #include "runtimes/hotspot/hotspot_stubs.h"
 #include "tests/unit/runtimes/hotspot/small_vm.h"
 
 #define SHIFT	      6
 #define SEGMENT	      (1u << SHIFT)
-#define SPACE_END     24
 #define BLOCK_HEAD    16
 #define METHOD_BLOCK  1 /* segments of the heap */
 #define STUBS_BLOCK   9
@@ -213,7 +210,6 @@ static void make_heap(void)
 	put(heap + code->memory + code->space_high, made.heap_start + SEGMENTS * SEGMENT, 8);
 	put(heap + code->segments + code->space_low, made.map, 8);
 	put(heap + code->shift, SHIFT, 4);
-	put(heap + code->memory + SPACE_END, made.heap_start + SEGMENTS * SEGMENT + 4096, 8);
 	put(heaps + code->heaps_count, 1, 4);
 	put(heaps + code->heaps_data, word(heap), 8);
 	made.layout.code.heaps = word(heaps);
@@ -510,50 +506,4 @@ CASE_WITH(without_reads_left_a_place_is_in_no_scope, set_up, tear_down)
 		0);
 	assert_string_equal(code.name, "pkg.Outer.run");
 	assert_scopes(&code, 0, "");
-}
-
-CASE_WITH(a_stack_is_followed_by_the_heaps, set_up, tear_down)
-{
-	struct hotspot_globals globals = {
-		.call_stub = word(0x7f001234),
-		.threads = 0x7f005678,
-		.stack = {.is_known = 1,
-			  .frame_words = 28,
-			  .thread_anchor = 656,
-			  .space_end = SPACE_END},
-	};
-	struct runtime_beyond beyond;
-
-	hotspot_stack_read(&memory, &made.layout, &globals, &beyond);
-	assert_int_equal(beyond.heap_count, 1);
-	assert_int_equal(beyond.heap[0].start, made.heap_start);
-	assert_int_equal(beyond.heap[0].end, made.heap_start + SEGMENTS * SEGMENT + 4096);
-	assert_int_equal(beyond.heap[0].map, made.map);
-	assert_int_equal(beyond.heap[0].shift, SHIFT);
-	assert_int_equal(beyond.frame_at, BLOCK_HEAD + 28);
-	assert_int_equal(beyond.entry, 0x7f001234);
-	assert_int_equal(beyond.threads, 0x7f005678);
-	assert_int_equal(beyond.anchor_at, 656);
-}
-
-CASE_WITH(without_what_it_needs_a_stack_is_not_followed, set_up, tear_down)
-{
-	struct hotspot_globals globals = {.call_stub = word(0x7f001234),
-					  .stack = {.is_known = 1, .space_end = SPACE_END}};
-	struct runtime_beyond beyond;
-
-	globals.stack.space_end = made.layout.code.space_low - 8; /* the end is before the start */
-	hotspot_stack_read(&memory, &made.layout, &globals, &beyond);
-	assert_int_equal(beyond.heap_count, 0);
-	globals.stack.space_end = SPACE_END;
-	globals.call_stub = 8;
-	hotspot_stack_read(&memory, &made.layout, &globals, &beyond);
-	assert_int_equal(beyond.heap_count, 0);
-	globals.call_stub = word(0x7f001234);
-	put(made.layout.code.heaps, word(0), 8);
-	hotspot_stack_read(&memory, &made.layout, &globals, &beyond);
-	assert_int_equal(beyond.heap_count, 0);
-	globals.stack.is_known = 0;
-	hotspot_stack_read(&memory, &made.layout, &globals, &beyond);
-	assert_int_equal(beyond.heap_count, 0);
 }
