@@ -280,7 +280,10 @@ struct runtime_recipe {
 	__u32 switch_count, reserved4;
 	struct runtime_compiled compiled;
 
-	/* With ranges, only these and position_mask and check above are used. */
+	/*
+	 * With ranges, only these and position_mask, check and loops above are used. Then a loop
+	 * is code that runs the function of an interpreted frame which has called it.
+	 */
 	struct runtime_native_frames native;
 };
 
