@@ -171,7 +171,7 @@ class Node(Engine):
         frame of the interpreter."""
         run = self.record(["node", "--no-opt", "--no-sparkplug",
                            os.path.join(WORKLOADS, "baseline.js"), "2"],
-                          ["-F", "1999", "--no-inline"], cwd=self.folder)
+                          ["-F", "1999", "--no-inline", *harness.WITH_CODE], cwd=self.folder)
         self.check_has_names(run, r"Builtins_\w+Handler")
         self.check_leaf_is_on_stack(run, "node", lambda frame: frame.name)
 
