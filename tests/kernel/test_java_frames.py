@@ -97,3 +97,21 @@ class WithoutAgent(Interpreted):
         jit = self.check_ledger(harness.Run(self.folder, 0, b"", ""))["jit"]
         self.assertEqual((jit["published_jvmti"], jit["published_memory"]), (0, jit["methods"]))
         self.assertGreater(jit["methods"], 0)
+
+
+@jdks.needs_jdk
+class Start(harness.KernelTest):
+    """In its first half second, most stacks of a virtual machine have a frame without an unwind row,
+    and user space completes them."""
+
+    def test_callers(self):
+        self.compile_java([SOURCE], ["--release", "17"])
+        run = self.record([os.path.join(jdks.JDK, "bin/java"), "-cp", self.folder, "Interpreted",
+                           "2000"], ["-F", "1999", "--fields", "+srcline"])
+        stacks = [[frame.name for frame in frames]
+                  for _, frames in runtime_truth.stacks(run.path(".txt"))]
+        stacks = [names for names in stacks if "jni_CallStaticVoidMethod" in names]
+        self.assertGreater(len(stacks), 20, run.stderr)
+        # Without the functions of completed stacks, it is a third or more.
+        unread = sum("Interpreter" in names[1:] for names in stacks)
+        self.assertLess(unread, 0.2 * len(stacks), run.stderr)
