@@ -475,7 +475,7 @@ class Launched(Attached):
     def test_started_one_after_the_other(self):
         """A JVM takes commands a moment before it takes agents: each of them gets it."""
         run = self.launch(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8; do "$@"; done', "sh", *self.java,
-                           *self.fill, *self.late("100", 2)])
+                           *self.fill, *self.late("200", 2)])
         self.assertNotIn("not loaded", run.stderr)
         self.assertEqual(run.stderr.count(LOADED), 8, run.stderr)
         # The same advice is given once.
