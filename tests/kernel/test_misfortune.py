@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 
-from harness import BUILD, ENGINE, SHIM, KernelTest
+from harness import BUILD, ENGINE, SHIM, WITH_CODE, KernelTest
 from test_roles import Recording
 
 BUSY = ["python3", "-c", "import time\nwhile time.process_time() < 2: sorted(map(str, range(1000)))"]
@@ -58,7 +58,7 @@ class Broker(Recording):
         os.kill(broker, signal.SIGSTOP)
         run = self.finish(recorder)
         self.assertEqual(run.summary()["counters"]["broker_lost"], 0)
-        names = run.report("-f", "folded").stdout.decode()
+        names = run.report("-f", "folded", *WITH_CODE).stdout.decode()
         self.assertIn(NAMED, names, pid)
 
     def children_of(self, pid, name):

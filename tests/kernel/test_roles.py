@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import run_for
-from harness import ENGINE, JITBPF, KernelTest
+from harness import ENGINE, JITBPF, WITH_CODE, KernelTest
 from stuck_fs import StuckFilesystem
 
 CAPABILITIES = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2, "CAP_FOWNER": 3, "CAP_KILL": 5,
@@ -314,7 +314,7 @@ class Readers(Recording):
         self.assertGreaterEqual(summary["counters"]["readers_failed"], failures)
         self.assertIn("processes that parse files and failed", run.stderr)
         self.assertGreater(summary["samples"]["resolved"], 50)
-        names = run.report("-f", "folded").stdout.decode()
+        names = run.report("-f", "folded", *WITH_CODE).stdout.decode()
         self.assertIn("PyEval_EvalCode", names)
 
     def test_killed(self):
