@@ -79,6 +79,9 @@ static __always_inline __u64 fold_links(const struct runtime_walk *w,
 	const struct runtime_check_link *link;
 	__u64 address = w->function, word;
 
+	if (recipe->check.links_mask && ((__u32)object_word(w, recipe->check.links_at) &
+					 recipe->check.links_mask) != recipe->check.links_value)
+		return check;
 	for (__u32 i = 0; i < RUNTIME_CHECK_LINKS_MAX; i++) {
 		if (i >= recipe->check.link_count)
 			break;
@@ -88,6 +91,8 @@ static __always_inline __u64 fold_links(const struct runtime_walk *w,
 			return 0;
 		if (link->folds_address)
 			check = runtime_check_fold(check, address);
+		if (!address)
+			break;
 		if (link->word_at == RUNTIME_NO_OFFSET)
 			continue;
 		if (bpf_probe_read_user(&word, sizeof(word), (void *)(address + link->word_at)))
@@ -136,6 +141,33 @@ __noinline __u64 runtime_check_of(struct runtime_walk *w, struct runtime_recipe 
 	return fold_owner(w, recipe, check & ~1ull) & ~1ull;
 }
 
+/*
+ * Reads the text at w->function, the name of a file. Returns its check word, 0 if it cannot be
+ * read or is too long. Global, as walk_frame() is.
+ */
+__noinline __u64 runtime_text_check_of(struct runtime_walk *w, struct runtime_recipe *recipe)
+{
+	__u64 check = RUNTIME_CHECK_BEGIN, word;
+	long bytes;
+
+	if (!w || !recipe)
+		return 0;
+	w->is_native = 0;
+	__builtin_memset(w->object_bytes, 0, RUNTIME_OBJECT_BYTES_MAX);
+	bytes = bpf_probe_read_user_str(w->object_bytes, RUNTIME_OBJECT_BYTES_MAX,
+					(void *)w->function);
+	if (bytes <= 0 || bytes > RUNTIME_TEXT_BYTES_MAX)
+		return 0;
+	word = *(const __u64 *)w->object_bytes & recipe->sections.text_mask;
+	if (recipe->sections.text_mask && word == recipe->sections.text_value)
+		return runtime_check_fold(check, word) & ~1ull;
+	/* Old verifiers cannot bound a loop to the end of the text. */
+	for (__u32 i = 0; i < RUNTIME_OBJECT_BYTES_MAX / sizeof(__u64); i++)
+		check = runtime_check_fold(check,
+					   *(const __u64 *)(w->object_bytes + i * sizeof(__u64)));
+	return check & ~1ull;
+}
+
 /* Notes that a sample has w->function. */
 static __always_inline void meet(struct runtime_walk *w, __u64 check)
 {
@@ -168,7 +200,10 @@ static __always_inline __u64 known_check(struct runtime_walk *w, struct runtime_
 	seen->walk = w->walk;
 	seen->function = w->function;
 	seen->owner = w->owner;
-	seen->check = runtime_check_of(w, recipe);
+	if (recipe->sections.exists && w->owner)
+		seen->check = runtime_text_check_of(w, recipe);
+	else
+		seen->check = runtime_check_of(w, recipe);
 	seen->is_native = w->is_native;
 	meet(w, seen->check);
 	return seen->check;

@@ -109,7 +109,7 @@ static __always_inline void find_function(struct runtime_walk *w,
 	}
 	if (lacks_position(w, recipe, entry))
 		w->function = 0;
-	if (w->function && recipe->via_at &&
+	if (w->function && (recipe->via_at || recipe->via_is_first) &&
 	    bpf_probe_read_user(&w->function, sizeof(w->function),
 				(void *)(w->function + recipe->via_at)))
 		w->function = 0;

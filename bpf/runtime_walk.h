@@ -11,6 +11,7 @@
 #include "bpf/runtime_put.h"
 #include "bpf/runtime_ranges.h"
 #include "bpf/runtime_search.h"
+#include "bpf/runtime_section.h"
 #include "bpf/sample_scratch.h"
 #include "uapi/runtime_recipe.h"
 
@@ -137,8 +138,11 @@ __noinline int runtime_piece(struct sample_scratch *s, struct runtime_recipe *re
 {
 	int end = 0;
 
+	if (!recipe)
+		return JITBPF_RUNTIME_UNREADABLE;
 	for (__u32 i = 0; i < RUNTIME_PIECE && !end; i++)
-		end = runtime_step(s, recipe, at);
+		end = recipe->sections.exists ? runtime_section_step(s, recipe, at)
+					      : runtime_step(s, recipe, at);
 	return end;
 }
 
@@ -169,7 +173,7 @@ __noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *rec
 			      __u64 thread_pointer)
 {
 	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 address, word, held;
+	__u64 address, word, held, before = 0;
 	__u32 first;
 
 	if (!w || !recipe)
@@ -197,6 +201,7 @@ __noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *rec
 			continue;
 		if (i >= recipe->step_count || !address)
 			break;
+		before = address;
 		if (bpf_probe_read_user(&address, sizeof(address),
 					(void *)(address + recipe->step[i])))
 			return 0;
@@ -205,6 +210,9 @@ __noinline int runtime_newest(struct runtime_walk *w, struct runtime_recipe *rec
 	}
 	w->frame = w->newest = address;
 	w->has_position = w->loop & RUNTIME_LOOP_HAS_POSITION && word == address;
+	w->section = 0;
+	if (recipe->sections.exists && address)
+		return runtime_newest_section(w, recipe, before, user->ip);
 	return 1;
 }
 

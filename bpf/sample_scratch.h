@@ -65,6 +65,11 @@ struct runtime_walk {
 	__u32 is_native, has_position;
 	__u64 news; /* a function that the reader may not know; kept for the wake-up */
 	__u64 walk; /* its number */
+	/* Of frames in sections: the section, its array, and the place of the next frame. */
+	__u64 section, array, place;
+	__s32 number; /* of the next frame; negative: the section has none */
+	__u32 kind;   /* of the section */
+	__u32 last_is_entry, reserved;
 	/* A word can be at any offset. */
 	__u8 frame_bytes[RUNTIME_FRAME_BYTES_MAX + sizeof(__u64)];
 	__u8 object_bytes[RUNTIME_OBJECT_BYTES_MAX + sizeof(__u64)];

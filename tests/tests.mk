@@ -54,7 +54,8 @@ IMAGE_PARTS := $(addprefix $(B)/tests/runtimes/,frame_text.o memory_image.o)
 IMAGE_TOOLS := $(addprefix $(B)/tests/runtimes/,cpython/cpython_image php/runtime_image v8/v8_image)
 
 $(B)/tests/unit/runtimes/php/test_php_images $(B)/tests/unit/runtimes/cpython/test_images \
-	$(B)/tests/unit/runtimes/ruby/test_ruby_images $(B)/tests/unit/runtimes/v8/test_v8_images: \
+	$(B)/tests/unit/runtimes/ruby/test_ruby_images $(B)/tests/unit/runtimes/v8/test_v8_images \
+	$(B)/tests/unit/runtimes/perl/test_perl_images: \
 	$(IMAGE_PARTS)
 
 $(B)/tests/unit/runtimes/v8/test_v8_images $(B)/tests/runtimes/v8/v8_image: \

@@ -31,6 +31,7 @@ runtimes
 runtimes/cpython
 runtimes/php
 runtimes/ruby
+runtimes/perl
 runtimes/hotspot
 runtimes/v8
 runtimes/runtime_readers.c

@@ -13,7 +13,7 @@ case $purpose in
 build) ;;
 deb) packages="$packages build-essential git debhelper dpkg-dev lintian debootstrap default-jdk-headless python3" ;;
 demo) packages="$packages php-cli" ;;
-check | check-all) packages="$packages php-cli ruby g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
+check | check-all) packages="$packages php-cli ruby perl g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium-headless-shell libdebuginfod1
 	e2fsprogs nodejs zsh fish mandoc tmux musl-tools"
 	# Any JDK has the header and the compiler that the agent for Java and its tests need.

@@ -29,6 +29,8 @@
 #define RUNTIME_CHECK_WORDS_MAX 4
 #define RUNTIME_CHECK_NAMES_MAX 3
 #define RUNTIME_CHECK_LINKS_MAX 4
+#define RUNTIME_FRAME_KINDS_MAX 3
+#define RUNTIME_FILE_STEPS_MAX	3
 
 /* What the first address of a recipe is relative to. */
 enum runtime_base {
@@ -66,7 +68,8 @@ struct runtime_range {
  * A link of the chain of objects behind a function object: the address of the next object is the
  * word at `step` of the one before; if `step` is RUNTIME_NO_OFFSET, it is the same object, the
  * function for the first link. Folded into the check are that address, if folds_address is set, and
- * the word at word_at of that object & word_mask, unless word_at is RUNTIME_NO_OFFSET.
+ * the word at word_at of that object & word_mask, unless word_at is RUNTIME_NO_OFFSET. An address 0
+ * ends the chain.
  */
 struct runtime_check_link {
 	__s16 step, word_at;
@@ -79,8 +82,9 @@ struct runtime_check_link {
  * the words of the object at `offset`, `size_bytes` of them (a multiple of 8); then word_count more
  * words, at word[i]; then, for each of `name_count` names, the word at name_word[i] of the object
  * that the pointer at name_at[i] leads to, such as the hash of a string; 0 for a pointer 0; then
- * what the links of a chain say, which begins at the object. A word that cannot be read makes the
- * check 0.
+ * what the links of a chain say, which begins at the object; if links_mask is not 0, only for an
+ * object with (4 bytes at links_at & links_mask) == links_value. A word that cannot be read makes
+ * the check 0.
  *
  * Of native functions, see native_mask, only the words at `offset` and the first native_names names
  * are folded.
@@ -93,6 +97,8 @@ struct runtime_check {
 	__s16 name_at[RUNTIME_CHECK_NAMES_MAX];
 	__s16 name_word[RUNTIME_CHECK_NAMES_MAX];
 	__u16 link_count;
+	__s16 links_at;
+	__u32 links_mask, links_value;
 	struct runtime_check_link link[RUNTIME_CHECK_LINKS_MAX];
 };
 
@@ -166,6 +172,69 @@ struct runtime_compiled {
 	struct runtime_range callers; /* set by the publisher */
 };
 
+/* What a frame of a section stands for. */
+enum runtime_section_frame {
+	RUNTIME_SECTION_FUNCTION = 1, /* the function that its function word leads to */
+	RUNTIME_SECTION_FILE = 2,     /* code of a source file that is in no function */
+};
+
+/* The owner of a frame of code that is in no function; its function is the name of the file. */
+#define RUNTIME_FILE_OWNER 1
+
+#define RUNTIME_TEXT_BYTES_MAX 240 /* less than RUNTIME_OBJECT_BYTES_MAX - 8 */
+
+/*
+ * Frames that are elements of arrays, one array in each section of a list of sections. The steps
+ * lead to the newest section. At these offsets of a section are: array_at, the address of its
+ * array, whose elements are `stride` bytes; number_at, the number of its newest frame, of 4 bytes;
+ * kind_at, a number below 32, of 4 bytes; outer_at, the address of the section of its callers, 0:
+ * there is none. In a frame, caller_at has the number of its caller, of 4 bytes. A negative number:
+ * there is none in this section. Numbers become smaller from frame to frame, else the frames end as
+ * unreadable.
+ *
+ * What a frame is, its kind tells: the first one with (4 bytes at entry_at & mask) == value. A
+ * frame of no kind is left out. It is an entry if its word at return_at is 0. A section whose kind
+ * is a bit of loop_kinds, and whose last frame is no entry, has a loop without a frame: an entry
+ * without a function follows.
+ *
+ * A frame does not know where it is, but where it was called: place_at has the address of that
+ * place of its caller. The place of the newest frame is the word at newest_place_at from the
+ * address before the last step. But while that is the place of its call, it has not begun: then a
+ * function has position 0, and a file is left out. While the leaf is in the
+ * function `ending`, which ends frames, top_at has the number of the last element of the array: if
+ * it is behind the newest frame, and of a kind, it is the frame that ends, and the place may be in
+ * it. Then the place is that of its call. The position of a frame is the line, 4 bytes at
+ * line_at of its place. Of a file, the name is the text at file_offset from where the
+ * file_step_count steps lead from there. Its check has the text, up to
+ * RUNTIME_TEXT_BYTES_MAX bytes with the NUL, and zeros up to RUNTIME_OBJECT_BYTES_MAX bytes. But if
+ * (its first word & text_mask) == text_value, it is one of many that stand for the same: its check
+ * has that word & text_mask alone.
+ *
+ * The outermost section begins with the program itself if the first element of its array has
+ * (4 bytes at entry_at & program_mask) == program_value: that is the last frame then, an entry.
+ */
+struct runtime_sections {
+	__u32 exists; /* 0: frames are not in sections */
+	__u32 loop_kinds;
+	__s16 array_at, number_at, kind_at, outer_at, top_at;
+	__s16 caller_at, place_at, return_at, line_at;
+	struct {
+		__u32 mask, value;
+		__u32 frame; /* enum runtime_section_frame */
+	} kind[RUNTIME_FRAME_KINDS_MAX];
+	__u32 kind_count;
+	__u32 program_mask, program_value; /* mask 0: there is none */
+	__u16 section_bytes;		   /* set by the publisher */
+	__s16 file_offset;
+	__s16 file_step[RUNTIME_FILE_STEPS_MAX];
+	__u16 file_step_count;
+	__s64 newest_place_at;
+	__u64 text_mask, text_value; /* mask 0: there are no such texts */
+	struct runtime_range ending;
+	/* Code that adds a frame: while the leaf is in it, the newest frame lacks words. */
+	struct runtime_range unfilled;
+};
+
 /*
  * All offsets in a frame are from 0 to RUNTIME_FRAME_BYTES_MAX, with the words there, and those in
  * an object to RUNTIME_OBJECT_BYTES_MAX.
@@ -237,11 +306,11 @@ struct runtime_recipe {
 	__u16 more_bytes;
 	/*
 	 * The function is the object at via_at of what the function word leads to; via_at 0: that
-	 * itself. If the word is 0, it is the word at other_at, for a frame with
-	 * (4 bytes at entry_at & other_mask) == other_value; other_mask 0: there are none.
+	 * itself, but for via_is_first. If the word is 0, it is the word at other_at, for a frame
+	 * with (4 bytes at entry_at & other_mask) == other_value; other_mask 0: there are none.
 	 */
 	__s16 via_at, other_at;
-	__u16 reserved5;
+	__u16 via_is_first; /* via_at 0 is an offset, too */
 	__u32 other_mask, other_value;
 	/*
 	 * Not 0: a frame with (4 bytes at entry_at & other_mask) >= needs_position has no function
@@ -278,7 +347,13 @@ struct runtime_recipe {
 	 */
 	struct runtime_range switches[RUNTIME_SWITCHES_MAX];
 	__u32 switch_count, reserved4;
+	/*
+	 * Code that calls the loop again, in the middle of what a loop runs. The inner one stands
+	 * for no frames of its own: it and its next outer one stand for the same.
+	 */
+	struct runtime_range again;
 	struct runtime_compiled compiled;
+	struct runtime_sections sections;
 
 	/*
 	 * With ranges, only these and position_mask, check and loops above are used. Then a loop

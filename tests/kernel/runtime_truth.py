@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks of programs whose callers are known: python_frames.py, php_frames.php and ruby_frames.rb. A
+"""Stacks of programs whose callers are known: python_frames.py, php_frames.php, ruby_frames.rb and perl_frames.pl. A
 function NAME__CALLER is called by CALLER, or by itself, only. Frames of other files may lie between both."""
 
 import collections
@@ -47,7 +47,7 @@ def shown_by_process(path, loop):
     ones: for each such sample, whether it shows functions of the runtime."""
     found = {}
     for _, pid, frames in samples(path):
-        shown = any(frame.module in ("[python]", "[php]", "[ruby]") for frame in frames)
+        shown = any(frame.module in ("[python]", "[php]", "[ruby]", "[perl]") for frame in frames)
         if shown or any(frame.name.startswith(loop) for frame in frames):
             found.setdefault(pid, []).append(shown)
     return list(found.values())
@@ -84,7 +84,7 @@ def functions_of(source):
     """Returns {name: (first line, last line)} of the functions of a script."""
     text, out, name = open(source, encoding="utf-8").read().splitlines(), {}, None
     for number, line in enumerate(text, 1):
-        match = re.match(r"\s*(?:async |public |static )*(?:def|function) (?:self\.)?(\w+)", line)
+        match = re.match(r"\s*(?:async |public |static )*(?:def|function|sub) (?:self\.)?(\w+)", line)
         if match:
             name = match[1]
             out[name] = (number, number)

@@ -47,6 +47,12 @@ end = time.monotonic() + 0.5
 while time.monotonic() < end:
     sum(i * i for i in range(1000))
 """
+PERL = """
+my $sum = 0;
+while ((times)[0] < 0.5) {
+    $sum += $_ for 1 .. 1000;
+}
+"""
 
 
 class Terminal:
@@ -115,7 +121,7 @@ class Documented(harness.KernelTest):
         with open(f"{harness.ROOT}/tests/programs/workloads/convolutions.py", encoding="utf-8") as file:
             model = file.read().replace("sys.argv[1]", "0.5")
         for name, text in (("script.php", script), ("app.js", APP), ("program.py", PROGRAM),
-                           ("model.py", model)):
+                           ("script.pl", PERL), ("model.py", model)):
             with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
             hour_ago = time.time() - 3600  # opcache leaves out scripts of just now, or of 1970

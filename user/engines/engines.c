@@ -15,7 +15,7 @@ static const struct engine *const engines[] = {
 	&engine_jitapi,	      &engine_llvm,   &engine_numba,  &engine_julia, &engine_opencl,
 	&engine_spidermonkey, &engine_php,    &engine_v8,     &engine_java,  &engine_cpython,
 	&engine_ruby,	      &engine_erlang, &engine_dotnet, &engine_mono,  &engine_luajit,
-	&engine_pypy,	      &engine_guile,
+	&engine_pypy,	      &engine_guile,  &engine_perl,
 };
 
 _Static_assert(ARRAY_SIZE(engines) < ENGINE_NUMBERS, "an index in a number");

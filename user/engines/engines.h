@@ -176,7 +176,8 @@ struct engine {
 
 extern const struct engine engine_cpython, engine_dotnet, engine_erlang, engine_guile, engine_java,
 	engine_jitapi, engine_julia, engine_llvm, engine_luajit, engine_mono, engine_numba,
-	engine_opencl, engine_php, engine_pypy, engine_ruby, engine_spidermonkey, engine_v8;
+	engine_opencl, engine_perl, engine_php, engine_pypy, engine_ruby, engine_spidermonkey,
+	engine_v8;
 
 /* Returns the engine with a name, or NULL. */
 const struct engine *engine_by_name(const char *name);

@@ -76,6 +76,17 @@ static const struct frame_kind_info frame_kinds[FRAME_KIND_COUNT] = {
 			     .runtime = "Ruby",
 			     .module = "[ruby]",
 			     .unknown = "[unknown ruby function]"},
+	[FRAME_KIND_PERL] = {.label = "Perl",
+			     .word = "perl",
+			     .short_word = "perl",
+			     .suffix = "_[p]",
+			     .colour = FRAME_COLOUR_GREEN,
+			     .category = "Perl",
+			     .category_colour = "lightblue",
+			     .of_engine = true,
+			     .runtime = "Perl",
+			     .module = "[perl]",
+			     .unknown = "[unknown perl function]"},
 };
 
 const struct location_kind_info location_kinds[LOCATION_KIND_COUNT] = {

@@ -23,4 +23,11 @@ int runtime_check_read(const struct process_memory *memory, const struct runtime
 int runtime_check_add_owner(const struct process_memory *memory, const struct runtime_owner *owner,
 			    uint64_t address, uint64_t *check);
 
+/*
+ * Read the name of a file, and set *ret_check to its check (struct runtime_sections). Returns 0,
+ * -EFAULT, -EBADMSG (the text is too long) or an error that ends the reading.
+ */
+int runtime_check_text(const struct process_memory *memory, const struct runtime_sections *sections,
+		       uint64_t address, char ret[RUNTIME_OBJECT_BYTES_MAX], uint64_t *ret_check);
+
 #endif

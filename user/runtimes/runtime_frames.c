@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "runtimes/runtime_check.h"
+#include "runtimes/runtime_sections.h"
 
 struct walk {
 	const struct process_memory *memory;
@@ -11,7 +12,8 @@ struct walk {
 	const struct runtime_thread *thread;
 	uint32_t flags; /* of the loop that the thread runs in */
 	uint64_t newest;
-	uint64_t scope; /* where the further words of the current frame are */
+	uint64_t before; /* the address before the last step */
+	uint64_t scope;	 /* where the further words of the current frame are */
 	struct runtime_frame *frames;
 	size_t max, count;
 };
@@ -93,8 +95,10 @@ static int find_newest(struct walk *walk)
 		first = recipe->holder.step;
 	}
 	for (uint32_t i = first; i < recipe->step_count && i < RUNTIME_STEPS_MAX && address; i++) {
-		int err = word_at(walk, address, recipe->step[i], &address);
+		int err;
 
+		walk->before = address;
+		err = word_at(walk, address, recipe->step[i], &address);
 		if (err)
 			return err;
 	}
@@ -248,7 +252,8 @@ static int find_function(const struct walk *walk, uint64_t frame, uint32_t entry
 		return frame_word(walk, frame, recipe->other_at, ret_function);
 	if (lacks_position(walk, frame, entry))
 		return 0;
-	if (function && recipe->via_at && word_at(walk, function, recipe->via_at, &function))
+	if (function && (recipe->via_at || recipe->via_is_first) &&
+	    word_at(walk, function, recipe->via_at, &function))
 		function = 0;
 	*ret_may_have_owner = function && recipe->owner.kind_mask;
 	*ret_function = function;
@@ -304,6 +309,10 @@ int runtime_frames_walk(const struct process_memory *memory, const struct runtim
 	int err = find_newest(&walk);
 	uint64_t frame = walk.newest;
 
+	*ret_count = 0;
+	if (!err && frame && recipe->sections.exists)
+		return runtime_sections_walk(memory, recipe, thread->ip, frame, walk.before, max,
+					     ret, ret_count);
 	/* Frames that are left out could be a circle. */
 	for (size_t i = 0; frame && !err && walk.count < max && i < 2 * max; i++)
 		err = add_frame(&walk, frame, &frame);

@@ -7,13 +7,14 @@
 #include "base/scope.h"
 #include "runtimes/cpython/cpython.h"
 #include "runtimes/hotspot/hotspot_reader.h"
+#include "runtimes/perl/perl_reader.h"
 #include "runtimes/php/php_reader.h"
 #include "runtimes/ruby/ruby_reader.h"
 #include "runtimes/runtime_symbols.h"
 #include "runtimes/v8/v8_reader.h"
 
 static const struct runtime_reader *const readers[] = {&cpython_reader, &php_reader, &ruby_reader,
-						       &hotspot_reader, &v8_reader};
+						       &hotspot_reader, &v8_reader,  &perl_reader};
 
 const struct runtime_reader *runtime_reader_of(const struct engine *engine)
 {

@@ -21,6 +21,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
+#include "runtimes/perl/perl_reader.h"
 #include "runtimes/php/php_reader.h"
 #include "runtimes/ruby/ruby_reader.h"
 #include "tests/runtimes/frame_text.h"
@@ -42,7 +43,8 @@ static const struct {
 	const char *name;
 	const struct runtime_reader *reader;
 	bool finds_by_code; /* symbols alone say too little of its file: an image has the facts */
-} readers[] = {{"php", &php_reader, false}, {"ruby", &ruby_reader, true}};
+} readers[] = {
+	{"php", &php_reader, false}, {"ruby", &ruby_reader, true}, {"perl", &perl_reader, true}};
 
 struct target {
 	struct imaged_process process;

@@ -5,6 +5,7 @@
 #include "runtimes/cpython/cpython.h"
 #include "runtimes/hotspot/hotspot_reader.h"
 #include "runtimes/php/php_reader.h"
+#include "runtimes/perl/perl_reader.h"
 #include "runtimes/ruby/ruby_reader.h"
 #include "runtimes/runtime_readers.h"
 #include "runtimes/v8/v8_reader.h"
@@ -59,6 +60,7 @@ CASE(readers_of_engines)
 	assert_ptr_equal(runtime_reader_of(&engine_cpython), &cpython_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_php), &php_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_ruby), &ruby_reader);
+	assert_ptr_equal(runtime_reader_of(&engine_perl), &perl_reader);
 	assert_ptr_equal(runtime_reader_of(&engine_v8), &v8_reader);
 	assert_null(runtime_reader_of(&engine_luajit));
 	assert_null(runtime_reader_of(NULL));

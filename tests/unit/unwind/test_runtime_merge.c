@@ -12,6 +12,7 @@
 
 #define OWN	 0x100000ull /* the runtime's file, with its loop at the start */
 #define LOOP_END 0x110000ull
+#define AGAIN	 0x180000ull /* code that calls the loop again */
 #define OWN_END	 0x200000ull
 #define JIT	 0x300000ull
 #define JIT_END	 0x310000ull
@@ -31,6 +32,7 @@ static const struct runtime_recipe recipe = {
 	.unsettled = {OWN, ENTERING, 0, 0},
 	.switches = {{SWITCH, SWITCH + 0x100, 0, 0}},
 	.switch_count = 1,
+	.again = {AGAIN, AGAIN + 0x1000, 0, 0},
 };
 
 /* A stack, taken apart, and what it is when merged. */
@@ -93,8 +95,8 @@ static void assert_merged(const struct made *made)
 
 /*
  * Native frames, leaf first: L of the loop, E entering it, J of compiled code, o of the runtime's
- * file, s of its switch of stacks, g of a library that switches them, x of other code, u of unknown
- * code. Runtime frames, newest first: f, F an entry, M a mark.
+ * file, a of what calls the loop again, s of its switch of stacks, g of a library that switches
+ * them, x of other code, u of unknown code. Runtime frames, newest first: f, F an entry, M a mark.
  */
 static struct made take_apart(const char *native, const char *frames)
 {
@@ -105,6 +107,7 @@ static struct made take_apart(const char *native, const char *frames)
 				: *native == 'E' ? OWN
 				: *native == 'J' ? JIT
 				: *native == 'o' ? LOOP_END
+				: *native == 'a' ? AGAIN
 				: *native == 's' ? SWITCH
 				: *native == 'g' ? LIBRARY
 				: *native == 'u' ? UNKNOWN
@@ -173,6 +176,11 @@ static const struct {
 	{"JLox", "ffF", "(J)(L)cff(o)x", 0, 0, 0},
 	{"xoJoLx", "fFF", "xo(J)cf(o)(L)fx", 0, 0, 0},
 	{"LJx", "FF", "(L)f(J)cx", 0, 0, 0},
+	/* A loop that was called again is the same one. */
+	{"xLaoLox", "fF", "x(L)(o)(o)(L)ff(o)x", 0, 0, 0},
+	{"oLaLaLoLx", "FfF", "o(L)(o)(L)(o)(L)f(o)(L)ffx", 0, 0, 0},
+	{"LoLaLx", "fF", "Lo(L)(o)(L)ffx", 0, 0, 0},
+	{"La", "fF", "(L)ff(o)", 1, 0, 0},
 	/* Trampolines: unknown code that has called the loop of a runtime frame, and no other. */
 	{"LuoLuo", "FF", "(L)f(u)(o)(L)f(u)o", 0, 0, 0},
 	{"Lu", "FF", "(L)f(u)|f", 1, 0, 0},

@@ -41,6 +41,9 @@ export const KIND_ROWS: readonly Kind[] = [
 	{ label: 'Ruby', word: 'ruby', suffix: '_[p]', category: ['Ruby', 'red'], code: Code.none, ofEngine: true,
 		unknown: '[unknown ruby function]',
 		light: [345, 90, 74], dark: [345, 80, 36] },
+	{ label: 'Perl', word: 'perl', suffix: '_[p]', category: ['Perl', 'lightblue'], code: Code.none, ofEngine: true,
+		unknown: '[unknown perl function]',
+		light: [188, 70, 72], dark: [190, 75, 30] },
 ];
 export const UNKNOWN = 0;
 export const KERNEL = 1;

@@ -81,6 +81,24 @@ static bool is_none_or_covered(struct runtime_recipe *recipe, int16_t offset)
 	return offset == RUNTIME_NO_OFFSET || covers_frame(recipe, offset);
 }
 
+static bool set_section_bytes(struct runtime_recipe *recipe)
+{
+	struct runtime_sections *sections = &recipe->sections;
+	uint16_t *bytes = &sections->section_bytes;
+
+	*bytes = 0;
+	return !sections->exists ||
+	       (covers(bytes, sections->array_at, 8, RUNTIME_OBJECT_BYTES_MAX) &&
+		covers(bytes, sections->number_at, 4, RUNTIME_OBJECT_BYTES_MAX) &&
+		covers(bytes, sections->kind_at, 4, RUNTIME_OBJECT_BYTES_MAX) &&
+		covers(bytes, sections->top_at, 4, RUNTIME_OBJECT_BYTES_MAX) &&
+		covers_part(recipe, sections->caller_at, 4) &&
+		covers_frame(recipe, sections->place_at) &&
+		covers_frame(recipe, sections->return_at) &&
+		sections->kind_count <= RUNTIME_FRAME_KINDS_MAX &&
+		sections->file_step_count <= RUNTIME_FILE_STEPS_MAX);
+}
+
 static bool set_frame_bytes(struct runtime_recipe *recipe)
 {
 	recipe->frame_bytes = 0;
@@ -96,7 +114,8 @@ static bool set_frame_bytes(struct runtime_recipe *recipe)
 	       (!recipe->needs_position || recipe->position_at != RUNTIME_NO_OFFSET) &&
 	       (!recipe->other_mask || covers_frame(recipe, recipe->other_at)) &&
 	       (!recipe->stand_in.class_pointer ||
-		covers_frame(recipe, recipe->stand_in.object_at));
+		covers_frame(recipe, recipe->stand_in.object_at)) &&
+	       set_section_bytes(recipe);
 }
 
 static bool set_owner_bytes(struct runtime_recipe *recipe)
@@ -126,6 +145,8 @@ static bool set_object_bytes(struct runtime_recipe *recipe)
 	for (uint32_t i = 0; i < check->native_names; i++)
 		fits = fits && covers(native, check->name_at[i], 8, RUNTIME_OBJECT_BYTES_MAX);
 	*object = *native;
+	if (check->links_mask)
+		fits = fits && covers(object, check->links_at, 4, RUNTIME_OBJECT_BYTES_MAX);
 	for (uint32_t i = 0; i < check->word_count; i++)
 		fits = fits && covers(object, check->word[i], 8, RUNTIME_OBJECT_BYTES_MAX);
 	for (uint32_t i = 0; i < check->name_count; i++)

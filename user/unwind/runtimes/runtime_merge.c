@@ -59,14 +59,23 @@ static const struct runtime_range *loop_at(const struct merge *m, uint32_t i)
 
 /*
  * Returns the number of native frames, from i on, that stand for one group: none; or one; or two,
- * if compiled code was called by the loop.
+ * if compiled code was called by the loop; or those up to the next loop, if one was called again.
  */
 static uint32_t loop_frames(const struct merge *m, uint32_t i)
 {
+	const struct runtime_range *again = &m->runtime->recipe->again;
 	const struct runtime_range *loop = loop_at(m, i), *caller;
+	uint32_t next = i + 1;
 
 	if (!loop)
 		return 0;
+	while (loop && next < m->native->count && is_in(again, pc_at(m->native, next))) {
+		while (next < m->native->count && !(loop = loop_at(m, next)))
+			next++;
+		next += loop != NULL;
+	}
+	if (next > i + 1)
+		return loop ? next - i : 1;
 	caller = loop_at(m, i + 1);
 	return loop->flags & RUNTIME_LOOP_COMPILED && caller &&
 			       !(caller->flags & RUNTIME_LOOP_COMPILED)

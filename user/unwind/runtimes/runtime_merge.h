@@ -62,6 +62,9 @@ struct merged_stack {
  * code that the recipe's `compiled` describes is of the loop, too; of its newest frame, no line is
  * known.
  *
+ * A loop that was called again (struct runtime_recipe) and the next outer one, with what is between
+ * them, stand for one group.
+ *
  * Innermost groups and loop frames belong together. But a leaf that is in the loop may have no
  * group yet, or no more: that is so if it is unsettled; if the flags say so; or, for a runtime that
  * cannot tell, of whole stacks, if there is one loop frame more than entries. If it could tell, and
