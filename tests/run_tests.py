@@ -26,6 +26,7 @@ import time
 LIMITS = {
     "unit": 120,     # a program of tests/unit
     "replay": 120,   # a fuzz target over its corpus
+    "fuzz": 86400,   # a fuzz target, which ends by itself after FUZZ_SECONDS
     "cli": 120,      # one script: completion in shells, manual pages, an installation
     "golden": 60,    # the recordings in all formats
     "shim": 120,     # a program of tests/shim

@@ -189,16 +189,29 @@ replay: $(FUZZ_REPLAY)
 	$(Q)$(RUN_TESTS) replay $(foreach t,$(FUZZ_REPLAY), \
 		'$t tests/fuzz/corpus/$(patsubst replay_fuzz_%,%,$(notdir $t))')
 
-build/fuzz/%: tests/fuzz/%.c $(CORE_SRC)
-	$(call say,FUZZ,$@)
+# The core is compiled once, for all fuzz targets.
+FUZZ_CC = $(CLANG) -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined $(INCLUDES)
+FUZZ_OBJ := $(CORE_SRC:%.c=build/fuzz/core/%.o)
+
+build/fuzz/core/%.o: %.c
+	$(call say,CLANG,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined $(INCLUDES) $< $(CORE_SRC) $(CORE_LIBS) -o $@
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+
+build/fuzz/libcore.a: $(FUZZ_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+build/fuzz/%: tests/fuzz/%.c build/fuzz/libcore.a
+	$(call say,FUZZ,$@)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer $^ $(CORE_LIBS) -o $@
 
 fuzz: $(FUZZ_BIN)
-	$(Q)for t in $(FUZZ_BIN); do mkdir -p build/fuzz/new_$${t##*/}; \
-		$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
-		build/fuzz/new_$${t##*/} tests/fuzz/corpus/$${t##*/fuzz_} || exit 1; done
+	$(Q)mkdir -p $(FUZZ_BIN:build/fuzz/%=build/fuzz/new_%)
+	$(Q)$(RUN_TESTS) fuzz $(foreach t,$(FUZZ_BIN:build/fuzz/%=%),'build/fuzz/$t -max_total_time=$(FUZZ_SECONDS) \
+		-rss_limit_mb=2048 -timeout=10 build/fuzz/new_$t tests/fuzz/corpus/$(t:fuzz_%=%)')
+
+-include $(FUZZ_OBJ:.o=.d)
 
 # --- the real kernel, real engines -------------------------------------------
 

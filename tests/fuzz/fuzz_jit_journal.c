@@ -56,7 +56,7 @@ static int64_t read_piece(const struct jitbpf_journal_unsure *unsure, const uint
 	c = cursor_of(exact, size_bytes);
 	while ((more = jit_journal_next(&c, &entry)) > 0)
 		*sum += read_entry(unsure, &entry, exact, exact + size_bytes);
-	require(more == 0 || more == -EBADMSG);
+	require(more == 0 || more == -EBADMSG || more == -ENOTSUP);
 	used = more < 0 ? more : (int64_t)cursor_offset(&c);
 	free(exact);
 	return used;

@@ -21,13 +21,13 @@ void row_reader_begin(struct row_reader *reader, const struct packed_rows *rows)
 static int open_block(struct row_reader *reader)
 {
 	const struct packed_rows *rows = reader->rows;
-	const struct packed_block *block = rows->blocks.data + reader->block;
+	const struct packed_block *block;
 
 	if (reader->block >= rows->blocks.size) {
 		reader->at = packed_rows_open(rows);
 		return 0;
 	}
-	reader->block++;
+	block = &rows->blocks.data[reader->block++];
 	if (block->size_bytes == block->unpacked_bytes) {
 		reader->at = cursor_of(block->bytes, block->size_bytes);
 		return 0;
